@@ -1,0 +1,55 @@
+# Everything runs from the project's own environment, made from the lock file on first use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: $(READY) ## remember the project's corpus and answer ten questions about it
+	@$(BIN)/varve demo --store ./memory
+
+test: $(READY) ## run all tests
+	$(BIN)/python -m pytest -q
+
+unit: $(READY) ## run the fast tests only
+	$(BIN)/python -m pytest -q tests/unit tests/contract tests/functions
+
+lint: $(READY) ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+check: lint test ## what CI runs: lint and test
+
+format: $(READY) ## format and fix what can be fixed
+	$(BIN)/ruff check --fix-only -q .
+	$(BIN)/ruff format .
+
+validate: $(READY) ## sam validate --lint, offline, in an environment of its own
+	@test -x .build/sam/bin/sam || { $(PYTHON) -m venv .build/sam && .build/sam/bin/pip install -q aws-sam-cli; }
+	SAM_CLI_TELEMETRY=0 .build/sam/bin/sam validate --lint --template template.yaml --region us-east-1
+
+image-test: $(READY) ## build and start the Lambda image where buildah and podman are
+	$(BIN)/python tests/image/image_test.py
+
+LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
+
+lock: $(READY) ## write the lock files anew from pyproject.toml
+	$(BIN)/python -m pip install -q uv
+	$(BIN)/$(LOCK) --extra lambda --group dev -o requirements-dev.lock
+	$(BIN)/$(LOCK) --extra lambda -c requirements-dev.lock -o requirements.lock
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) .build .pytest_cache .mypy_cache .ruff_cache
+
+$(READY): requirements-dev.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+.PHONY: help demo test unit lint check format validate image-test lock clean
