@@ -1,0 +1,149 @@
+"""The question: the arguments of `search_memory`, validated, and the filter they amount to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from varve.domain import calendar
+from varve.domain.calendar import Grain
+from varve.domain.conversation import PathId, Reference
+from varve.domain.errors import Rejected
+from varve.domain.validation import rejected
+
+MAX_QUERY_CHARACTERS = 10_000
+IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which records may be found: half-open in event time, `since` <= event_time < `until`."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    user_id: str | None = None
+    conversation_id: str | None = None
+
+
+def _moment(value: object) -> object:
+    """An ISO 8601 date (kept as a date) or date and time (in UTC)."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise ValueError("must be an ISO 8601 date or date and time, as a string")
+    try:
+        return date.fromisoformat(value) if len(value) == 10 else calendar.parse_instant(value)
+    except ValueError as error:
+        raise ValueError(f"{value[:40]!r} is not an ISO 8601 date or date and time") from error
+
+
+def _none_if_empty(value: object) -> object:
+    """Models send "" for what they mean to leave out."""
+    return None if value == "" else value
+
+
+Moment = Annotated[date | datetime | None, BeforeValidator(_moment)]
+Days = Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=0, le=1_000_000)]
+
+
+class SearchRequest(BaseModel):
+    """The input of `search_memory`. Numbers may come as strings, as Bedrock agents send them."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+
+    query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
+    grain: Annotated[Literal["auto"] | Grain, BeforeValidator(lambda value: value or "auto")] = "auto"
+    minimum_days_ago: Days = 0
+    maximum_days_ago: Days = None
+    since: Moment = None
+    until: Moment = None
+    as_of: Moment = None
+    max_results: Annotated[
+        int, BeforeValidator(lambda v: 10 if v in (None, "") else v), Field(ge=1, le=100)
+    ] = 10
+    max_tokens: Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=1)] = None
+    user_id: Annotated[Reference | None, BeforeValidator(_none_if_empty)] = None
+    conversation_id: Annotated[PathId | None, BeforeValidator(_none_if_empty)] = None
+    explain: bool = False
+
+    @property
+    def text(self) -> str:
+        """The query's words, or an empty string when there are none: then newest first."""
+        return (self.query_text or "").strip()
+
+
+def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
+    """The request from a tool call's arguments.
+
+    Raises Rejected: names the field; identity among the arguments is refused, because a model wrote
+    them and the caller alone says whose memory this is.
+    """
+    for name in IDENTITY_NAMES & set(arguments):
+        raise Rejected(name, "identity comes from the caller, never from the tool's arguments")
+    try:
+        request = SearchRequest.model_validate(dict(arguments))
+        request.text.encode()
+    except ValidationError as error:
+        raise rejected(error) from error
+    except UnicodeEncodeError as error:
+        raise Rejected("queryText", "holds a lone surrogate, which is not valid Unicode text") from error
+    return request
+
+
+def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:
+    """The present of the question: `asOf` (a date means its end) or now."""
+    return _end(request.as_of, zone) or now
+
+
+def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
+    """The filter a request amounts to: all of its limits at once, days in the workspace's zone.
+
+    `minimumDaysAgo` and `maximumDaysAgo` count calendar days back from the present of the question:
+    1 and 1 are all of yesterday. A date in `since` means its start, in `until` its end. Without an
+    upper limit the future is included: a fact may be about an appointment.
+    Raises Rejected: the limits leave no time at all.
+    """
+    present = as_of(request, now, zone)
+    starts = [_start(request.since, zone), _days_start(present, request.maximum_days_ago, zone)]
+    ends = [_end(request.until, zone), _end(request.as_of, zone)]
+    if request.minimum_days_ago:
+        ends.append(_days_start(present, request.minimum_days_ago - 1, zone))
+    since = max((s for s in starts if s is not None), default=None)
+    until = min((e for e in ends if e is not None), default=None)
+    if since is not None and until is not None and since >= until:
+        raise Rejected(
+            _widest(request), f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}"
+        )
+    return Filter(since, until, request.user_id, request.conversation_id)
+
+
+def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:
+    if days is None:
+        return None
+    try:
+        return calendar.start_of_day(calendar.days_before(present, days, zone), zone)
+    except OverflowError:
+        return None
+
+
+def _start(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+    if moment is None or isinstance(moment, datetime):
+        return moment
+    return calendar.start_of_day(moment, zone)
+
+
+def _end(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+    if moment is None or isinstance(moment, datetime):
+        return moment
+    return calendar.start_of_day(moment + timedelta(days=1), zone)
+
+
+def _widest(request: SearchRequest) -> str:
+    """The name of the limit to complain about: the one the caller most likely mistook."""
+    given = request.model_fields_set
+    names = ("until", "since", "maximum_days_ago", "minimum_days_ago", "as_of")
+    return to_camel(next((name for name in names if name in given), "since"))

@@ -1,0 +1,73 @@
+"""One row of a grain's store: a fact, a turn or a summary."""
+
+import json
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from varve.domain.calendar import iso
+from varve.domain.identity import digest
+
+Vector = npt.NDArray[np.float32]
+
+
+class MemoryType(StrEnum):
+    """What sort of knowledge a record holds."""
+
+    FACT = "fact"
+    TURN = "turn"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record without its vector, which only the stores and the write queue carry.
+
+    `event_time` is when it happened (for a turn, when it was said), `created_at` when we learnt it;
+    `period` is the period it was said in. `importance` and `confidence` lie in [0, 1]; `position`
+    is the message's place in its conversation, from 0. `source_ids` are message ids for facts and
+    turns, record ids for summaries.
+    """
+
+    id: str
+    memory_type: MemoryType
+    content: str
+    period: str
+    event_time: datetime
+    created_at: datetime
+    source_ids: tuple[str, ...]
+    conversation_id: str | None = None
+    user_id: str | None = None
+    about: str | None = None
+    importance: float = 0.5
+    confidence: float = 1.0
+    position: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """What the record says, hashed: equal for a repeated delivery, whenever that arrives."""
+        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "created_at"}
+        said["event_time"] = iso(self.event_time)
+        return digest(json.dumps(said, sort_keys=True, ensure_ascii=False), length=32)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedRecord:
+    """A record with its vector: float32, unit length, as many dimensions as its model gives."""
+
+    record: Record
+    vector: Vector = field(compare=False)
+
+
+def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:
+    """The id of a message's turn; a long message has several passages, counted from 0."""
+    return "turn-" + digest(conversation_id, message_id, str(passage), length=24)
+
+
+def fact_id(conversation_id: str, message_ids: tuple[str, ...], content: str) -> str:
+    """The id of a fact: where it was said and what it says, but for case and white space."""
+    said = " ".join(content.casefold().split())
+    return "fact-" + digest(conversation_id, *sorted(message_ids), said, length=24)

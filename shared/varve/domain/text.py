@@ -1,0 +1,57 @@
+"""Words as they are before they are remembered: without our own echo, in passages of bounded size."""
+
+import re
+from collections.abc import Iterator
+
+INJECTED_TAGS = ("varve-memory", "memory", "memories", "relevant_memories", "learned_patterns")
+"""Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
+
+_INJECTED = re.compile(
+    r"<(?P<tag>" + "|".join(INJECTED_TAGS) + r")(?:\s[^<>]*)?>.*?(?:</(?P=tag)\s*>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+MAX_PASSAGE_CHARACTERS = 2_000
+_BREAKS = ("\n\n", "\n", ". ", "? ", "! ", " ")
+
+
+def without_injected(text: str) -> str:
+    """The text without blocks of recalled memory, so that an agent's recall is never learnt anew."""
+    return _INJECTED.sub("", text).strip()
+
+
+def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:
+    """The text in pieces of at most `limit` characters, cut at paragraphs, sentences or words."""
+    rest = text.strip()
+    while len(rest) > limit:
+        cut = _cut(rest, limit)
+        yield rest[:cut].rstrip()
+        rest = rest[cut:].lstrip()
+    if rest:
+        yield rest
+
+
+def _cut(text: str, limit: int) -> int:
+    """Where to cut: after the last break of the strongest sort in the second half, else at the limit."""
+    for mark in _BREAKS:
+        at = text.rfind(mark, limit // 2, limit)
+        if at >= 0:
+            return at + len(mark)
+    return limit
+
+
+def salience(text: str) -> float:
+    """How much a turn is likely to matter, in [0.05, 0.5]: greetings little, whole sentences more.
+
+    Counts words up to twenty. Facts, which an extractor judged worth keeping, start where this ends.
+    """
+    return max(0.05, 0.5 * min(1.0, len(text.split()) / 20))
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens a model will count for the text, estimated at four UTF-8 bytes each, rounded up.
+
+    The usual rule of thumb for byte-pair vocabularies on English (OpenAI's tokenizer documentation);
+    it overstates scripts of several bytes a character, which keeps a budget on the safe side.
+    """
+    return -(-len(text.encode()) // 4)

@@ -1,0 +1,57 @@
+"""Pydantic's findings in our words: one field, one reason, no content of the input."""
+
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from varve.domain.errors import Rejected
+
+_REASONS = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a known name",
+    "string_type": "must be a string",
+    "list_type": "must be an array",
+    "dict_type": "must be an object",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "too_short": "must hold at least one item",
+    "string_too_short": "must not be empty",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+}
+
+
+def rejected(error: ValidationError, prefix: str = "") -> Rejected:
+    """The first of pydantic's findings as a Rejected with the field's path in JSON terms."""
+    first = error.errors(include_url=False)[0]
+    kind, context = first["type"], first.get("ctx", {})
+    if kind == "literal_error" or kind == "enum":
+        reason = f"must be one of {context['expected']}, not {str(first['input'])[:40]!r}"
+    elif kind == "too_long":
+        reason = f"holds {context['actual_length']} items; the limit is {context['max_length']}"
+    elif kind in {"greater_than_equal", "less_than_equal"}:
+        reason = first["msg"].replace("Input should be", "must be")
+    elif kind == "value_error":
+        reason = str(context["error"])
+    else:
+        reason = _REASONS.get(kind, "is not valid")
+    return Rejected(prefix + _path(first["loc"]) or "value", reason)
+
+
+def _path(location: Iterable[int | str]) -> str:
+    """`messages[0].role`; the names pydantic gives to the arms of a union are left out."""
+    path = ""
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step not in _UNION_ARMS and "[" not in step:
+            path += f".{step}" if path else step
+    return path
+
+
+_UNION_ARMS = frozenset({"str", "none"})
