@@ -1,0 +1,128 @@
+"""Extraction without a model: English and Spanish statements of a closed set of shapes, and no others.
+
+Read are a user's own words in the first person: who they are, where they live and work, what they like,
+prefer, speak and cannot eat, their family, pets and birthdays, appointments, numbers that have a label,
+corrections of the message before, and what they ask to remember or to forget. Questions, conditions,
+hearsay, quotations, code and logs are passed over, and so is all that is put in other words: the turn
+itself is kept in any case, and silence is better than a wrong fact.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from varve.domain.calendar import start_of_day
+from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.rules.corrections import corrected
+from varve.domain.rules.english import ENGLISH
+from varve.domain.rules.reader import Reader, Statement
+from varve.domain.rules.sentences import sentences
+from varve.domain.rules.spanish import SPANISH
+from varve.domain.triple import TripleOperation
+
+READERS = (Reader(ENGLISH), Reader(SPANISH))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExtractor:
+    """An Extractor that needs no model and gives the same answer every time."""
+
+    name: str = "rules-1"
+
+    def extract(self, batch: Batch) -> Extraction:
+        """The facts and triple operations that the batch's user messages state outright."""
+        facts: dict[tuple[str, str], Fact] = {}
+        operations: dict[str, TripleOperation] = {}
+        for utterance, statement in _statements(batch):
+            if statement.fact:
+                fact = _fact(statement, utterance, batch)
+                facts.setdefault((utterance.message_id, fact.content), fact)
+            for operation in _operations(statement, utterance, batch):
+                operations.setdefault(operation.id, operation)
+        return Extraction(tuple(facts.values()), tuple(operations.values()))
+
+
+def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
+    """Those of the batch's own utterances; the context only tells what a correction corrects."""
+    before: dict[str, list[Statement]] = {}
+    for spoken in (batch.context, batch.utterances):
+        for utterance in spoken:
+            if utterance.role != "user":
+                continue
+            stated = _read(utterance, batch, before.get(utterance.speaker, []))
+            before[utterance.speaker] = stated
+            if spoken is batch.utterances:
+                yield from ((utterance, statement) for statement in stated)
+
+
+def _read(utterance: Utterance, batch: Batch, before: list[Statement]) -> list[Statement]:
+    """The utterance's statements, up to where it turns to something made up."""
+    who, said = utterance.speaker, _local_day(utterance.said_at, batch)
+    stated: list[Statement] = []
+    for sentence in sentences(utterance.text):
+        if any(reader.language.fiction.search(sentence.text) for reader in READERS):
+            break
+        for reader in sorted(READERS, key=lambda reader: -reader.familiarity(sentence)):
+            found = corrected(reader, sentence, who, stated or before) or reader.read(sentence, who, said)
+            if found:
+                stated += found
+                break
+    return stated
+
+
+def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
+    when = statement.when
+    return Fact(
+        content=statement.fact,
+        about=statement.about,
+        event_time=_midnight(when.day, utterance, batch) if when else utterance.said_at,
+        message_ids=(utterance.message_id,),
+        importance=statement.importance,
+        confidence=statement.confidence,
+    )
+
+
+def _operations(statement: Statement, utterance: Utterance, batch: Batch) -> Iterator[TripleOperation]:
+    for change in statement.changes:
+        yield TripleOperation(
+            op=change.op,
+            subject=change.subject,
+            predicate=change.predicate,
+            object=change.object,
+            event_time=_effective(statement, utterance, batch),
+            created_at=batch.created_at,
+            conversation_id=batch.conversation_id,
+            message_ids=(utterance.message_id,),
+            user_id=utterance.user_id,
+            confidence=statement.confidence,
+            replaces=change.replaces or None,
+        )
+
+
+def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:
+    """When the change took effect: of a span its last day, and of today the moment it was said.
+
+    Otherwise "I moved last week" would lose to what was true, and said, in that week.
+    """
+    when = statement.when
+    if when is None or when.last >= _local_day(utterance.said_at, batch):
+        return utterance.said_at
+    return _midnight(when.last, utterance, batch)
+
+
+def _midnight(day: date, utterance: Utterance, batch: Batch) -> datetime:
+    """The start of the local day; past the calendar's ends, where it has none, the utterance's time."""
+    try:
+        return start_of_day(day, batch.zone)
+    except OverflowError:
+        return utterance.said_at
+
+
+def _local_day(instant: datetime, batch: Batch) -> date:
+    try:
+        return instant.astimezone(batch.zone).date()
+    except OverflowError:
+        return instant.date()
+
+
+__all__ = ["RuleExtractor"]

@@ -1,0 +1,112 @@
+"""English: its openings, and the marks of doubt, question, fiction, request and correction."""
+
+import re
+
+from varve.domain.rules.english_rows import ROWS
+from varve.domain.rules.english_words import DATES, EVENTS, LABELS, MONTHS, SLOTS
+from varve.domain.rules.persons import english_third_person
+from varve.domain.rules.rule import Language, compiled
+from varve.domain.rules.sentences import QUOTED
+
+_FILLER = (
+    r"hi(?: there| all| again)?|hello(?: there| again)?|hey(?: there)?|good (?:morning|afternoon|evening)"
+    r"|ok(?:ay)?|well"
+    r"|so|actually|also|btw|by the way|just so you know|just to let you know|fyi|oh|yes|yeah|yep|sorry"
+    r"|thanks|thank you|anyway|honestly|and|but|because|in fact|good news|bad news|big news|news|update"
+    r"|quick update"
+    r"|one more thing|for context|first|second|then|plus|hm+|ah|as you know|to be honest|guess what|finally"
+    r"|personally"
+)
+ENGLISH = Language(
+    code="en",
+    rules=tuple(compiled(row, SLOTS) for row in ROWS),
+    slots=SLOTS,
+    dates=DATES,
+    common=re.compile(
+        r"\b(?:the|of|and|to|in|is|my|i|a|an|for|with|that|it|on|at|was|am|you)\b", re.IGNORECASE),
+    hint=re.compile(
+        rf"\b(?:I|I'm|I've|my|we|we're|our|me|remember|forget|record|note|mind|(?:{LABELS})|(?:{EVENTS})"
+        r"|always (?:answer|reply|respond|write)|meant|it's|not|make that)\b", re.IGNORECASE,
+    ),
+    opening=re.compile(
+        rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:no|right)[,.:!]+ +|(?:{DATES.pattern}),? (?=I\b|we\b"
+        rf"|my\b)){{0,4}}", re.IGNORECASE
+    ),
+    clause=re.compile(
+        r"(?:,|:| [-–—])\s+(?:(?:and|but|so|because|then|plus|also) )?(?=(?:I|I'm|I've|my|we|our|please"
+        r"|remember|call)\b)"
+        r"|\s+(?:and|but|so|plus|because|though|although) (?=(?:I|I'm|I've|my|we)\b)", re.IGNORECASE,
+    ),
+    asking=re.compile(
+        r"[,:]? (?:[-–—] )?(?:and |but |so )?(?=(?:can|could|would|will|do|did|are|is|should|may) (?:you|i"
+        r"|we|it|there|this|that)\b"
+        r"|(?:what|how|which|where|when|who|why|any)\b)", re.IGNORECASE,
+    ),
+    doubt=re.compile(
+        r"\b(?:if(?! (?:possible|needed|necessary|you (?:can|like|need|want|don't mind)|that helps)\b)"
+        r"|unless|whether|would|could|might|maybe|perhaps|probably|possibly|wish|hop(?:e|ing)|hopefully"
+        r"|suppos(?:e|ing)|imagine|pretend(?:ing)?|dream(?:t|ed)?|hypothetical(?:ly)?|joking|kidding|planning"
+        r"|considering|thinking (?:about|of)|sa(?:id|ys|ying)|told|tells|heard|claim(?:s|ed)?|thinks|thought"
+        r"|apparently|supposedly|allegedly|rumou?rs?|according to|fictional|for example|for instance|e\.g"
+        r"|almost|nearly|when i|not true|used to think|as though|in theory|at least i think|i guess|not"
+        r" sure)\b|\bI'd\b"
+        rf"|{QUOTED}", re.IGNORECASE,
+    ),
+    fiction=re.compile(
+        r"\b(?:imagine|pretend|role-?play|let's say|suppose|hypothetically"
+        r"|(?:translate|proofread|rewrite|rephrase|paraphrase|summari[sz]e|correct|polish|shorten) (?:this"
+        r"|the|these|my|it)\b"
+        r"|(?:write|draft|compose|generate|help me write) (?:me )?(?:an?|the|some|my) .*(?:story|poem|email"
+        r"|e-mail|mail|letter"
+        r"|song|dialogue|scene|essay|post|message|text|reply|bio|cover letter|example|script|speech"
+        r"|tweet))\b", re.IGNORECASE,
+    ),
+    remember=re.compile(
+        r"(?:(?:please|pls|also|and|oh|ok|hey|can you|could you|just) |, )*(?:remember|note|keep in mind"
+        r"|bear in mind|make a note"
+        r"|do(?:n't| not) forget|for the record|for future reference)(?: for (?:later|next time|the"
+        r" future))?,?"
+        r"(?: that\b|[,:]| [-–—])+ *(?:(?:please|that) )?(?P<body>(?!to |when |how |what |why |if |whether "
+        r"|me\b).{8,300})$", re.IGNORECASE,
+    ),
+    forget=re.compile(
+        r"(?:(?:please|pls|also|and|ok|can you|could you|you can|you should|just|i want you to|i'd like you"
+        r" to) )*"
+        r"(?:(?:forget|do(?:n't| not) remember|stop remembering)(?: everything)?|(?:delete|erase"
+        r"|remove)(?=.* from (?:your |the )?memory))"
+        r"(?: (?:that|about|what i (?:said|told you) about|what you know about|you know about|i told you"
+        r" about|the fact that))*"
+        r"\b[ ,]*(?P<body>.*?)(?: from (?:your |the )?memory)?(?:,? please)?$", re.IGNORECASE,
+    ),
+    correction=re.compile(
+        r"(?:(?:sorry|oops|no|wait|correction|actually|my mistake|my bad|apologies|ah|oh)\b[,.:!–— -]*)+"
+        r"(?:(?:i meant(?: to say)?|it's|it is|that's|that should be|it should be|make that) )?(?:on"
+        r" )?(?P<new1>.+?),? not (?:on )?(?P<old1>[^,]+)$"
+        r"|(?:(?:sorry|oops|no|wait|correction|actually|my mistake|my bad|apologies|ah|oh)\b[,.:!–— -]*)*"
+        r"(?:i meant(?: to say)?|correction:|make that|that should be|it should be) (?P<new2>[^,]+)$"
+        r"|(?:(?:sorry|oops|no|wait|correction|actually|my mistake|apologies)\b[,.:!–— -]*)+(?:it's|it is)"
+        r" (?P<new3>[^,]+)$"
+        r"|(?:it's |it is |that's )?not (?P<old4>[^,]+?)(?:,| but)+ (?:but |it's |it is )*(?P<new4>[^,]+)$"
+        r"|(?:it's|it is) (?P<new5>[^,]+), not (?P<old5>[^,]+)$", re.IGNORECASE,
+    ),
+    unreal=re.compile(
+        r"\b(?:for example|for instance|e\.g|died|passed away|dead|funeral|late|put down|lost|imaginary"
+        r"|ex)\b|"
+        r"\bnot my\b", re.IGNORECASE,
+    ),
+    forgettable={
+        f"my {adjective}{topic}": predicate
+        for topic, predicate in {
+            "address": "address", "email": "email", "email address": "email", "phone": "phone",
+            "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
+            "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
+        }.items()
+        for adjective in ("", "old ", "home ", "previous ")
+    },
+    third_person=english_third_person,
+    asked='{who} asked to remember: "{body}."',
+    corrected="{fact} (corrected: not {wrong}).",
+    week_of="week of {}",
+    months=tuple(name.capitalize() for name in MONTHS.split("|")),
+    day_name="{day} {month}{year}",
+)  # fmt: skip

@@ -1,0 +1,181 @@
+"""English: its expressions of time, and what the values in its sentences look like."""
+
+
+from varve.domain.rules import names
+from varve.domain.rules.dates import (
+    Words,
+    ago,
+    ahead,
+    bare_month,
+    bare_weekday,
+    bare_year,
+    directed_span,
+    directed_weekday,
+    expressions,
+    iso_day,
+    month_day,
+    month_of_year,
+    named_day,
+    weekday_of_week,
+)  # fmt: skip
+from varve.domain.rules.rule import Slot
+from varve.domain.rules.values import (
+    CODE,
+    CODE_OR_NUMBER,
+    EMAIL,
+    NUMBER,
+    PHONE,
+    ZONE,
+    is_employer,
+    is_person,
+    is_place,
+    is_stable,
+    is_worth,
+    no_job,
+    with_article,
+)  # fmt: skip
+
+MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_WORDS = Words(
+    weekdays={name: index for index, name in enumerate(_DAYS.split("|"))},
+    months={name: index for index, name in enumerate(MONTHS.split("|"), 1)}
+    | {name[:3]: index for index, name in enumerate(MONTHS.split("|"), 1)} | {"sept": 9},
+    units={f"{unit}{s}": unit for unit in ("day", "week", "month", "year") for s in ("", "s")},
+    numbers={
+        "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+        "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2,
+    },
+    directions={"last": -1, "this past": -1, "this": 0, "this coming": 1, "next": 1},
+    days={
+        "the day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0,
+        "this morning": 0, "this afternoon": 0, "this evening": 0, "tomorrow": 1,
+        "the day after tomorrow": 2, "tomorrow morning": 1, "yesterday morning": -1,
+    },
+)  # fmt: skip
+_NTH = "{day}(?:st|nd|rd|th)?"
+DATES = expressions(
+    _WORDS,
+    {
+        r"(?:on )?(?P<iso>\d{4}-\d\d-\d\d)": iso_day,
+        rf"(?:on )?(?:(?:{_DAYS}),? )?(?:the )?{_NTH} (?:of )?{{month}}\.?(?:,? {{year}})?": month_day,
+        rf"(?:on )?(?:(?:{_DAYS}),? )?{{month}}\.? {_NTH}(?:,? {{year}})?": month_day,
+        "{named}": named_day,
+        "{number} {unit} ago(?: today)?": ago,
+        "in {number} {unit}": ahead,
+        "{number} {unit} from (?:now|today)": ahead,
+        "(?:on )?{weekday} (?:of )?{direction} week": weekday_of_week,
+        "(?:on )?{direction} {weekday}": directed_weekday,
+        "{direction} {unit}": directed_span,
+        "(?:back )?in {month},? {year}": month_of_year,
+        "(?:back )?in {month}": bare_month,
+        "(?:back )?in {year}": bare_year,
+        "(?:on )?{weekday}": bare_weekday,
+    },
+    not_after="every|each|until|till|by|before|after|since|most|not|or",
+)
+
+END = (
+    r"(?=$|[,;:()!?]| [-–—] | (?:but|because|since|so|when|while|although|though|as|except|after|before|if"
+    r"|these days|right now|at the moment|at the time|too|also|as well|a lot|very much|so much|quite a bit"
+    r"|now|nowadays|lately|anyway|by the way|and (?:i|my|we|it|they|you|he|she|so|then|the))\b)"
+)
+_WORD = r"[\w&'+#./-]+"
+_ITEM = rf"{_WORD}(?: (?!and ){_WORD}){{0,3}}"
+_KIN = {
+    "wife": "married_to", "husband": "married_to", "boss": "reports_to", "manager": "reports_to",
+    "mum": "has_mother", "mom": "has_mother", "dad": "has_father", "fiancé": "has_partner",
+    "fiancée": "has_partner", "girlfriend": "has_partner", "boyfriend": "has_partner",
+} | {
+    kin: f"has_{kin}" for kin in (
+        "sister", "brother", "son", "daughter", "partner", "mother", "father", "cousin", "aunt", "uncle",
+        "niece", "nephew", "grandmother", "grandfather", "grandson", "granddaughter", "stepson",
+        "stepdaughter",
+        "roommate", "flatmate", "neighbour", "neighbor", "colleague",
+    )
+}  # fmt: skip
+_PETS = (
+    "dog|puppy|cat|kitten|parrot|hamster|rabbit|horse|pony|tortoise|turtle|guinea pig|canary|ferret|goldfish"
+)
+EVENTS = (
+    "appointment|meeting|interview|flight|exam|call|review|deadline|check-?up|surgery|operation|presentation"
+    "|trip"
+    "|train|wedding|concert|class|party|conference|reservation|booking|demo|delivery|session|race|marathon"
+    "|test"
+    "|hearing|viewing|lesson|rehearsal|inspection|audit|launch|release|visit|defen[cs]e|game|match|talk"
+    "|workshop"
+)
+LABELS = (
+    "order|ticket|invoice|booking|reservation|case|tracking|reference|confirmation|policy|account|customer"
+    "|contract"
+    "|claim|serial|incident|request|purchase order|shipment|parcel|licen[cs]e|membership|flight|error|build"
+    "|project"
+)
+_VERBS = {"like": "likes", "love": "loves", "enjoy": "enjoys", "adore": "adores", "have": "has"}
+
+_WITH_THE = (
+    "Netherlands|US|UK|United|Hague|Philippines|Bronx|Azores|Algarve|Midlands|Canar|Czech|Basque|UAE"
+    "|Bahamas|Highlands"
+)
+SLOTS = {
+    "end": Slot(END),
+    "labels": Slot(LABELS),
+    "place": Slot(
+        rf"(?:the (?={_WITH_THE}))?{names.NAME}(?! (?:team|department|division|project|floor|plan|group"
+        rf"|board))",
+        is_place,
+    ),
+    "company": Slot(rf"(?:the )?{names.NAME}", is_employer, lambda value: {"at_company": f" at {value}"}),
+    "name": Slot(names.FIRST_NAME),
+    "full_name": Slot(names.NAME, is_person),
+    "two_names": Slot(rf"(?=\w+ [{names.UPPER}]){names.NAME}", is_person),
+    "person": Slot(names.FIRST_NAME, is_person),
+    "names": Slot(names.NAMES),
+    "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
+    "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
+    "things": Slot(
+        rf"(?:(?>{_ITEM}(?:, (?!and ){_ITEM}){{1,6}},? and {_WORD}(?: {_WORD}){{0,3}}?)|{_WORD}(?:"
+        rf" {_WORD}){{0,6}}?){END}",
+        is_worth,
+    ),
+    "job": Slot(
+        rf"(?:[\w/-]+ ){{0,3}}?(?:{names.JOBS_EN})(?![\w'-])(?=$|[,;:()!.]| (?:at|for|in|with|by|from|on|and"
+        rf"|who|now|here|of|based|these|but|so|since|last|this|next|yesterday|today|two|three|\d+)\b)",
+        no_job,
+        lambda value: {"a_job": with_article(value), "as_job": f" as {with_article(value)}"},
+    ),
+    "kin": Slot("|".join(_KIN), derive=lambda value: {"kin_of": _KIN[value.lower()]}),
+    "pet": Slot(_PETS, derive=lambda value: {"pet": value.lower()}),
+    "got": Slot(
+        "have|just got|got|just adopted|adopted", derive=lambda value: {"got": _VERBS.get(value, value)}
+    ),
+    "verb": Slot("like|love|enjoy|adore", derive=lambda value: {"verb": _VERBS[value.lower()]}),
+    "language": Slot(names.LANGUAGES_EN),
+    "languages": Slot(
+        rf"(?:{names.LANGUAGES_EN})(?:, (?:{names.LANGUAGES_EN}))*(?:,? and (?:{names.LANGUAGES_EN}))?"
+    ),
+    "email": Slot(EMAIL),
+    "phone": Slot(PHONE),
+    "zone": Slot(ZONE),
+    "address": Slot(r"(?=[^;]*\d)[\w#][^;:!?]{8,90}"),
+    "age": Slot(r"\d{1,3}"),
+    "label": Slot(LABELS),
+    "code": Slot(CODE),
+    "number": Slot(NUMBER),
+    "any_code": Slot(CODE_OR_NUMBER),
+    "date": Slot(DATES.pattern, lambda value: value.lower() not in _WORDS.weekdays),
+    "birthdate": Slot(rf"(?:{DATES.pattern})"),
+    "event": Slot(
+        rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{EVENTS})(?: (?:with|to|at|for|in|about|from) [\w'.-]+(?:"
+        rf" (?!is |was |on )[\w'.-]+){{0,2}}?)?",
+        is_stable,
+    ),
+    "set_for": Slot(
+        r"is|will be|is scheduled for|is set for|is due|takes place|starts|has been (?:moved|rescheduled) to"
+        r"|was (?:moved|rescheduled) to|got (?:moved|rescheduled) to"
+    ),
+    "time": Slot(
+        r"at (?:around )?\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?| ?h| o'clock)?(?![\w:])|at noon|at midnight",
+        derive=lambda value: {"at_time": f" {value}"},
+    ),
+}

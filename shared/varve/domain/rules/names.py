@@ -1,0 +1,186 @@
+"""Word lists: what looks like a name and is none, and the closed classes that rules rely on."""
+
+UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽ"
+
+_NEVER = (
+    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July"
+    "|August|September|October|November|December|Today|Tomorrow|Yesterday|I|You|He|She|We|They|It|The|This"
+    "|That|And|But|So|Lunes|Martes|Miércoles|Jueves|Viernes|Sábado|Domingo|Enero|Febrero|Marzo|Abril|Mayo"
+    "|Junio|Julio|Agosto|Septiembre|Octubre|Noviembre|Diciembre|Hoy|Mañana|Ayer|Yo|Mi|Pero|OK|Okay|My"
+)
+_CAPITAL = rf"(?!(?:{_NEVER})\b(?!-))[{UPPER}][\w&-]*(?:['.](?!s\b)\w+)*"
+_JOINED = r"(?:(?:de|del|de la|de los|da|do|dos|das|van|von|of|&) )?"
+NAME = rf"(?-i:(?>{_CAPITAL}(?: {_JOINED}{_CAPITAL}){{0,3}}))(?![\w'-])(?! or )(?! o )"
+FIRST_NAME = rf"(?-i:(?>{_CAPITAL}(?: {_CAPITAL})?))(?=$|[ ,.;:!?)]|'s )"
+NAMES = rf"{FIRST_NAME}(?:(?:, {FIRST_NAME})*,? (?:and|y|e) {FIRST_NAME})?"
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split("|"))
+
+
+NOT_PLACES = _set(
+    "linux|windows|mac|macos|ubuntu|debian|android|ios|iphone|chrome|firefox|safari|edge|gmail|outlook|slack"
+    "|teams|zoom|discord|telegram|whatsapp|signal|notion|obsidian|jira|trello|asana|linear|github|gitlab"
+    "|bitbucket|docker|kubernetes|terraform|aws|azure|gcp|google|microsoft|apple|amazon|python|java|kotlin"
+    "|swift|rust|go|golang|ruby|php|javascript|typescript|react|vue|angular|svelte|node|postgres|postgresql"
+    "|mysql|sqlite|mongodb|redis|kafka|vim|neovim|emacs|vscode|vs|excel|sheets|word|dropbox|spotify|netflix"
+    "|plan|phase|step|part|section|chapter|version|option|tab|page|row|column|level|room|table|group|building"
+    "|marketing|sales|logistics|accounting|procurement|facilities|security|compliance|infrastructure|data"
+    "|engineering|product|finance|hr|support|operations|legal|design|research|management"
+    "|pro|premium|enterprise|team|monday|cloud|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci"
+)
+NOT_EMPLOYERS = _set(
+    "home|night|nights|day|days|weekends|christmas|easter|height|sea|school|university|college|hospital"
+    "|freelance|remote|remotely|linux|windows|python|java|excel|monday|pm|am|covid|cet|utc|gmt|est|pst|casa"
+)
+PLACES = _set(
+    "madrid|barcelona|valencia|sevilla|zaragoza|málaga|bilbao|granada|murcia|alicante|vigo|gijón|oviedo|cádiz"
+    "|córdoba|valladolid|santander|salamanca|lisboa|oporto|porto|lisbon|london|londres|paris|parís|berlin"
+    "|berlín|múnich|munich|hamburgo|frankfurt|roma|rome|milán|milan|nápoles|turín|viena|vienna|zúrich|zurich"
+    "|ginebra|geneva|bruselas|brussels|ámsterdam|amsterdam|rotterdam|dublín|dublin|edimburgo|edinburgh|praga"
+    "|prague|varsovia|warsaw|budapest|atenas|athens|estocolmo|stockholm|oslo|copenhague|copenhagen|helsinki"
+    "|moscú|estambul|istanbul|tokio|tokyo|pekín|beijing|shanghái|shanghai|singapur|singapore|sídney|sydney"
+    "|melbourne|toronto|montreal|vancouver|nueva york|new york|boston|chicago|los ángeles|los angeles|miami"
+    "|seattle|austin|denver|san francisco|washington|méxico|ciudad de méxico|guadalajara|monterrey|bogotá"
+    "|medellín|cali|lima|quito|guayaquil|santiago|buenos aires|rosario|mendoza|montevideo|asunción|la paz"
+    "|caracas|la habana|san josé|panamá|são paulo|rio de janeiro|río de janeiro|españa|spain|portugal|francia"
+    "|france|italia|italy|alemania|germany|suiza|switzerland|austria|bélgica|belgium|holanda|irlanda|ireland"
+    "|inglaterra|england|escocia|scotland|reino unido|uk|eeuu|estados unidos|usa|us|canadá|canada|argentina"
+    "|chile|perú|peru|colombia|ecuador|uruguay|paraguay|bolivia|venezuela|cuba|brasil|brazil|japón|japan"
+    "|china|india|australia|europa|europe|galicia|asturias|cataluña|andalucía|el centro|polonia|suecia"
+)
+
+UNSTABLE = _set(
+    "i|me|my|mine|myself|we|us|our|ours|you|your|yours|it|its|this|that|these|those|they|them|their|he|him"
+    "|his"
+    "|she|her|hers|here|there|what|which|who|how|when|where|why|whatever|everything|something|anything"
+    "|nothing"
+    "|someone|anyone|all|both|either|neither|none|one|ones|option|options|version|first|second|third|former"
+    "|latter|last|next|same|other|idea|ideas|approach|suggestion|draft|answer|plan|way|thing|things|stuff|not"
+    "|never|more|most|less|idk|lol|the|such|so|if"
+    "|yo|mí|tú|ti|usted|él|ella|ello|eso|esto|esa|ese|aquello|esta|este|estas|estos|esas|esos|lo|la|las|los"
+    "|le"
+    "|les|nos|te|se|tu|tus|su|sus|mi|mis|nuestro|nuestra|qué|que|cómo|cuando|cuándo|donde|dónde|todo|toda"
+    "|todos"
+    "|nada|algo|alguien|nadie|así|opción|versión|primera|primero|segunda|segundo|tercera|otra|otro|misma"
+    "|mismo"
+    "|respuesta|propuesta|manera|forma|cosa|cosas|aquí|allí|allá|ahí|cual|ambos|ambas|ninguno|ninguna|no|más"
+)
+"""A value with one of these words in it leans on the conversation around it."""
+
+MODIFIERS_OF_NO_JOB = _set(
+    "former|retired|ex|aspiring|wannabe|would-be|future|amateur|hobby|good|great|bad|terrible|lousy|better"
+    "|best"
+    "|worse|fake|not|huge|big|born|self-proclaimed|bit|trained|fan|son|daughter|wife|husband|friend|client|no"
+    "|never|your|his|her|their|kind|sort|such|potential|unemployed|failed|real|true|natural|ex-"
+)
+JOBS_EN = (
+    "accountant|actor|actress|actuary|administrator|advisor|adviser|analyst|animator|anesthesiologist"
+    "|apprentice"
+    "|archaeologist|architect|archivist|artist|assistant|astronomer|attorney|auditor|author|baker|banker"
+    "|barber|barista|bartender|biologist|bookkeeper|bricklayer|broker|builder|butcher|buyer|captain"
+    "|cardiologist"
+    "|caregiver|carpenter|cashier|chef|chemist|cleaner|coach|composer|consultant|contractor|controller"
+    "|coordinator|copywriter|counselor|counsellor|curator|dancer|dentist|dermatologist|designer|developer"
+    "|dietitian|director|doctor|economist|editor|electrician|engineer|entrepreneur|estimator|executive|farmer"
+    "|filmmaker|firefighter|fisherman|florist|founder|gardener|geologist|geophysicist|guide|hairdresser"
+    "|historian|illustrator|instructor|interpreter|investigator|janitor|jeweler|journalist|judge|lawyer|lead"
+    "|lecturer|librarian|linguist|locksmith|machinist|manager|mason|mathematician|mechanic|midwife|miner"
+    "|musician|neurologist|notary|nurse|nutritionist|optician|optometrist|painter|paralegal|paramedic|pastor"
+    "|pathologist|pediatrician|pharmacist|photographer|physician|physicist|physiotherapist|pilot|plumber"
+    "|policeman|postdoc|potter|principal|producer|professor|programmer|psychiatrist|psychologist|radiologist"
+    "|realtor|receptionist|recruiter|reporter|researcher|sailor|scientist|sculptor|secretary|social worker"
+    "|sociologist|soldier|specialist|statistician|strategist|supervisor|surgeon|surveyor|tailor|teacher"
+    "|technician|technologist|tester|therapist|translator|tutor|undertaker|veterinarian|vet|waiter|waitress"
+    "|warden|welder|writer|cto|ceo|cfo|coo|sre|head of [a-z]+(?: [a-z]+)?|vp of [a-z]+|chief [a-z]+ officer"
+)
+JOBS_ES = (
+    "abogad[oa]|actor|actriz|administrador[a]?|administrativ[oa]|albañil|analista|arquitect[oa]|artista"
+    "|asesor[a]?"
+    "|auditor[a]?|autor[a]?|bailarín|bailarina|bibliotecari[oa]|biólog[oa]|bomber[oa]|cajer[oa]|camarer[oa]"
+    "|camioner[oa]|carpinter[oa]|científic[oa](?: de datos)?|ciruj?an[oa]|cociner[oa]|comercial"
+    "|consultor[a]?|contable"
+    "|contador[a]?|coordinador[a]?|dentista|dependient[ea]|desarrollador[a]?|dietista|director[a]?"
+    "|diseñador[a]?"
+    "|economista|editor[a]?|electricista|enfermer[oa]|escritor[a]?|farmacéutic[oa]|físic[oa]|fisioterapeuta"
+    "|fontaner[oa]|fotógraf[oa]|funcionari[oa]|geólog[oa]|gerente|guía|historiador[a]?|ilustrador[a]?"
+    "|ingenier[oa]|investigador[a]?|jardiner[oa]|jef[ea] de [a-záéíóúñ]+|juez[a]?|logopeda|maestr[oa]"
+    "|matron[oa]|mecánic[oa]"
+    "|médic[oa]|músic[oa]|notari[oa]|obrer[oa]|panader[oa]|pediatra|peluquer[oa]|periodista|pilot[oa]"
+    "|pintor[a]?"
+    "|policía|procurador[a]?|productor[a]?|profesor[a]?|programador[a]?|psicólog[oa]|psiquiatra|publicista"
+    "|químic[oa]"
+    "|recepcionista|redactor[a]?|secretari[oa]|soldador[a]?|soldado|sociólog[oa]|técnic[oa]|terapeuta"
+    "|traductor[a]?"
+    "|veterinari[oa]"
+)
+LANGUAGES_EN = (
+    "English|Spanish|Portuguese|French|German|Italian|Dutch|Catalan|Basque|Galician|Polish|Czech|Slovak"
+    "|Hungarian|Romanian|Bulgarian|Greek|Turkish|Russian|Ukrainian|Serbian|Croatian|Slovenian|Swedish"
+    "|Norwegian"
+    "|Danish|Finnish|Icelandic|Estonian|Latvian|Lithuanian|Arabic|Hebrew|Persian|Farsi|Urdu|Hindi|Bengali"
+    "|Punjabi|Tamil|Telugu|Mandarin|Cantonese|Chinese|Japanese|Korean|Vietnamese|Thai|Indonesian|Malay"
+    "|Tagalog"
+    "|Swahili|Amharic|Yoruba|Irish|Welsh|Latin|Esperanto|Albanian|Quechua|Afrikaans|Gujarati|Marathi"
+)
+LANGUAGES_ES = (
+    "inglés|español|castellano|portugués|francés|alemán|italiano|neerlandés|holandés|catalán|euskera|vasco"
+    "|gallego|polaco|checo|húngaro|rumano|búlgaro|griego|turco|ruso|ucraniano|serbio|croata|sueco|noruego"
+    "|danés"
+    "|finlandés|árabe|hebreo|persa|hindi|bengalí|mandarín|chino|japonés|coreano|vietnamita|tailandés|suajili"
+    "|latín|esperanto|quechua|guaraní|irlandés"
+)
+LANGUAGE_NAMES = dict(
+    zip(
+        LANGUAGES_ES.split("|"),
+        [
+            "English",
+            "Spanish",
+            "Spanish",
+            "Portuguese",
+            "French",
+            "German",
+            "Italian",
+            "Dutch",
+            "Dutch",
+            "Catalan",
+            "Basque",
+            "Basque",
+            "Galician",
+            "Polish",
+            "Czech",
+            "Hungarian",
+            "Romanian",
+            "Bulgarian",
+            "Greek",
+            "Turkish",
+            "Russian",
+            "Ukrainian",
+            "Serbian",
+            "Croatian",
+            "Swedish",
+            "Norwegian",
+            "Danish",
+            "Finnish",
+            "Arabic",
+            "Hebrew",
+            "Persian",
+            "Hindi",
+            "Bengali",
+            "Mandarin",
+            "Chinese",
+            "Japanese",
+            "Korean",
+            "Vietnamese",
+            "Thai",
+            "Swahili",
+            "Latin",
+            "Esperanto",
+            "Quechua",
+            "Guarani",
+            "Irish",
+        ],
+        strict=True,
+    )
+)

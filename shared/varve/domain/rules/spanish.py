@@ -1,0 +1,106 @@
+"""Spanish: its openings, and the marks of doubt, question, fiction, request and correction."""
+
+import re
+
+from varve.domain.rules.persons import spanish_third_person
+from varve.domain.rules.rule import Language, compiled
+from varve.domain.rules.sentences import QUOTED
+from varve.domain.rules.spanish_rows import ROWS
+from varve.domain.rules.spanish_words import DATES, EVENTS, LABELS, MONTHS, SLOTS
+
+_FILLER = (
+    r"hola(?: de nuevo)?|buenas(?: tardes| noches)?|buenos días|bueno|pues|vale|ok|oye|por cierto|además"
+    r"|también"
+    r"|gracias|perdón|perdona|lo siento|y|pero|entonces|así que|la verdad|en realidad|de hecho|ah|mira"
+    r"|buenas noticias|para que lo sepas|te cuento|otra cosa|una cosa|como sabes|encima|porque"
+)
+_OWN = (
+    "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
+    " me|dejé|he|empecé|empiezo)"
+)
+SPANISH = Language(
+    code="es",
+    rules=tuple(compiled(row, SLOTS) for row in ROWS),
+    slots=SLOTS,
+    dates=DATES,
+    common=re.compile(
+        r"\b(?:el|la|los|las|de|que|en|es|mi|me|y|por|con|una?|para|no|se|del|al|lo)\b", re.IGNORECASE),
+    hint=re.compile(
+        rf"\b(?:{_OWN}|nuestr[oa]|antes vivía|(?:en )?perdí|comencé|comienzo|entré|renuncié|adopt\w+|estudio"
+        rf"|vuelo|volamos|viajo"
+        r"|viajamos|tenemos|llámame|llamarme|respóndeme|contéstame|responde|contesta|aprendo|aborrezco|hemos"
+        r"|recuerda|olvida|olvides|cuenta|anota|apunta|conste|quería decir|quise decir|no es|resido|es"
+        rf"|{LABELS}|{EVENTS})\b", re.IGNORECASE,
+    ),
+    opening=re.compile(
+        rf"(?:(?:{_FILLER})\b(?:[,.:!]| [-–—])* +|(?:sí|no|ya|bien)[,.:!]+ +|(?:{DATES.pattern}),?"
+        rf" (?={_OWN}\b)){{0,4}}", re.IGNORECASE
+    ),
+    clause=re.compile(
+        rf"(?:,|:| [-–—])\s+(?:(?:y|pero|así que|porque|además|también) )?(?={_OWN}\b)"
+        rf"|\s+(?:y|pero|así que|porque|aunque) (?={_OWN}\b)", re.IGNORECASE,
+    ),
+    asking=re.compile(
+        r"[,:]? (?=(?:puedes|podrías|puede|me puedes|sabes|qué|cómo|cuál|cuándo|dónde|quién"
+        r"|hay)\b)", re.IGNORECASE
+    ),
+    doubt=re.compile(
+        r"\b(?:si(?! (?:es posible|puedes|quieres|hace falta)\b)|ojalá|quizás?|tal vez|a lo mejor|podría"
+        r"|debería|gustaría|quisiera|querría|imagina|supón|supongamos"
+        r"|dij[eo]|dijeron|dicen?|contó|contaron|según|al parecer|por lo visto|creo|puede que|pensando en"
+        r"|soñé|broma"
+        r"|por ejemplo|viviría|trabajaría|casi|parece|no es verdad|estoy pensando|espero|cuando|en teoría"
+        r"|supongo)\b"
+        rf"|{QUOTED}", re.IGNORECASE,
+    ),
+    fiction=re.compile(
+        r"\b(?:imagina(?:te)?|supongamos|haz como si|finge|pongamos que"
+        r"|(?:traduce|corrige|reescribe|resume|revisa) (?:esto|este|esta|el|la|mi|lo)\b"
+        r"|(?:escríbe(?:me)?|escribe|redacta|genera) (?:una?|el|la|mi) .*(?:cuento|historia|poema|correo"
+        r"|email|carta|canción"
+        r"|diálogo|ensayo|mensaje|texto|respuesta|ejemplo|guion|discurso))\b", re.IGNORECASE,
+    ),
+    remember=re.compile(
+        r"(?:(?:por favor|y|también|oye),? )*(?:recuerda|acuérdate de|ten en cuenta|tenga en cuenta|no"
+        r" olvides|no te olvides de"
+        r"|anota|apunta|que conste|para que conste)(?:,? (?:para la próxima|por favor))?(?:,? que\b|[,:])+ *"
+        r"(?P<body>(?!si |cuando |cómo ).{8,300})$", re.IGNORECASE,
+    ),
+    forget=re.compile(
+        r"(?:(?:por favor|y|también|puedes),? )*(?:olvida|olvídate de|olvidar|no recuerdes|(?:borra"
+        r"|elimina)(?=.* de (?:tu|la) memoria))"
+        r"(?: (?:que|lo de que|lo que (?:te )?(?:dije|conté) (?:de|sobre)|lo de))*\b[ ,]*"
+        r"(?P<body>.*?)(?: de (?:tu|la) memoria)?(?:,? por favor)?$", re.IGNORECASE,
+    ),
+    correction=re.compile(
+        r"(?:(?:perdón|perdona|no|corrección|lo siento|ay|me equivoqué|en realidad)\b[,.:!–— -]*)*"
+        r"(?:quería decir|quise decir|corrección:) (?:el )?(?P<new1>[^,]+?)(?:,? no (?:el"
+        r" )?(?P<old1>[^,]+))?$"
+        r"|(?:(?:perdón|perdona|no|lo siento|me equivoqué|en realidad)\b[,.:!–— -]*)+(?:es )?(?:el"
+        r" )?(?P<new2>[^,]+), no (?:el )?(?P<old2>[^,]+)$"
+        r"|(?:(?:perdón|perdona|lo siento|me equivoqué|en realidad)\b[,.:!–— -]*)+(?:no, )?es (?:el"
+        r" )?(?P<new3>[^,]+)$"
+        r"|no es (?:el )?(?P<old4>[^,]+?),? sino (?:el )?(?P<new4>[^,]+)$", re.IGNORECASE,
+    ),
+    unreal=re.compile(
+        r"\b(?:por ejemplo|murió|falleció|difunt[oa]|funeral|ex|perdimos|imaginari[oa])\b|\bno (?:es"
+        r" )?mi\b", re.IGNORECASE
+    ),
+    forgettable={
+        f"{mine} {topic}": predicate
+        for topic, predicate in {
+            "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",
+            "teléfono": "phone", "número de teléfono": "phone", "móvil": "phone", "cumpleaños": "birthday",
+            "edad": "age", "nombre": "name", "trabajo": "works_at", "empleo": "works_at",
+            "puesto": "works_as",
+            "zona horaria": "time_zone",
+        }.items()
+        for mine in ("mi", "mi antigua", "mi antiguo")
+    },
+    third_person=spanish_third_person,
+    asked="{who} pidió recordar: «{body}».",
+    corrected="{fact} (corregido: no {wrong}).",
+    week_of="semana del {}",
+    months=tuple(MONTHS.split("|")),
+    day_name="{day} de {month}{year}",
+)  # fmt: skip

@@ -1,0 +1,210 @@
+"""Spanish: its expressions of time, and what the values in its sentences look like."""
+
+import re
+
+from varve.domain.rules import names
+from varve.domain.rules.dates import (
+    Words,
+    ago,
+    ahead,
+    bare_month,
+    bare_weekday,
+    bare_year,
+    directed_span,
+    directed_weekday,
+    expressions,
+    iso_day,
+    month_day,
+    month_of_year,
+    named_day,
+    weekday_of_week,
+)  # fmt: skip
+from varve.domain.rules.rule import Slot
+from varve.domain.rules.values import (
+    CODE,
+    CODE_OR_NUMBER,
+    EMAIL,
+    NUMBER,
+    PHONE,
+    ZONE,
+    is_employer,
+    is_person,
+    is_place,
+    is_stable,
+    is_worth,
+    no_job,
+)  # fmt: skip
+
+MONTHS = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+_DAYS = "lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+_WORDS = Words(
+    weekdays={name: index for index, name in enumerate(_DAYS.split("|"))} | {"miercoles": 2, "sabado": 5},
+    months={name: index for index, name in enumerate(MONTHS.split("|"), 1)} | {"setiembre": 9},
+    units={
+        "día": "day", "días": "day", "dia": "day", "dias": "day", "semana": "week", "semanas": "week",
+        "mes": "month", "meses": "month", "año": "year", "años": "year",
+    },
+    numbers={
+        "un": 1, "una": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8,
+        "nueve": 9, "diez": 10, "once": 11, "doce": 12, "un par de": 2,
+    },
+    directions={
+        "pasado": -1, "pasada": -1, "próximo": 1, "próxima": 1, "proximo": 1, "proxima": 1, "que viene": 1,
+        "este": 0, "esta": 0,
+    },
+    days={
+        "anteayer": -2, "antes de ayer": -2, "ayer": -1, "anoche": -1, "hoy": 0, "esta mañana": 0,
+        "esta tarde": 0, "esta noche": 0, "mañana": 1, "pasado mañana": 2, "ayer por la tarde": -1,
+        "mañana por la mañana": 1, "mañana por la tarde": 1,
+    },
+)  # fmt: skip
+_EXPLICIT = r"(?:(?:el )?(?:día )?{day}(?:º|\.º|ro)? de {month}(?:,? (?:de|del) {year})?)"
+DATES = expressions(
+    _WORDS,
+    {
+        r"(?:el )?(?P<iso>\d{4}-\d\d-\d\d)": iso_day,
+        rf"(?:el )?(?:(?:{_DAYS}),? )?{_EXPLICIT}": month_day,
+        "(?<!la )(?<!de )(?<!por la ){named}": named_day,
+        "hace {number} {unit}": ago,
+        "(?:dentro de|en) {number} {unit}": ahead,
+        "(?:el )?{weekday} de la semana {direction}": weekday_of_week,
+        "(?:el )?{weekday} de (?P<direction>esta) semana": weekday_of_week,
+        "(?:el )?{weekday} (?P<direction>pasado|que viene|próximo|proximo)": directed_weekday,
+        "(?:el )?(?P<direction>pasado|próximo|proximo|este) {weekday}": directed_weekday,
+        "(?:la |el )?{unit} (?P<direction>pasad[oa]|que viene|próxim[oa])": directed_span,
+        "(?:la |el )?(?P<direction>próxim[oa]|est[ea]) {unit}": directed_span,
+        "en {month} (?:de|del) {year}": month_of_year,
+        "en {month}": bare_month,
+        "en {year}": bare_year,
+        "el {weekday}": bare_weekday,
+    },
+    not_after="cada|hasta|antes|desde|para|sobre|no|o|todos",
+)
+
+END = (
+    r"(?=$|[,;:()!?]| [-–—] | (?:pero|porque|aunque|desde|cuando|mientras|así que|como|excepto|salvo|después"
+    r"|antes|si"
+    r"|ahora|últimamente|también|mucho|muchísimo|por cierto|y (?:me|no|yo|mi|también|vivo|trabajo|tengo|soy"
+    r"|odio|prefiero|ya|a)"
+    r"|ya que|hace|en este momento)\b)"
+)
+_WORD = r"[\w&'+#./-]+"
+_ITEM = rf"(?:(?:el|la|los|las) )?{_WORD}(?: (?![ye] ){_WORD}){{0,3}}"
+_KIN = {
+    "hermana": "sister", "hermano": "brother", "hija": "daughter", "hijo": "son", "madre": "mother",
+    "padre": "father", "mamá": "mother", "papá": "father", "prima": "cousin", "primo": "cousin",
+    "tía": "aunt",
+    "tío": "uncle", "sobrina": "niece", "sobrino": "nephew", "abuela": "grandmother", "abuelo": "grandfather",
+    "nieta": "granddaughter", "nieto": "grandson", "pareja": "partner", "novia": "partner",
+    "novio": "partner",
+    "mujer": "wife", "esposa": "wife", "marido": "husband", "esposo": "husband", "jefa": "boss",
+    "jefe": "boss",
+    "vecina": "neighbour", "vecino": "neighbour", "compañera de piso": "flatmate",
+    "compañero de piso": "flatmate",
+}  # fmt: skip
+_KIN_PREDICATES = {"wife": "married_to", "husband": "married_to", "boss": "reports_to"}
+_PETS = {
+    "perro": "dog", "perra": "dog", "perrito": "dog", "perrita": "dog", "cachorro": "puppy", "gato": "cat",
+    "gata": "cat", "gatito": "kitten", "gatita": "kitten", "loro": "parrot", "hámster": "hamster",
+    "conejo": "rabbit", "coneja": "rabbit", "caballo": "horse", "yegua": "horse", "tortuga": "tortoise",
+}  # fmt: skip
+_FEMININE = frozenset({"madre", "mujer", "yegua", "mamá", "reunión", "operación", "presentación", "revisión",
+"sesión",
+    "clase", "llamada", "inspección"})  # fmt: skip
+EVENTS = (
+    "cita|reunión|entrevista|vuelo|examen|llamada|revisión|operación|presentación|viaje|tren|boda|concierto"
+    "|clase"
+    "|fiesta|conferencia|reserva|demo|entrega|sesión|carrera|maratón|prueba|visita|cena|comida|consulta"
+    "|ensayo"
+    "|auditoría|inspección|lanzamiento|partido|taller|charla|cirugía|defensa"
+)
+LABELS = (
+    "pedido|ticket|tique|factura|reserva|caso|seguimiento|localizador|confirmación|póliza|cuenta|cliente"
+    "|contrato"
+    "|reclamación|serie|incidencia|solicitud|envío|paquete|licencia|vuelo|error|expediente|proyecto"
+)
+
+
+def _article(noun: str) -> str:
+    head = noun.lower().split()[0]
+    return "la" if head in _FEMININE or (head.endswith(("a", "ión")) and head != "papá") else "el"
+
+
+def _kin(value: str) -> dict[str, str]:
+    english = _KIN[value.lower()]
+    article = _article(value)
+    return {
+        "kin_of": _KIN_PREDICATES.get(english, f"has_{english}"),
+        "kin_english": english,
+        "the_kin": f"{article.capitalize()} {value}",
+        "kin_with_article": f"{article} {value}",
+    }
+
+
+_ARTICLES = re.compile(r"\b(?:el|la|los|las) ", re.IGNORECASE)
+_LANGUAGE = re.compile(names.LANGUAGES_ES, re.IGNORECASE)
+
+
+def _in_english(language: re.Match[str]) -> str:
+    return names.LANGUAGE_NAMES[language[0].lower()]
+
+
+SLOTS = {
+    "end": Slot(END),
+    "labels": Slot(LABELS),
+    "place": Slot(rf"(?:(?:la|el|los|las) (?=[{names.UPPER}]))?{names.NAME}", is_place),
+    "company": Slot(names.NAME, is_employer, lambda value: {"at_company": f" en {value}"}),
+    "name": Slot(names.FIRST_NAME),
+    "full_name": Slot(names.NAME, is_person),
+    "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
+    "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
+    "things": Slot(
+        rf"(?:(?>{_ITEM}(?:, (?![ye] ){_ITEM}){{1,6}} [ye] (?:(?:el|la|los|las) )?{_WORD}(?:"
+        rf" {_WORD}){{0,3}}?)|{_WORD}(?: {_WORD}){{0,6}}?){END}",
+        lambda value: is_worth(_ARTICLES.sub("", value)),
+    ),
+    "job": Slot(
+        rf"(?:{names.JOBS_ES})(?: [a-záéíóúñ]+(?:[oa]|al|or|ora|ista|ente))?(?![\w'-])"
+        r"(?=$|[,;:()!.]| (?:en|de|del|para|con|por|y|que|ahora|aquí|desde|pero|la|el|hace|ayer|hoy)\b)",
+        no_job,
+        lambda value: {"as_job": f" como {value}"},
+    ),
+    "kin": Slot("|".join(_KIN), derive=_kin),
+    "pet": Slot(
+        "|".join(sorted(_PETS, key=len, reverse=True)),
+        derive=lambda value: {
+            "the_pet": f"{_article(value).capitalize()} {value}",
+            "pet_kind": _PETS[value.lower()],
+        },
+    ),
+    "verb": Slot("gustan?|encantan?|fascinan?"),
+    "language": Slot(
+        names.LANGUAGES_ES, derive=lambda value: {"language_name": names.LANGUAGE_NAMES[value.lower()]}
+    ),
+    "languages": Slot(
+        rf"(?:{names.LANGUAGES_ES})(?:, (?:{names.LANGUAGES_ES}))*(?: [ye] (?:{names.LANGUAGES_ES}))?",
+        derive=lambda value: {"languages_english": _LANGUAGE.sub(_in_english, value)},
+    ),
+    "email": Slot(EMAIL),
+    "phone": Slot(PHONE),
+    "zone": Slot(ZONE),
+    "address": Slot(r"(?=[^;]*\d)[\w#][^;:!?]{8,90}"),
+    "age": Slot(r"\d{1,3}"),
+    "code": Slot(CODE),
+    "number": Slot(NUMBER),
+    "any_code": Slot(CODE_OR_NUMBER),
+    "date": Slot(DATES.pattern),
+    "birthdate": Slot(rf"(?:{DATES.pattern})"),
+    "event": Slot(
+        rf"(?:{EVENTS})(?: (?:con|a|para|de|del|en|médica|médico) (?!la\b)[\w'.-]+(?: (?!es |será |el"
+        rf" )[\w'.-]+){{0,2}}?)?",
+        is_stable,
+        lambda value: {"the_event": f"{_article(value).capitalize()} {value}"},
+    ),
+    "set_for": Slot("es|será|sale|empieza|se ha pasado (?:a|al)|está prevista? para"),
+    "time": Slot(
+        r"a las? (?:\d{1,2}(?:[:.]\d\d)?|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once"
+        r"|doce)(?![\w:])",
+        derive=lambda value: {"at_time": f" {value}"},
+    ),
+}

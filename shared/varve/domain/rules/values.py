@@ -1,0 +1,117 @@
+"""Values that look the same in every language, and what may stand as a value."""
+
+import re
+
+from varve.domain.rules import names
+
+EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
+PHONE = r"\+?(?:\(\d{1,4}\)[ -]?)?\d(?:[ .-]?\d){5,14}(?![\w-])"
+ZONE = (
+    r"(?-i:(?:UTC|GMT)(?: ?[+-]\d{1,2}(?::\d\d)?)?|[A-Z][a-z]+/[A-Z]\w+(?:/[A-Z]\w+)?"
+    r"|CES?T|WES?T|EES?T|E[SD]?T|C[SD]?T|M[SD]?T|P[SD]?T|BST|IST|JST|KST|AE[SD]T|NZ[SD]T|BRT|ART"
+    r"|MSK)(?![\w/-])"
+)
+_CODE = r"(?-i:#?(?=[\w/-]{0,20}\d)[A-Z0-9][A-Za-z0-9]*(?:[-/_][A-Za-z0-9]+)*)(?![\w-])"
+CODE = rf"(?=[\w#/-]{{0,20}}(?:[A-Z]|\d[-/_][A-Z0-9]{{2}}))(?=[\w#/-]{{4}}){_CODE}"
+NUMBER = r"#?\d{4,20}(?![\w.,/:%-]*\d)(?![\w-])"
+CODE_OR_NUMBER = rf"(?=[\w#/-]{{4}}){_CODE}"
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_EMPTY_TALK = re.compile(
+    r"(?:to |de )?(?:say|admit|ask|be|think|see|hear|know|bother|believe|decir|saber|pensar|ver|creer|ser"
+    r"|be(?:ing)?)\b",
+    re.IGNORECASE,
+)
+_PAIRS = frozenset({
+    "fish and chips", "rock and roll", "mac and cheese", "salt and pepper", "bread and butter",
+    "drum and bass",
+    "arts and crafts", "black and white", "bed and breakfast", "peanut butter and jelly", "gin and tonic",
+    "blanco y negro", "pan y mantequilla",
+})  # fmt: skip
+_ARTICLE = re.compile(r"(?:el|la|los|las|to|al?) (?=\w)", re.IGNORECASE)
+_AND = re.compile(r",? (?:and|y|e) |, ")
+
+
+def is_stable(value: str) -> bool:
+    """Whether it means the same outside the conversation."""
+    return not any(_bare(word) in names.UNSTABLE for word in _WORD.findall(value))
+
+
+def _bare(word: str) -> str:
+    """I'm is I, and it's is it."""
+    return word.casefold().split("'")[0]
+
+
+def is_worth(value: str) -> bool:
+    """Whether it names something one can like or prefer."""
+    return is_stable(value) and _WORD.search(value) is not None and not _EMPTY_TALK.match(value)
+
+
+def is_place(value: str) -> bool:
+    """Whether a capitalised name after "live in" or "moved to" can be a place."""
+    return value.removeprefix("the ").casefold().split()[0] not in names.NOT_PLACES
+
+
+def is_employer(value: str) -> bool:
+    """Whether a capitalised name after "work at" can be an employer."""
+    return value.casefold() not in names.NOT_EMPLOYERS | names.PLACES
+
+
+def is_person(value: str) -> bool:
+    """Whether a capitalised name can be a person's: "my boss is French" names nobody."""
+    words = set(value.casefold().split())
+    return not (_NATIONALITY.search(value) or words & _TITLES or value in _LANGUAGES)
+
+
+_NATIONALITY = re.compile(r"^\w+(?:ish|ese|ian|ean|can|ench|utch|eek|ss)$")
+_TITLES = frozenset(
+    [
+        "team",
+        "president",
+        "officer",
+        "lead",
+        "head",
+        "chief",
+        "engineer",
+        "manager",
+        "director",
+        "vp",
+        "ceo",
+        "cto",
+        "here",
+        "sorry",
+        "back",
+    ]
+)
+_LANGUAGES = frozenset(names.LANGUAGES_EN.split("|"))
+
+
+def no_job(value: str) -> bool:
+    """Whether nothing before the job takes it back ("former", "a teacher's")."""
+    return not any(word in names.MODIFIERS_OF_NO_JOB for word in value.casefold().split())
+
+
+def listed(value: str) -> list[str]:
+    """The members of a list in words; "sushi and ramen" has two, "fish and chips" is one."""
+    if value.casefold() in _PAIRS:
+        return [value]
+    parts = [part.strip() for part in _AND.split(value)]
+    short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
+    return [_named(part) for part in parts if part] if short else [_named(value)]
+
+
+def _named(thing: str) -> str:
+    """Without the article or preposition that a list repeats ("to latex", "el té")."""
+    article = _ARTICLE.match(thing)
+    return thing[article.end() :] if article else thing
+
+
+def with_article(job: str) -> str:
+    """an engineer, a user researcher; an office of which there is one takes none."""
+    if _OFFICE.match(job):
+        return job
+    return f"{'an' if _VOWEL.match(job) else 'a'} {job}"
+
+
+_OFFICE = re.compile(r"(?:head of|vp of|chief|c[teof]o\b)", re.IGNORECASE)
+_VOWEL = re.compile(r"(?:[aeio]|u(?!s|ni)|hono|sre\b)", re.IGNORECASE)
