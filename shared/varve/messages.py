@@ -1,0 +1,242 @@
+"""The queues' JSON: what travels between the functions, encoded, decoded and refused."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from varve.domain import triple
+from varve.domain.calendar import Grain, iso, parse_instant
+from varve.domain.conversation import Conversation, Message, parse_conversation
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import Scope, digest, path_id
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.domain.triple import TripleOperation
+from varve.ports import Delivery, Objects, Queue
+
+MAX_BODY_BYTES = 250_000
+"""What may travel in a message, in bytes of UTF-8; more takes the claim check.
+
+Below the 256 KiB that every SQS queue takes, leaving room for message attributes.
+"""
+_MAX_GROUP = 128
+
+
+@dataclass(frozen=True, slots=True)
+class IngestMessage:
+    """Consecutive messages of one conversation, `context` of them known to come before."""
+
+    conversation: Conversation
+    context: tuple[Message, ...]
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRecords:
+    """Records for one grain's store, with the model that embedded them."""
+
+    scope: Scope
+    grain: Grain
+    model: str
+    records: tuple[EmbeddedRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTriples:
+    """Operations for one agent's graph."""
+
+    scope: Scope
+    operations: tuple[TripleOperation, ...]
+
+
+def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
+    """Make the message durable on the ingest queue: one group per conversation.
+
+    The deduplication id is the content's hash, without the time of arrival. Raises Retryable.
+    """
+    conversation = message.conversation
+    content = {
+        "conversation": conversation.as_json(),
+        "context": [m.model_dump(mode="json", by_alias=True, exclude_unset=True) for m in message.context],
+    }
+    body = {"type": "ingest", **content, "receivedAt": iso(message.received_at)}
+    group = _group(str(conversation.workspace_id), str(conversation.agent_id), conversation.conversation_id)
+    _send(body, content, group, conversation.scope, queue, objects)
+
+
+def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
+    """Make the records durable on the write queue: one group per store. Raises Retryable."""
+    body = {
+        "type": "records",
+        "workspaceId": message.scope.workspace,
+        "agentId": message.scope.agent,
+        "grain": str(message.grain),
+        "model": message.model,
+        "records": [_record_as_json(embedded) for embedded in message.records],
+    }
+    group = _group(message.scope.workspace, message.scope.agent, message.grain)
+    _send(body, body, group, message.scope, queue, objects)
+
+
+def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
+    """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
+    body = {
+        "type": "triples",
+        "workspaceId": message.scope.workspace,
+        "agentId": message.scope.agent,
+        "operations": [triple.operation_as_json(operation) for operation in message.operations],
+    }
+    group = _group(message.scope.workspace, message.scope.agent, "graph")
+    _send(body, body, group, message.scope, queue, objects)
+
+
+def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
+    """The message of a delivery on the ingest queue. Raises Rejected: it is none; Retryable."""
+    body = _read(delivery, objects, {"ingest"})
+    try:
+        conversation = parse_conversation(body["conversation"])
+        conversation.scope  # noqa: B018 - raises where workspace or agent is missing
+        context = tuple(Message.model_validate(message) for message in body["context"])
+        return IngestMessage(conversation, context, parse_instant(body["receivedAt"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _malformed(error) from error
+
+
+def read_write(delivery: Delivery, *, objects: Objects) -> WriteRecords | WriteTriples:
+    """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
+    body = _read(delivery, objects, {"records", "triples"})
+    try:
+        scope = Scope(body["workspaceId"], body["agentId"])
+        if body["type"] == "triples":
+            return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
+        records = tuple(map(_record_from_json, body["records"]))
+        return WriteRecords(scope, Grain(body["grain"]), str(body["model"]), records)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _malformed(error) from error
+
+
+def _send(
+    body: dict[str, Any], content: dict[str, Any], group: str, scope: Scope, queue: Queue, objects: Objects
+) -> None:
+    """Send the body, or, where it is too large, put it under `payloads/` and send a claim check."""
+    text = _dump(body)
+    key = digest(_dump(content))
+    if len(text.encode()) > MAX_BODY_BYTES:
+        path = f"payloads/{scope.workspace}/{scope.agent}/{key}.json"
+        objects.put(path, text.encode())
+        text = _dump({"type": body["type"], "payload": path})
+    queue.send(text, group=group, deduplication_id=key)
+
+
+def _read(delivery: Delivery, objects: Objects, types: set[str]) -> dict[str, Any]:
+    """The body, fetched from `payloads/` where the message is a claim check."""
+    body = _load(delivery.body)
+    if isinstance(body, dict) and "payload" in body:
+        body = _load(_claimed(body["payload"], objects).decode())
+    if not isinstance(body, dict) or body.get("type") not in types:
+        raise Rejected("message", f"is not of a type this queue carries ({', '.join(sorted(types))})")
+    return body
+
+
+def _claimed(path: object, objects: Objects) -> bytes:
+    """The payload a claim check points to; only ever below one agent's own payloads."""
+    parts = path.split("/") if isinstance(path, str) else []
+    if len(parts) != 4 or parts[0] != "payloads":
+        raise Rejected("payload", "is not the path of a payload")
+    stored = objects.get("/".join(["payloads", *(path_id(part, "payload") for part in parts[1:])]))
+    if stored is None:
+        raise Retryable("payload: there is no such object (yet)")
+    return stored.data
+
+
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Rejected("message", "is not valid JSON") from error
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _group(*parts: str) -> str:
+    """`workspace:agent:store`, or its hash where SQS would not take the length."""
+    group = ":".join(parts)
+    return group if len(group) <= _MAX_GROUP else digest(group)
+
+
+def _malformed(error: Exception) -> Rejected:
+    if isinstance(error, KeyError):
+        return Rejected(str(error.args[0]), "is missing from the message")
+    return Rejected("message", f"does not have the form of its type ({type(error).__name__})")
+
+
+def _record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
+    record = embedded.record
+    return {
+        "id": record.id,
+        "memoryType": str(record.memory_type),
+        "content": record.content,
+        "period": record.period,
+        "eventTime": iso(record.event_time),
+        "createdAt": iso(record.created_at),
+        "sourceIds": list(record.source_ids),
+        "conversationId": record.conversation_id,
+        "userId": record.user_id,
+        "about": record.about,
+        "importance": record.importance,
+        "confidence": record.confidence,
+        "position": record.position,
+        "vector": _vector_as_text(embedded.vector),
+    }
+
+
+def _record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
+    record = Record(
+        id=value["id"],
+        memory_type=MemoryType(value["memoryType"]),
+        content=value["content"],
+        period=value["period"],
+        event_time=parse_instant(value["eventTime"]),
+        created_at=parse_instant(value["createdAt"]),
+        source_ids=tuple(value["sourceIds"]),
+        conversation_id=value["conversationId"],
+        user_id=value["userId"],
+        about=value["about"],
+        importance=float(value["importance"]),
+        confidence=float(value["confidence"]),
+        position=int(value["position"]),
+    )
+    return EmbeddedRecord(record, _vector_from_text(value["vector"]))
+
+
+def _vector_as_text(vector: Vector) -> str:
+    """Little-endian float16 in base64, two bytes a dimension: what the stores keep."""
+    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
+
+
+def _vector_from_text(text: str) -> Vector:
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(np.float32)
+
+
+def records_in_bounds(
+    message: WriteRecords, max_bytes: int = MAX_BODY_BYTES - 10_000
+) -> Sequence[WriteRecords]:
+    """The message in pieces that each fit a queue message, as far as single records do."""
+    pieces: list[list[EmbeddedRecord]] = [[]]
+    size = 0
+    for embedded in message.records:
+        cost = len(_dump(_record_as_json(embedded)).encode()) + 1
+        if pieces[-1] and size + cost > max_bytes:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(embedded)
+        size += cost
+    return [
+        WriteRecords(message.scope, message.grain, message.model, tuple(piece)) for piece in pieces if piece
+    ]

@@ -1,0 +1,214 @@
+"""Read a conversation: keep its messages, extract what to remember, embed it, send it to the writer."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from varve.domain.calendar import Grain, day_of
+from varve.domain.conversation import SPOKEN, Message
+from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.identity import Scope
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
+from varve.domain.text import estimated_tokens, passages, salience, without_injected
+from varve.domain.triple import TripleOperation
+from varve.messages import (
+    IngestMessage,
+    WriteRecords,
+    WriteTriples,
+    records_in_bounds,
+    send_records,
+    send_triples,
+)
+from varve.pipeline.timeline import Said, TakenIn, keep
+from varve.ports import Embedder, Extractor, Objects, Queue
+
+MAX_BATCH_TOKENS = 6_000
+CONTEXT_UTTERANCES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractOutcome:
+    """What one delivery added; `ignored` messages came before with other words, which stay."""
+
+    messages: int = 0
+    turns: int = 0
+    facts: int = 0
+    operations: int = 0
+    ignored: int = 0
+
+
+def extract(
+    message: IngestMessage,
+    zone: ZoneInfo,
+    *,
+    extractor: Extractor,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
+) -> ExtractOutcome:
+    """Turn the new messages of a delivery into records and triple operations on the write queue.
+
+    The conversation's messages count as taken in only after everything is on the queue, so that a
+    failure anywhere makes the redelivery do all of it again; every id comes from the content.
+    Raises Retryable, Rejected, Misconfigured.
+    """
+    conversation = message.conversation
+    scope, conversation_id = conversation.scope, conversation.conversation_id
+    taken_in = TakenIn(scope, conversation_id, objects)
+    ignored = sum(1 for m in conversation.messages if taken_in.differs(m))
+    new = _new(message, taken_in)
+    if not new:
+        return ExtractOutcome(ignored=ignored)
+    keep(new, scope, conversation_id, zone, objects=objects)
+    spoken = [(said, u) for said in new if (u := _utterance(said.message, said.at, message))]
+    turns = list(_turns(spoken, message, zone))
+    # The words go first: whatever becomes of the extraction, they are in memory and can be found.
+    _send_records(turns, scope, embedder, queue, objects)
+    before = _context(message, new[0])
+    extraction = _extracted(message, [u for _, u in spoken], before, zone, extractor)
+    facts = [_fact_record(fact, new, message, zone) for fact in extraction.facts]
+    _send_records(facts, scope, embedder, queue, objects)
+    if extraction.operations:
+        send_triples(WriteTriples(scope, extraction.operations), queue=queue, objects=objects)
+    taken_in.add(new)
+    return ExtractOutcome(len(new), len(turns), len(facts), len(extraction.operations), ignored)
+
+
+def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
+    """The messages not taken in yet, each with its time: its own, the conversation's, or arrival."""
+    start = message.conversation.started_at or message.received_at
+    new = [m for m in message.conversation.messages if m not in taken_in]
+    return [Said(m, m.timestamp or start, len(taken_in) + index) for index, m in enumerate(new)]
+
+
+def _extracted(
+    message: IngestMessage,
+    spoken: Sequence[Utterance],
+    before: Sequence[Utterance],
+    zone: ZoneInfo,
+    extractor: Extractor,
+) -> Extraction:
+    """All batches' facts and operations, a fact that two batches state only once."""
+    facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+    operations: list[TripleOperation] = []
+    for batch in _batches(message, spoken, before, zone):
+        extraction = extractor.extract(batch)
+        facts |= {(fact.content, fact.message_ids): fact for fact in extraction.facts}
+        operations += extraction.operations
+    return Extraction(tuple(facts.values()), tuple(operations))
+
+
+def _batches(
+    message: IngestMessage, spoken: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
+) -> Iterator[Batch]:
+    """The utterances in batches of bounded size, each with the few that came before it."""
+    batch: list[Utterance] = []
+    size = 0
+    for utterance in _bounded(spoken):
+        cost = estimated_tokens(utterance.text)
+        if batch and size + cost > MAX_BATCH_TOKENS:
+            yield _batch(message, batch, before, zone)
+            before, batch, size = batch[-CONTEXT_UTTERANCES:], [], 0
+        batch.append(utterance)
+        size += cost
+    if batch:
+        yield _batch(message, batch, before, zone)
+
+
+def _bounded(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
+    """The utterances, one that would fill more than a batch in several pieces of the same message."""
+    for utterance in spoken:
+        for piece in passages(utterance.text, 4 * MAX_BATCH_TOKENS):
+            yield replace(utterance, text=piece)
+
+
+def _batch(
+    message: IngestMessage, batch: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
+) -> Batch:
+    conversation = message.conversation
+    return Batch(
+        scope=conversation.scope,
+        conversation_id=conversation.conversation_id,
+        utterances=tuple(batch),
+        context=tuple(before),
+        zone=zone,
+        created_at=message.received_at,
+    )
+
+
+def _context(message: IngestMessage, first: Said) -> list[Utterance]:
+    """The last utterances before the first new message, from this part and the end of the last."""
+    start = message.conversation.started_at or message.received_at
+    known: list[Message] = list(message.context)
+    for earlier in message.conversation.messages:
+        if earlier.id == first.id:
+            break
+        known.append(earlier)
+    spoken = (_utterance(m, m.timestamp or start, message) for m in known)
+    return [u for u in spoken if u][-CONTEXT_UTTERANCES:]
+
+
+def _utterance(message: Message, at: datetime, source: IngestMessage) -> Utterance | None:
+    """What was said in person, without recalled memory; None for tools, system texts and silence."""
+    text = without_injected(message.text) if message.role in SPOKEN else ""
+    if not text:
+        return None
+    user_id = message.user_id or source.conversation.user_id
+    speaker = message.name or (user_id if message.role == "user" else None) or message.role.capitalize()
+    return Utterance(str(message.id), message.role, speaker, text, at, user_id)
+
+
+def _turns(
+    spoken: Sequence[tuple[Said, Utterance]], message: IngestMessage, zone: ZoneInfo
+) -> Iterator[Record]:
+    """The words as said, with the speaker's name; a long message in several passages."""
+    conversation_id = message.conversation.conversation_id
+    for said, utterance in spoken:
+        for index, passage in enumerate(passages(utterance.text)):
+            yield Record(
+                id=turn_id(conversation_id, said.id, index),
+                memory_type=MemoryType.TURN,
+                content=f"{utterance.speaker}: {passage}",
+                period=day_of(said.at, zone),
+                event_time=said.at,
+                created_at=message.received_at,
+                source_ids=(said.id,),
+                conversation_id=conversation_id,
+                user_id=utterance.user_id,
+                about=utterance.speaker,
+                importance=salience(passage),
+                position=said.position,
+            )
+
+
+def _fact_record(fact: Fact, new: Sequence[Said], message: IngestMessage, zone: ZoneInfo) -> Record:
+    """The fact as a record of the period in which it was said."""
+    sources = [said for said in new if said.id in fact.message_ids]
+    last = max(sources, key=lambda said: said.at)
+    conversation_id = message.conversation.conversation_id
+    return Record(
+        id=fact_id(conversation_id, fact.message_ids, fact.content),
+        memory_type=MemoryType.FACT,
+        content=fact.content,
+        period=day_of(last.at, zone),
+        event_time=fact.event_time,
+        created_at=message.received_at,
+        source_ids=fact.message_ids,
+        conversation_id=conversation_id,
+        user_id=last.message.user_id or message.conversation.user_id,
+        about=fact.about,
+        importance=fact.importance,
+        confidence=fact.confidence,
+        position=last.position,
+    )
+
+
+def _send_records(
+    records: Sequence[Record], scope: Scope, embedder: Embedder, queue: Queue, objects: Objects
+) -> None:
+    vectors = embedder.embed([record.content for record in records])
+    embedded = tuple(EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True))
+    whole = WriteRecords(scope, Grain.WORKING, embedder.model, embedded)
+    for piece in records_in_bounds(whole):
+        send_records(piece, queue=queue, objects=objects)

@@ -1,0 +1,69 @@
+"""Take a conversation in: make it durable on the ingest queue, and only then say so."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from varve.domain.conversation import Conversation, Message, parse_conversation
+from varve.domain.errors import Rejected
+from varve.messages import IngestMessage, send_ingest
+from varve.ports import Objects, Queue
+
+MESSAGES_PER_PART = 40
+CONTEXT_MESSAGES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOutcome:
+    """What was accepted, and in how many queue messages."""
+
+    conversations: int
+    messages: int
+    parts: int
+
+
+def read_event(event: object) -> list[Conversation]:
+    """The conversations of an invocation: one, a list, or `{"conversations": […]}`, all validated.
+
+    Raises Rejected: names the first faulty field of the first faulty conversation.
+    """
+    several = event.get("conversations") if isinstance(event, Mapping) else event
+    if not isinstance(several, list):
+        return [parse_conversation(event)]
+    if not several:
+        raise Rejected("conversations", "must hold at least one conversation")
+    return [_numbered(index, value) for index, value in enumerate(several)]
+
+
+def _numbered(index: int, value: object) -> Conversation:
+    try:
+        return parse_conversation(value)
+    except Rejected as error:
+        raise Rejected(f"conversations[{index}].{error.field}", error.reason) from error
+
+
+def ingest(
+    conversations: Sequence[Conversation], now: datetime, *, queue: Queue, objects: Objects
+) -> IngestOutcome:
+    """Accept validated conversations: when this returns, all of them are on the queue.
+
+    A long conversation travels in several parts of `MESSAGES_PER_PART` messages, in order, so that
+    no single run of the extractor takes longer than a function may.
+    Raises Retryable: some are not on the queue; sending all of them again is safe.
+    """
+    for conversation in conversations:
+        conversation.scope  # noqa: B018 - refuses the lot before any of it is sent
+    parts = 0
+    for conversation in conversations:
+        for part in _parts(conversation, now):
+            send_ingest(part, queue=queue, objects=objects)
+            parts += 1
+    return IngestOutcome(len(conversations), sum(len(c.messages) for c in conversations), parts)
+
+
+def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:
+    messages = conversation.messages
+    for start in range(0, len(messages), MESSAGES_PER_PART):
+        piece: list[Message] = messages[start : start + MESSAGES_PER_PART]
+        context = tuple(messages[max(0, start - CONTEXT_MESSAGES) : start])
+        yield IngestMessage(conversation.model_copy(update={"messages": piece}), context, now)

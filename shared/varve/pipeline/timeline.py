@@ -1,0 +1,101 @@
+"""The timeline: messages as they came, and which of a conversation's messages have been taken in."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from varve.domain.calendar import day_of, iso
+from varve.domain.conversation import Message
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope, digest
+from varve.ports import Objects
+
+_KEY_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message with its resolved time in UTC and its place in the conversation, from 0."""
+
+    message: Message
+    at: datetime
+    position: int
+
+    @property
+    def id(self) -> str:
+        """The message's id, which validation has seen to."""
+        return str(self.message.id)
+
+
+class TakenIn:
+    """The messages of one conversation that memory has taken in, by a short hash of their ids.
+
+    One small object per conversation, changed only within the conversation's group of the ingest
+    queue; a second writer (someone ran two) is found out by the conditional put.
+    """
+
+    def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
+        self._key = f"ledger/{scope.workspace}/{scope.agent}/conversations/{conversation_id}.json"
+        self._objects = objects
+        stored = objects.get(self._key)
+        self._etag = stored.etag if stored else None
+        self._ids: dict[str, str] = json.loads(stored.data)["messages"] if stored else {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, message: Message) -> bool:
+        return _short(str(message.id)) in self._ids
+
+    def differs(self, message: Message) -> bool:
+        """Whether a message of this id was taken in with other words; the first ones stay."""
+        return self._ids.get(_short(str(message.id)), _words(message)) != _words(message)
+
+    def add(self, said: Iterable[Said]) -> None:
+        """Record the messages as taken in. Raises Retryable: another writer was faster."""
+        self._ids |= {_short(s.id): _words(s.message) for s in said}
+        data = json.dumps({"messages": self._ids}, separators=(",", ":")).encode()
+        if not self._objects.put_if(self._key, data, self._etag):
+            raise Retryable("ledger: another writer took in messages of this conversation")
+
+
+def keep(
+    said: Sequence[Said], scope: Scope, conversation_id: str, zone: ZoneInfo, *, objects: Objects
+) -> None:
+    """Write messages to the timeline as they came, one immutable object for each local day."""
+    for day, messages in groupby(said, key=lambda s: day_of(s.at, zone)):
+        lines = "".join(json.dumps(_line(s), ensure_ascii=True) + "\n" for s in messages).encode()
+        name = digest(lines.decode(), length=_KEY_LENGTH)
+        objects.put(f"{_folder(scope, day, conversation_id)}/{name}.jsonl", lines)
+
+
+def messages_on(
+    day: str, scope: Scope, conversation_id: str, *, objects: Objects
+) -> Iterator[dict[str, Any]]:
+    """The messages of one conversation on one local day, as they came, in order of position."""
+    lines = []
+    for info in objects.list(_folder(scope, day, conversation_id)):
+        stored = objects.get(info.key)
+        lines += stored.data.decode().splitlines() if stored else []
+    yield from sorted(map(json.loads, lines), key=lambda line: line["position"])
+
+
+def _line(said: Said) -> dict[str, Any]:
+    message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
+
+
+def _folder(scope: Scope, day: str, conversation_id: str) -> str:
+    return f"timeline/{scope.workspace}/{scope.agent}/{day}/{conversation_id}"
+
+
+def _short(message_id: str) -> str:
+    return digest(message_id, length=_KEY_LENGTH)
+
+
+def _words(message: Message) -> str:
+    return digest(message.role, message.text, length=8)

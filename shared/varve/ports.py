@@ -1,0 +1,173 @@
+"""What the pipeline needs from the outside, each port as small as its callers need."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from varve.domain.calendar import Grain
+from varve.domain.extraction import Batch, Extraction
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.ranking import Candidate
+from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.triple import Triple, TripleOperation
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class Clock(Protocol):
+    """The one source of the present: aware, UTC."""
+
+    def __call__(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object's bytes and the tag that changes whenever they do."""
+
+    data: bytes
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """What a listing tells of an object; `size` in bytes."""
+
+    key: str
+    size: int
+    last_modified: datetime
+
+
+class Objects(Protocol):
+    """Objects under the store root, by key (`a/b/c`, no leading slash)."""
+
+    def get(self, key: str) -> StoredObject | None:
+        """The object, or None where there is none."""
+
+    def put(self, key: str, data: bytes) -> None:
+        """Write it, whatever was there."""
+
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+        """Write it only over that very version (None: only where nothing is). False: lost the race."""
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        """Every object whose key begins with `prefix + "/"`, in order of keys."""
+
+
+class MemoryReader(Protocol):
+    """Records of one agent's grain, as committed at the moment of the call."""
+
+    def search(
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
+    ) -> list[Candidate]:
+        """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered."""
+
+    def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
+        """The newest by event time, newest first."""
+
+    def get(self, scope: Scope, grain: Grain, ids: Sequence[str]) -> list[Record]:
+        """Those of the ids that exist, in the order of the ids."""
+
+    def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
+        """How many records the filter lets through."""
+
+    def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
+        """The oldest and the newest event time, or None where there are no records."""
+
+
+class MemoryWriter(Protocol):
+    """The only way to change records; only `pipeline/write.py` takes one."""
+
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+        """Insert or replace by id in one commit; the number of records that were new or said anew.
+
+        `model` names the embedding model. Raises Misconfigured: the store holds vectors of another
+        model or of other dimensions. Raises Retryable: the storage failed.
+        """
+
+
+class GraphReader(Protocol):
+    """An agent's triples."""
+
+    def triples(self, scope: Scope) -> list[Triple]:
+        """All triples, current and past, in the fold's order."""
+
+
+class GraphWriter(Protocol):
+    """The only way to change triples; only `pipeline/write.py` takes one."""
+
+    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+        """Fold the operations in; the number of those that were new. Raises Retryable."""
+
+
+class Queue(Protocol):
+    """A FIFO queue to send to."""
+
+    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        """Make the message durable before returning. Raises Retryable: it is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One message as a FIFO queue delivers it; `last_chance` when failing again dead-letters it."""
+
+    id: str
+    body: str
+    group: str
+    last_chance: bool = False
+
+
+class DeadLetters(Protocol):
+    """Where messages go that cannot succeed."""
+
+    def send(self, delivery: Delivery, error: Exception) -> None:
+        """Keep the message with the error's type and reason. Raises Retryable."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; the same one for writing and asking."""
+
+    @property
+    def model(self) -> str:
+        """The model's name and dimensions, as recorded in each store: `name:256`."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, float32, unit length. Raises Retryable, Misconfigured."""
+
+
+class Extractor(Protocol):
+    """Reads a batch of a conversation and says what to remember."""
+
+    @property
+    def name(self) -> str:
+        """Which model and prompt, or which rules, in a form that changes when the results may."""
+
+    def extract(self, batch: Batch) -> Extraction:
+        """The batch's facts and triple operations. Raises Retryable, Rejected, Misconfigured."""
+
+
+class LLM(Protocol):
+    """A chat model that answers in a given shape."""
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+
+    def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
+        """One answer, validated. Raises Retryable, Rejected (no valid answer), Misconfigured."""
+
+
+class Secrets(Protocol):
+    """Keys that the store must not hold."""
+
+    def get(self, name: str) -> str:
+        """The secret's text. Raises Misconfigured: there is none, or no right to read it."""
+
+
+__all__ = [
+    "LLM", "Clock", "DeadLetters", "Delivery", "Embedder", "Extractor", "GraphReader", "GraphWriter",
+    "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets", "StoredObject",
+]  # fmt: skip
