@@ -1,0 +1,135 @@
+"""Every port in plain memory: for tests, and to try the library without a file."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from varve.domain import triple
+from varve.domain.calendar import Grain
+from varve.domain.embedding import require_same_model
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.ranking import Candidate
+from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.triple import Triple, TripleOperation
+from varve.ports import Delivery, ObjectInfo, StoredObject
+
+
+class InMemoryObjects:
+    """Objects in a dictionary."""
+
+    def __init__(self) -> None:
+        self._data: dict[str, bytes] = {}
+
+    def get(self, key: str) -> StoredObject | None:
+        data = self._data.get(key)
+        return None if data is None else StoredObject(data, hashlib.sha256(data).hexdigest())
+
+    def put(self, key: str, data: bytes) -> None:
+        self._data[key] = data
+
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+        current = self.get(key)
+        if (current.etag if current else None) != etag:
+            return current is not None and current.data == data
+        self._data[key] = data
+        return True
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        for key in sorted(self._data):
+            if key.startswith(prefix + "/"):
+                yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
+
+
+class InMemoryRecords:
+    """MemoryReader and MemoryWriter over dictionaries; keywords count as words shared."""
+
+    def __init__(self) -> None:
+        self._stores: dict[tuple[Scope, Grain], dict[str, EmbeddedRecord]] = {}
+        self._models: dict[tuple[Scope, Grain], str] = {}
+
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+        require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
+        store = self._stores.setdefault((scope, grain), {})
+        changed = 0
+        for embedded in records:
+            known = store.get(embedded.record.id)
+            if known is None or known.record.fingerprint != embedded.record.fingerprint:
+                store[embedded.record.id] = embedded
+                changed += 1
+        return changed
+
+    def search(
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
+    ) -> list[Candidate]:
+        words = set(text.casefold().split())
+        found = [
+            Candidate(
+                e.record,
+                float(np.dot(e.vector, vector)),
+                float(len(words & set(e.record.content.casefold().split()))),
+            )
+            for e in self._matching(scope, grain, where)
+        ]
+        nearest = sorted(found, key=lambda c: -c.vector)[:limit]
+        worded = sorted((c for c in found if c.keyword), key=lambda c: -c.keyword)[:limit]
+        return list({c.record.id: c for c in [*nearest, *worded]}.values())
+
+    def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
+        records = [e.record for e in self._matching(scope, grain, where)]
+        records.sort(key=lambda r: (-r.event_time.timestamp(), -r.position, r.id))
+        return records[:limit]
+
+    def get(self, scope: Scope, grain: Grain, ids: Sequence[str]) -> list[Record]:
+        store = self._stores.get((scope, grain), {})
+        return [store[id_].record for id_ in ids if id_ in store]
+
+    def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
+        return len(self._matching(scope, grain, where))
+
+    def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
+        times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
+        return (min(times), max(times)) if times else None
+
+    def _matching(self, scope: Scope, grain: Grain, where: Filter) -> list[EmbeddedRecord]:
+        return [e for e in self._stores.get((scope, grain), {}).values() if _admits(where, e.record)]
+
+
+class InMemoryGraph:
+    """GraphReader and GraphWriter over a dictionary."""
+
+    def __init__(self) -> None:
+        self._operations: dict[Scope, dict[str, TripleOperation]] = {}
+
+    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+        known = self._operations.setdefault(scope, {})
+        before = len(known)
+        for operation in operations:
+            earlier = known.get(operation.id, operation)
+            known[operation.id] = replace(operation, created_at=min(earlier.created_at, operation.created_at))
+        return len(known) - before
+
+    def triples(self, scope: Scope) -> list[Triple]:
+        return triple.fold(self._operations.get(scope, {}).values())
+
+
+class InMemoryDeadLetters:
+    """Dead letters in a list, each with the error that sent it there."""
+
+    def __init__(self) -> None:
+        self.letters: list[tuple[Delivery, Exception]] = []
+
+    def send(self, delivery: Delivery, error: Exception) -> None:
+        self.letters.append((delivery, error))
+
+
+def _admits(where: Filter, record: Record) -> bool:
+    return (
+        (where.since is None or record.event_time >= where.since)
+        and (where.until is None or record.event_time < where.until)
+        and where.user_id in (None, record.user_id)
+        and where.conversation_id in (None, record.conversation_id)
+    )

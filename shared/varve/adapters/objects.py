@@ -1,0 +1,164 @@
+"""Objects under the store root: a directory or an S3 prefix, through obstore."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import obstore
+from filelock import FileLock
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    NotFoundError,
+    PermissionDeniedError,
+    PreconditionError,
+    UnauthenticatedError,
+)
+from obstore.store import LocalStore, ObjectStore, S3Store
+
+from varve.domain.errors import Misconfigured, Retryable
+from varve.ports import ObjectInfo, Objects, StoredObject
+
+
+class ObstoreObjects:
+    """The Objects port over any obstore backend that honours conditional puts."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    def get(self, key: str) -> StoredObject | None:
+        with _translated(key):
+            try:
+                result = obstore.get(self._store, key)
+                return StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
+            except (FileNotFoundError, NotFoundError):
+                return None
+
+    def put(self, key: str, data: bytes) -> None:
+        with _translated(key):
+            obstore.put(self._store, key, data)
+
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+        mode: Any = "create" if etag is None else {"e_tag": etag}
+        with _translated(key):
+            try:
+                obstore.put(self._store, key, data, mode=mode, use_multipart=False)
+            except (AlreadyExistsError, PreconditionError):
+                # A put whose acknowledgement was lost is retried by the client and meets itself.
+                return self._is(key, data)
+            except NotFoundError:
+                if etag is None:
+                    raise
+                return False
+            return True
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        with _translated(prefix):
+            entries = [entry for page in obstore.list(self._store, prefix) for entry in page]
+        for entry in sorted(entries, key=lambda entry: entry["path"]):
+            yield ObjectInfo(entry["path"], entry["size"], entry["last_modified"])
+
+    def _is(self, key: str, data: bytes) -> bool:
+        current = self.get(key)
+        return current is not None and current.data == data
+
+
+class LocalObjects(ObstoreObjects):
+    """A directory, made at the first write.
+
+    File systems compare no tags on a write, so a lock file stands in for it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._locks = root / ".locks"
+
+    @cached_property
+    def _store(self) -> ObjectStore:  # type: ignore[override]
+        return LocalStore(self._root, mkdir=True)
+
+    def get(self, key: str) -> StoredObject | None:
+        return super().get(key) if self._root.is_dir() else None
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        return super().list(prefix) if self._root.is_dir() else iter(())
+
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+        if etag is None:
+            return super().put_if(key, data, None)
+        self._locks.mkdir(parents=True, exist_ok=True)
+        with FileLock(self._locks / hashlib.sha256(key.encode()).hexdigest()[:16]):
+            current = self.get(key)
+            if current is None or current.etag != etag:
+                return current is not None and current.data == data
+            self.put(key, data)
+            return True
+
+
+def local_objects(root: Path) -> LocalObjects:
+    """The objects of a directory. Raises Misconfigured: the path is a file."""
+    if root.exists() and not root.is_dir():
+        raise Misconfigured(f"store {root}: is a file, not a directory")
+    return LocalObjects(root)
+
+
+def custom_endpoint() -> str | None:
+    """The S3 endpoint the standard AWS variables name, if they name one."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
+
+
+def s3_objects(bucket: str, prefix: str) -> ObstoreObjects:
+    """The objects of an S3 prefix; region, credentials and endpoint from the standard AWS variables."""
+    endpoint = custom_endpoint()
+    options: dict[str, Any] = {}
+    if endpoint:
+        options["endpoint"] = endpoint
+        options["client_options"] = {"allow_http": endpoint.startswith("http://")}
+    return ObstoreObjects(S3Store(bucket, prefix=prefix or None, region=_region(), **options))
+
+
+def lance_options() -> dict[str, str]:
+    """The same for LanceDB's own client."""
+    endpoint = custom_endpoint()
+    options = {"region": _region()}
+    if endpoint:
+        options |= {"endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
+    return options
+
+
+def _region() -> str:
+    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+
+
+PROBE_KEY = "probe/if-none-match"
+
+
+def require_conditional_put(objects: Objects, where: str) -> None:
+    """Make sure the endpoint refuses to overwrite under If-None-Match.
+
+    LanceDB commits and this library's own updates rest on it: an endpoint that ignores it loses
+    acknowledged rows without an error. One request once the probe object exists, two before.
+    Raises Misconfigured: it does not refuse.
+    """
+    for content in (b"1", b"2"):
+        if not objects.put_if(PROBE_KEY, content, None):
+            return
+    raise Misconfigured(
+        f"{where}: ignores If-None-Match on PUT. Two writers would overwrite each other's commits and "
+        "lose acknowledged memories without an error. Use Amazon S3 or a server that answers 412."
+    )
+
+
+@contextmanager
+def _translated(key: str) -> Iterator[None]:
+    """obstore's errors in our words: permission is the operator's business, the rest may pass."""
+    try:
+        yield
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        raise Misconfigured(f"store: no permission for {key}") from error
+    except (BaseError, OSError) as error:
+        raise Retryable(f"store: {type(error).__name__} at {key}") from error

@@ -1,0 +1,128 @@
+"""The model provider's client: built on first use, and its errors in our words, in one place."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
+
+if TYPE_CHECKING:
+    import openai
+
+KEY_SETTING = "OPENAI_API_KEY (or the workspace's models.key)"
+URL_SETTING = "OPENAI_BASE_URL (or the workspace's models.baseUrl)"
+
+_RETRYABLE = frozenset({408, 409, 425, 429})
+_UNAUTHORIZED = frozenset({401, 403})
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """An endpoint that speaks OpenAI's protocol.
+
+    `setting` names the setting that chose the model, for messages; `timeout` is in seconds, for
+    connecting and for each wait for data. A request is tried `max_retries` times more where that can help;
+    the client waits as long as Retry-After says, up to two minutes, and gives up at once on longer ones.
+    """
+
+    model: str
+    setting: str
+    base_url: str
+    api_key: str | None = field(repr=False)
+    timeout: float = 60.0
+    max_retries: int = 2
+
+    @cached_property
+    def client(self) -> "openai.OpenAI":
+        """The client. Raises Misconfigured: no usable key or URL."""
+        # Imported here: up to a second that nobody should pay who never calls a model.
+        import openai
+
+        return openai.OpenAI(
+            api_key=self._checked_key(),
+            base_url=self._checked_url(),
+            timeout=self.timeout,
+            max_retries=self.max_retries,
+        )
+
+    def _checked_key(self) -> str:
+        key = (self.api_key or "").strip()
+        if not key:
+            raise Misconfigured(f"{KEY_SETTING}: is not set, and {self.setting} names a model that needs one")
+        if not (key.isascii() and key.isprintable()):
+            raise Misconfigured(f"{KEY_SETTING}: holds characters that no key has")
+        return key
+
+    def _checked_url(self) -> str:
+        url = self.base_url.strip()
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # half an IPv6 address, a port that is no number
+            usable = False
+        if not usable:
+            raise Misconfigured(f"{URL_SETTING}: must be a URL that begins with https:// or http://")
+        return url
+
+    @contextmanager
+    def errors(self, subject: str) -> Iterator[None]:
+        """Raises Retryable, Rejected and Misconfigured in place of the client's errors.
+
+        `subject` says what was asked for. The cause is cut off: providers quote keys and content in theirs.
+        """
+        import openai
+
+        try:
+            yield
+        except openai.OpenAIError as error:
+            raise self._translated(error, subject) from None
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            raise Retryable(f"{subject}: {self.host} answered with something other than JSON") from None
+
+    @property
+    def host(self) -> str:
+        """Where requests go, without path or credentials."""
+        return urlsplit(self.base_url.strip()).hostname or "the provider"
+
+    def _translated(self, error: "openai.OpenAIError", subject: str) -> VarveError:
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            return self._of_status(error, subject)
+        if isinstance(error, openai.APIError):  # timeouts, lost connections, answers of another shape
+            return Retryable(f"{subject}: no answer from {self.host} ({type(error).__name__})")
+        return Misconfigured(f"{subject}: the client refused its settings ({type(error).__name__})")
+
+    def _of_status(self, error: "openai.APIStatusError", subject: str) -> VarveError:
+        status, said = error.status_code, _described(error)
+        if status in _RETRYABLE or status >= 500:
+            return Retryable(f"{subject}: {self.host} answered {said}")
+        if status in _UNAUTHORIZED and not _moderated(error):
+            return Misconfigured(f"{KEY_SETTING}: {self.host} refused the key with {said}")
+        if status == 402:
+            return Misconfigured(f"{KEY_SETTING}: the account at {self.host} cannot pay, {said}")
+        if status == 404 or error.code == "model_not_found":
+            return Misconfigured(
+                f"{self.setting}: {self.host} answered {said} for model {self.model!r}; "
+                f"check the model's name and {URL_SETTING}"
+            )
+        return Rejected(subject, f"{self.host} refused the request with {said}")
+
+
+def _described(error: "openai.APIStatusError") -> str:
+    """The status and, where it is a bare identifier, the provider's code; never its message."""
+    code = error.code or ""
+    return f"HTTP {error.status_code}" + (f" ({code})" if _CODE.fullmatch(code) else "")
+
+
+def _moderated(error: "openai.APIStatusError") -> bool:
+    """OpenRouter says 403 also for input that a model's moderation flags, and then gives reasons."""
+    body: Any = error.body
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    return isinstance(metadata, dict) and "reasons" in metadata
