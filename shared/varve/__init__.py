@@ -1,0 +1,20 @@
+"""Varve: long-term memory for AI agents, in dated layers, in its owner's account."""
+
+from varve.domain.answer import SearchResponse
+from varve.domain.conversation import Conversation, Message
+from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
+from varve.memory import Memory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Conversation",
+    "Memory",
+    "Message",
+    "Misconfigured",
+    "Rejected",
+    "Retryable",
+    "SearchResponse",
+    "VarveError",
+    "__version__",
+]

@@ -1,0 +1,142 @@
+"""The verbs with their parts: what a Lambda, the command line and the Python API all call."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from varve.bootstrap import Parts
+from varve.domain.answer import SearchResponse
+from varve.domain.conversation import Conversation
+from varve.domain.identity import Scope
+from varve.domain.query import SearchRequest
+from varve.messages import read_ingest
+from varve.pipeline import deliver
+from varve.pipeline import extract as extracting
+from varve.pipeline import ingest as ingesting
+from varve.pipeline import search as searching
+from varve.pipeline import write as writing
+from varve.pipeline.extract import ExtractOutcome
+from varve.pipeline.ingest import IngestOutcome
+from varve.pipeline.write import Stores, WriteOutcome
+from varve.ports import Delivery, Queue
+from varve.settings import read_settings
+
+
+class Application:
+    """The pipeline over one set of parts.
+
+    With queues configured each verb sends to the next one's queue; without, it calls it: then
+    `ingest` returns when the conversation is in memory.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._extracted: list[ExtractOutcome] = []
+
+    @property
+    def queued(self) -> bool:
+        """Whether conversations go to a queue rather than straight into memory."""
+        return self.parts.settings.ingest_queue_url is not None
+
+    def ingest(
+        self, conversations: Sequence[Conversation], now: datetime | None = None
+    ) -> tuple[IngestOutcome, ExtractOutcome | None]:
+        """Take conversations in; what came of them is known only where there is no queue."""
+        self._extracted.clear()
+        accepted = ingesting.ingest(
+            conversations, now or self.parts.clock(), queue=self._ingest_queue, objects=self.parts.objects
+        )
+        return accepted, None if self.queued else _sum(self._extracted)
+
+    def extract(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        """Handle a batch of the ingest queue; those to be delivered again."""
+        dead_letters = self.parts.dead_letters(self.parts.ingest_queue)
+        return deliver.deliver_each(deliveries, self._extract, dead_letters=dead_letters)
+
+    def write(self, deliveries: Sequence[Delivery]) -> WriteOutcome:
+        """Handle a batch of the write queue; the outcome holds those to be delivered again."""
+        dead_letters = self.parts.dead_letters(self.parts.write_queue)
+        return writing.write(deliveries, self._stores, objects=self.parts.objects, dead_letters=dead_letters)
+
+    def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
+        """Answer `search_memory`."""
+        config = self.parts.config(scope.workspace)
+        return searching.search(
+            scope,
+            request,
+            now or self.parts.clock(),
+            config.zone,
+            reader=self.parts.records,
+            embedder=self.parts.embedder(config),
+        )
+
+    def show(self, scope: Scope, record_id: str) -> dict[str, Any]:
+        """A record and its sources."""
+        from varve.pipeline.show import show
+
+        return show(scope, record_id, reader=self.parts.records, objects=self.parts.objects)
+
+    def status(self, scope: Scope) -> dict[str, Any]:
+        """How things stand."""
+        from varve.pipeline.status import status
+
+        parts = self.parts
+        return status(scope, reader=parts.records, graph=parts.graph, objects=parts.objects)
+
+    def _extract(self, delivery: Delivery) -> None:
+        message = read_ingest(delivery, objects=self.parts.objects)
+        config = self.parts.config(message.conversation.scope.workspace)
+        outcome = extracting.extract(
+            message,
+            config.zone,
+            extractor=self.parts.extractor(config),
+            embedder=self.parts.embedder(config),
+            queue=self._write_queue,
+            objects=self.parts.objects,
+        )
+        self._extracted.append(outcome)
+
+    def _write(self, delivery: Delivery) -> None:
+        writing.write_now(delivery, self._stores, objects=self.parts.objects)
+
+    @cached_property
+    def _stores(self) -> Stores:
+        """The writers, handed out only after the endpoint has shown that it is safe to write to."""
+        self.parts.require_safe_store()
+        return Stores(self.parts.records, self.parts.graph)
+
+    @cached_property
+    def _ingest_queue(self) -> Queue:
+        return self.parts.ingest_queue if self.queued else _inline(self._extract)
+
+    @cached_property
+    def _write_queue(self) -> Queue:
+        return self.parts.write_queue if self.parts.settings.write_queue_url else _inline(self._write)
+
+
+def open_application() -> Application:
+    """The application of this process's environment. Raises Misconfigured: names the variable."""
+    return Application(Parts(read_settings(os.environ)))
+
+
+def _inline(handle: Any) -> Queue:
+    from varve.adapters.inline_queue import InlineQueue
+
+    return InlineQueue(handle)
+
+
+def _sum(outcomes: Sequence[ExtractOutcome]) -> ExtractOutcome:
+    total = ExtractOutcome()
+    for one in outcomes:
+        total = replace(
+            total,
+            messages=total.messages + one.messages,
+            turns=total.turns + one.turns,
+            facts=total.facts + one.facts,
+            operations=total.operations + one.operations,
+            ignored=total.ignored + one.ignored,
+        )
+    return total

@@ -1,0 +1,164 @@
+"""The composition root: settings in, parts out, each adapter imported and built on first use."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from varve.clock import system_clock
+from varve.domain.errors import Misconfigured
+from varve.domain.identity import path_id
+from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
+from varve.ports import Clock, Embedder, Extractor, Objects
+from varve.settings import ModelName, Settings, embedder_name, llm_name
+
+if TYPE_CHECKING:
+    from varve.adapters.aws import SqsDeadLetters, SqsQueue
+    from varve.adapters.lance import LanceRecords
+    from varve.adapters.parquet_graph import ParquetGraph
+
+
+class Parts:
+    """What the pipeline is given. Nothing else in the library chooses an implementation."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self._environment = environment
+        self._embedders: dict[tuple[object, ...], Embedder] = {}
+        self._extractors: dict[tuple[object, ...], Extractor] = {}
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The objects under the store root."""
+        from varve.adapters.objects import local_objects, s3_objects
+
+        location = self.settings.s3_location
+        return s3_objects(*location) if location else local_objects(Path(self.settings.store))
+
+    @cached_property
+    def records(self) -> "LanceRecords":
+        """The record stores, to read and (in the writer) to write."""
+        from varve.adapters.lance import LanceRecords
+        from varve.adapters.objects import lance_options
+
+        location = self.settings.s3_location
+        root = self.settings.store.rstrip("/")
+        return LanceRecords(root, self.objects, lance_options() if location else None)
+
+    @cached_property
+    def graph(self) -> "ParquetGraph":
+        """The graphs, to read and (in the writer) to write."""
+        from varve.adapters.parquet_graph import ParquetGraph
+
+        return ParquetGraph(self.objects)
+
+    @cached_property
+    def ingest_queue(self) -> "SqsQueue":
+        """The ingest queue. Raises Misconfigured: VARVE_INGEST_QUEUE_URL is not set."""
+        return _sqs(self.settings.ingest_queue_url, "VARVE_INGEST_QUEUE_URL")
+
+    @cached_property
+    def write_queue(self) -> "SqsQueue":
+        """The write queue. Raises Misconfigured: VARVE_WRITE_QUEUE_URL is not set."""
+        return _sqs(self.settings.write_queue_url, "VARVE_WRITE_QUEUE_URL")
+
+    def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
+        """Where the messages of this queue go that cannot succeed."""
+        from varve.adapters.aws import SqsDeadLetters
+
+        return SqsDeadLetters(queue)
+
+    def require_safe_store(self) -> None:
+        """Refuse, before the first write, an endpoint that would lose acknowledged rows.
+
+        Amazon S3 itself is known to honour conditional puts and is not asked.
+        Raises Misconfigured.
+        """
+        from varve.adapters.objects import custom_endpoint, require_conditional_put
+
+        if self.settings.s3_location and (endpoint := custom_endpoint()):
+            require_conditional_put(self.objects, endpoint)
+
+    def config(self, workspace: str) -> WorkspaceConfig:
+        """The workspace's configuration as it is stored now. Raises Rejected: it is not valid."""
+        stored = self.objects.get(f"workspaces/{path_id(workspace, 'workspaceId')}/config.json")
+        if stored is None:
+            return WorkspaceConfig(plan=self.settings.default_plan)
+        return parse_workspace_config(stored.data)
+
+    def embedder(self, config: WorkspaceConfig) -> Embedder:
+        """The workspace's embedder, with its cache; the same one for writing and asking."""
+        given = config.models.embedder
+        name = embedder_name(given, "config.json: models.embedder") if given else self.settings.embedder
+        key = (name, config.models.base_url, config.models.key)
+        if key not in self._embedders:
+            self._embedders[key] = self._build_embedder(name, config)
+        return self._embedders[key]
+
+    def extractor(self, config: WorkspaceConfig) -> Extractor:
+        """The workspace's extractor: a model behind checkpoints, or the offline rules."""
+        given = config.models.llm
+        name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
+        key = (name, config.models.base_url, config.models.key, config.prompts.extract)
+        if key not in self._extractors:
+            self._extractors[key] = self._build_extractor(name, config)
+        return self._extractors[key]
+
+    def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
+        from varve.adapters.cached_embedder import CachedEmbedder
+
+        if name.provider == "embedded":
+            from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+
+            return CachedEmbedder(WordLlamaEmbedder())
+        from varve.adapters.openai_embedder import OpenAIEmbedder
+
+        key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
+        return CachedEmbedder(
+            OpenAIEmbedder(name.name, dimensions=name.dimensions, api_key=key, base_url=base_url)
+        )
+
+    def _build_extractor(self, name: ModelName, config: WorkspaceConfig) -> Extractor:
+        if name.provider == "offline":
+            from varve.domain.rules import RuleExtractor
+
+            return RuleExtractor()
+        from varve.adapters.openai_llm import OpenAILLM
+        from varve.pipeline.reading import CheckpointedExtractor, ModelExtractor
+
+        key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
+        # One retry of its own: what fails twice goes back to the queue, which waits for free.
+        llm = OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1)
+        return CheckpointedExtractor(ModelExtractor(llm, instructions=config.prompts.extract), self.objects)
+
+    def _api_key(self, config: WorkspaceConfig) -> str:
+        """The key from where the workspace or the environment says it lies, never from the store."""
+        reference = config.models.key
+        if reference and reference.environment:
+            key = self._environment.get(reference.environment)
+            if not key:
+                raise Misconfigured(f"{reference.environment}: is not set (the workspace's key reference)")
+            return key
+        secret = reference.secret if reference else self.settings.api_key_secret
+        if self.settings.api_key and not reference:
+            return self.settings.api_key
+        if secret is None:
+            raise Misconfigured("OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret")
+        from varve.adapters.aws import SecretsManager
+
+        return SecretsManager().get(secret)
+
+
+def _sqs(url: str | None, variable: str) -> "SqsQueue":
+    from varve.adapters.aws import SqsQueue
+
+    if url is None:
+        raise Misconfigured(f"{variable}: is not set")
+    return SqsQueue(url)

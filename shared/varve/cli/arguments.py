@@ -1,0 +1,75 @@
+"""The command line's grammar."""
+
+import argparse
+
+from varve.domain.calendar import Grain
+
+NOT_BUILT = {
+    "context": "the block to put before a prompt",
+    "summarize": "fold working memory into daily to yearly summaries",
+    "cleanup": "keep the plan's retention",
+    "graph": "query and draw the triples",
+    "profile": "a user's profile",
+    "config": "the workspace's configuration",
+    "forget": "erase, with a receipt",
+    "export": "write memory to a directory",
+    "import": "read memory from a directory",
+    "reembed": "move to another embedding model",
+    "dlq": "look after dead letters",
+}
+"""The contract's verbs that this version does not have yet."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser for `varve COMMAND …`; usage errors exit with 2."""
+    root = argparse.ArgumentParser(
+        prog="varve", description="Long-term memory for AI agents.", allow_abbrev=False
+    )
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    common = _common()
+
+    def command(name: str, words: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=words, description=words, parents=[common], allow_abbrev=False)
+
+    demo = command("demo", "ingest the project's corpus and show what memory holds")
+    demo.add_argument("--corpus", metavar="DIR", help="conversations and questions to use instead")
+    ingest = command("ingest", "take conversations in: one JSON object, a JSON array or JSON Lines")
+    ingest.add_argument("files", nargs="+", metavar="FILE", help="a file, or - for standard input")
+    _search(command("search", "ask memory; without TEXT, the newest first"))
+    show = command("show", "a record and its sources")
+    show.add_argument("id", metavar="ID")
+    command("status", "what memory holds")
+    for name, words in NOT_BUILT.items():
+        command(name, f"{words} (not in this version)")
+    return root
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--store", metavar="PATH|URI", help="default: VARVE_STORE, then ./memory")
+    common.add_argument("--workspace", metavar="W", help="default: default")
+    common.add_argument("--agent", metavar="A", help="default: default")
+    common.add_argument("--now", metavar="T", help="the time to take for the present, ISO 8601")
+    common.add_argument("--json", action="store_true", help="the contract's JSON on stdout, nothing else")
+    return common
+
+
+def _search(search: argparse.ArgumentParser) -> None:
+    search.add_argument("text", nargs="?", metavar="TEXT", default="")
+    search.add_argument("--grain", metavar="G", help=", ".join(["auto", *Grain]))
+    search.add_argument("--since", metavar="T", help="ISO 8601 date or date and time, included")
+    search.add_argument("--until", metavar="T", help="a date is included, a time is not")
+    search.add_argument("--min-days-ago", metavar="N", dest="minimum_days_ago")
+    search.add_argument("--max-days-ago", metavar="N", dest="maximum_days_ago")
+    search.add_argument("--as-of", metavar="T", help="as if it were then")
+    search.add_argument("--max-results", metavar="N")
+    search.add_argument("--max-tokens", metavar="N")
+    search.add_argument("--user", metavar="U", dest="user_id")
+    search.add_argument("--conversation", metavar="C", dest="conversation_id")
+    search.add_argument("--explain", action="store_true", default=None)
+
+
+SEARCH_ARGUMENTS = (
+    "grain", "since", "until", "minimum_days_ago", "maximum_days_ago", "as_of", "max_results",
+    "max_tokens", "user_id", "conversation_id", "explain",
+)  # fmt: skip

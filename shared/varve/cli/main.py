@@ -1,0 +1,142 @@
+"""`varve COMMAND …`: parse, call the library, print; 0 done, 1 failed, 2 bad usage or input."""
+
+import argparse
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
+from varve.cli.inputs import read_conversations
+from varve.cli.output import as_json, say, search_lines, show_lines, status_lines
+from varve.domain.calendar import parse_instant
+from varve.domain.conversation import Conversation
+from varve.domain.errors import Misconfigured, Rejected, VarveError
+from varve.domain.identity import Scope
+from varve.memory import Memory, Now
+
+DEFAULT_ID = "default"
+FAILED, BAD_INPUT = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] in NOT_BUILT:
+        say(f"varve: '{words[0]}' ({NOT_BUILT[words[0]]}) is not in this version yet")
+        return BAD_INPUT
+    options = parser().parse_args(words)
+    try:
+        COMMANDS[options.command](options)
+    except (Rejected, Misconfigured) as error:
+        say(f"varve: {error}")
+        return BAD_INPUT
+    except VarveError as error:
+        say(f"varve: {error}")
+        return FAILED
+    except BrokenPipeError:
+        # The reader of our output has gone; what is still buffered has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return 0
+
+
+def open_memory(options: argparse.Namespace, scope: Scope | None = None) -> Memory:
+    """The memory the common options name, or that of the scope under the same store."""
+    workspace = scope.workspace if scope else options.workspace or DEFAULT_ID
+    agent = scope.agent if scope else options.agent or DEFAULT_ID
+    return Memory.open(options.store, workspace=workspace, agent=agent, now=_now(options.now))
+
+
+def ingest(options: argparse.Namespace) -> None:
+    """Validate everything first, then take it in, agent by agent."""
+    by_scope: defaultdict[Scope, list[Conversation]] = defaultdict(list)
+    for conversation in read_conversations(options.files):
+        by_scope[_scope_of(conversation, options)].append(conversation)
+    totals: dict[str, dict[str, int] | None] = {}
+    for scope, conversations in by_scope.items():
+        memory = open_memory(options, scope)
+        for number, conversation in enumerate(conversations, start=1):
+            _add(totals, memory.ingest(conversation).to_dict())
+            _progress(str(scope), number, len(conversations))
+    print(as_json(totals) if options.json else _ingested(totals))
+
+
+def search(options: argparse.Namespace) -> None:
+    """Ask, or browse by time."""
+    given = {name: getattr(options, name) for name in SEARCH_ARGUMENTS}
+    response = open_memory(options).search(options.text, **given)
+    print(as_json(response.to_dict()) if options.json else "\n".join(search_lines(response)))
+
+
+def show(options: argparse.Namespace) -> None:
+    """One record and where it comes from."""
+    shown = open_memory(options).show(options.id)
+    print(as_json(shown) if options.json else "\n".join(show_lines(shown)))
+
+
+def status(options: argparse.Namespace) -> None:
+    """What memory holds."""
+    held = open_memory(options).status()
+    print(as_json(held) if options.json else "\n".join(status_lines(held)))
+
+
+def demo(options: argparse.Namespace) -> None:
+    """The project's corpus, remembered and asked about."""
+    from varve.cli.demo import run
+
+    run(options, open_memory)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "demo": demo,
+    "ingest": ingest,
+    "search": search,
+    "show": show,
+    "status": status,
+}
+
+
+def _now(text: str | None) -> Now:
+    if text is None:
+        return None
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise Rejected("--now", f"{text[:40]!r} is not an ISO 8601 date and time") from error
+
+
+def _scope_of(conversation: Conversation, options: argparse.Namespace) -> Scope:
+    """The options' workspace and agent, else the conversation's own, else the default."""
+    scope = Scope(
+        options.workspace or conversation.workspace_id or DEFAULT_ID,
+        options.agent or conversation.agent_id or DEFAULT_ID,
+    )
+    conversation.in_scope(scope)
+    return scope
+
+
+def _add(totals: dict[str, dict[str, int] | None], one: dict[str, dict[str, int] | None]) -> None:
+    for part, counts in one.items():
+        sums = totals.setdefault(part, None if counts is None else {})
+        for name, count in (counts or {}).items():
+            if sums is not None:
+                sums[name] = sums.get(name, 0) + count
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    if done == of or done % 20 == 0:
+        say(f"{what}: {done} of {of} conversations")
+
+
+def _ingested(totals: dict[str, dict[str, int] | None]) -> str:
+    accepted, stored = totals["accepted"] or {}, totals["stored"]
+    line = f"accepted {accepted['conversations']} conversations, {accepted['messages']} messages"
+    if stored is None:
+        return f"{line}; they are on the ingest queue"
+    line += (
+        f"; new: {stored['messages']} messages, {stored['turns']} turns, {stored['facts']} facts, "
+        f"{stored['tripleOperations']} triple operations"
+    )
+    ignored = stored["ignored"]
+    return line + (f"; {ignored} messages came before with other words, which stay" if ignored else "")

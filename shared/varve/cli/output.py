@@ -1,0 +1,67 @@
+"""What the command line prints: JSON for programs, plain lines for people."""
+
+import json
+import sys
+from typing import Any
+
+from varve.domain.answer import Result, SearchResponse
+
+
+def as_json(value: Any) -> str:
+    """Indented JSON, characters as they are."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def say(line: str = "") -> None:
+    """Progress and remarks, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def search_lines(response: SearchResponse, *, ids: bool = True) -> list[str]:
+    """The results, a line or two each, then what was searched."""
+    lines: list[str] = []
+    for number, result in enumerate(response.results, start=1):
+        lines += _result_lines(number, result, ids)
+    searched = response.searched
+    window = f"{searched.since or 'the beginning'} to {searched.until or 'now and later'}"
+    lines.append(f"searched {searched.records} records ({', '.join(searched.grains)}), {window}")
+    if response.hint:
+        lines.append(response.hint)
+    return lines
+
+
+def _result_lines(number: int, result: Result, ids: bool) -> list[str]:
+    content = " ".join(result.content.split())
+    lines = [f"{number:>3}. {result.date}  {result.score:.2f}  {content}"]
+    if ids:
+        sources = ", ".join(result.source_ids)
+        lines.append(f"     {result.id}  {result.memory_type}  {result.conversation_id or ''}  {sources}")
+    return lines
+
+
+def show_lines(shown: dict[str, Any]) -> list[str]:
+    """A record and, indented below it, its sources."""
+    lines = [f"{shown['id']}  {shown['memoryType']}  {shown['grain']} {shown['period']}", shown["content"]]
+    names = ("eventTime", "createdAt", "about", "userId", "conversationId", "importance", "confidence")
+    lines += [f"  {name}: {shown[name]}" for name in names if shown[name] is not None]
+    lines += [f"  └ {s['at']}  {s.get('name') or s['role']}: {s.get('content')}" for s in shown["sources"]]
+    if not shown["sources"]:
+        lines.append("  └ its messages are no longer kept")
+    return lines
+
+
+def status_lines(status: dict[str, Any]) -> list[str]:
+    """A line for each grain, the graph and the timeline."""
+    lines = [f"{status['workspaceId']}/{status['agentId']}"]
+    for grain, held in status["grains"].items():
+        span = f"{held['oldest']} to {held['newest']}" if held["records"] else ""
+        lines.append(f"  {grain:<10}{held['records']:>8} records {_size(held['bytes']):>10}  {span}".rstrip())
+    graph, timeline = status["graph"], status["timeline"]
+    triples = f"{graph['triples']:>8} triples {_size(graph['bytes']):>10}"
+    lines.append(f"  {'graph':<10}{triples}  {graph['current']} current")
+    lines.append(f"  {'timeline':<10}{'':>16} {_size(timeline['bytes']):>10}")
+    return lines
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count / 1_000:.1f} kB"

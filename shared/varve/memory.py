@@ -1,0 +1,124 @@
+"""One agent's memory, as a person uses it."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from varve.application import Application
+from varve.bootstrap import Parts
+from varve.clock import fixed_clock, system_clock
+from varve.domain.answer import SearchResponse
+from varve.domain.conversation import Conversation, parse_conversation
+from varve.domain.identity import Scope
+from varve.domain.query import parse_search_request
+from varve.pipeline.extract import ExtractOutcome
+from varve.pipeline.ingest import IngestOutcome
+from varve.settings import read_settings
+
+Now = datetime | Callable[[], datetime] | None
+
+
+class Memory:
+    """One agent's memory in a directory or an S3 prefix.
+
+    >>> memory = Memory.open("./memory", workspace="acme", agent="support")
+    >>> memory.ingest(conversation)
+    >>> memory.search("where does Dana live?", max_results=5).results[0].content
+    """
+
+    def __init__(self, application: Application, scope: Scope) -> None:
+        self._application = application
+        self.scope = scope
+
+    @classmethod
+    def open(
+        cls,
+        store: str | Path | None = None,
+        *,
+        workspace: str = "default",
+        agent: str = "default",
+        now: Now = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> "Memory":
+        """A memory under a store root; nothing is written before the first `ingest`.
+
+        `store` is a directory or `s3://bucket/prefix` (default: VARVE_STORE, then ./memory); `now` is
+        the clock, or an instant at which time stands still; `environment` replaces `os.environ`.
+        Raises Misconfigured (a setting is wrong), Rejected (workspace or agent is not a valid id).
+        """
+        given = os.environ if environment is None else environment
+        settings = read_settings(given, str(store) if store is not None else None)
+        parts = Parts(settings, _clock(now), given)
+        return cls(Application(parts), Scope(workspace, agent))
+
+    def ingest(
+        self,
+        conversation: Conversation | Mapping[str, Any] | Sequence[Conversation | Mapping[str, Any]],
+        *,
+        now: datetime | None = None,
+    ) -> "Ingested":
+        """Take in a conversation or several; all are validated before any is stored.
+
+        Raises Rejected: names the field; nothing was stored. Raises Retryable, Misconfigured: some
+        may be stored; sending all of them again adds only what is missing.
+        """
+        given = [conversation] if isinstance(conversation, Conversation | Mapping) else conversation
+        parsed = [parse_conversation(one).in_scope(self.scope) for one in given]
+        return Ingested(*self._application.ingest(parsed, now))
+
+    def search(
+        self, query_text: str | None = None, *, now: datetime | None = None, **arguments: Any
+    ) -> SearchResponse:
+        """Answer a question, or without one list the newest memories.
+
+        `arguments` are those of `search_memory` in snake case: grain, minimum_days_ago,
+        maximum_days_ago, since, until, as_of, max_results, max_tokens, user_id, conversation_id,
+        explain. Raises Rejected: names the argument.
+        """
+        named = {name: _plain(value) for name, value in arguments.items() if value is not None}
+        request = parse_search_request({"query_text": query_text, **named})
+        return self._application.search(self.scope, request, now)
+
+    def show(self, record_id: str) -> dict[str, Any]:
+        """A record and its sources, as JSON values. Raises Rejected: there is no such record."""
+        return self._application.show(self.scope, record_id)
+
+    def status(self) -> dict[str, Any]:
+        """What memory holds, as JSON values."""
+        return self._application.status(self.scope)
+
+
+class Ingested:
+    """What `ingest` did: `accepted` for certain, `stored` where no queue lies between."""
+
+    def __init__(self, accepted: IngestOutcome, stored: ExtractOutcome | None) -> None:
+        self.accepted = accepted
+        self.stored = stored
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        accepted, stored = self.accepted, self.stored
+        return {
+            "accepted": {"conversations": accepted.conversations, "messages": accepted.messages},
+            "stored": stored
+            and {
+                "messages": stored.messages,
+                "turns": stored.turns,
+                "facts": stored.facts,
+                "tripleOperations": stored.operations,
+                "ignored": stored.ignored,
+            },
+        }
+
+
+def _clock(now: Now) -> Callable[[], datetime]:
+    if now is None:
+        return system_clock
+    return fixed_clock(now) if isinstance(now, datetime) else now
+
+
+def _plain(value: Any) -> Any:
+    """Dates and times as the contract writes them."""
+    return value.isoformat() if hasattr(value, "isoformat") else value
