@@ -1,0 +1,31 @@
+"""IngestFunction: invoked with a conversation (or several) -> durable on the ingest queue."""
+
+from functools import cache
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from varve.application import Application, open_application
+from varve.domain.errors import Rejected
+from varve.pipeline.ingest import read_event
+from varve.tool_calls import error_answer
+
+logger = Logger()
+metrics = Metrics()
+application = cache(open_application)
+
+
+@logger.inject_lambda_context
+@metrics.log_metrics
+def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
+    """A conversation of the contract, a list of them, or `{"conversations": […]}`."""
+    app: Application = application()
+    try:
+        accepted, _ = app.ingest(read_event(event))
+    except Rejected as error:
+        metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)
+        return error_answer(error)
+    metrics.add_metric("AcceptedMessages", MetricUnit.Count, accepted.messages)
+    return {"accepted": {"conversations": accepted.conversations, "messages": accepted.messages}}
