@@ -60,12 +60,13 @@ Resolve = Callable[[Seen], When | None]
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """A language's expressions: a table of patterns with what they mean."""
+    """A language's expressions: a table of patterns with what they mean. `loose` sees "until Friday" too."""
 
     words: Words
     forms: tuple[tuple[re.Pattern[str], Resolve], ...]
     scan: re.Pattern[str]
     pattern: str
+    loose: re.Pattern[str]
 
     def resolve(self, text: str, said: date, lean: Lean) -> When | None:
         """What the whole text means, if it is one expression and has one meaning."""
@@ -86,9 +87,10 @@ def expressions(words: Words, forms: Mapping[str, Resolve], not_after: str) -> E
     expanded = {_expand(form, words): meaning for form, meaning in forms.items()}
     anonymous = "|".join(re.sub(r"\(\?P<\w+>", "(?:", form) for form in expanded)
     blocked = "".join(f"(?<!\\b{word} )" for word in not_after.split("|"))
+    loose = re.compile(rf"(?<![\w/-])(?:{anonymous})(?![\w/-])", re.IGNORECASE)
     pattern = rf"(?i:(?<![\w/-]){blocked}(?:{anonymous})(?![\w/-]))"
     table = tuple((re.compile(form, re.IGNORECASE), meaning) for form, meaning in expanded.items())
-    return Expressions(words, table, re.compile(pattern), pattern)
+    return Expressions(words, table, re.compile(pattern), pattern, loose)
 
 
 def _expand(form: str, words: Words) -> str:

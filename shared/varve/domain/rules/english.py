@@ -4,7 +4,7 @@ import re
 
 from varve.domain.rules.english_rows import ROWS
 from varve.domain.rules.english_words import DATES, EVENTS, LABELS, MONTHS, SLOTS
-from varve.domain.rules.persons import english_third_person
+from varve.domain.rules.persons import DANGLING_EN, english_third_person
 from varve.domain.rules.rule import Language, compiled
 from varve.domain.rules.sentences import QUOTED
 
@@ -101,11 +101,13 @@ ENGLISH = Language(
             "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
             "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
         }.items()
-        for adjective in ("", "old ", "home ", "previous ")
+        for adjective in ("", "home ")
     },
+    dangling=DANGLING_EN,
     third_person=english_third_person,
     asked='{who} asked to remember: "{body}."',
     corrected="{fact} (corrected: not {wrong}).",
+    said_on="said {}",
     week_of="week of {}",
     months=tuple(name.capitalize() for name in MONTHS.split("|")),
     day_name="{day} {month}{year}",

@@ -17,7 +17,7 @@ _SIBLING = (
 
 ROWS = (
     # Who
-    Row("my (?:full |real |legal )?name is {full_name}",
+    Row("my (?:full |real |legal )?name is {full_name}(?=$|[,;.]| and | but )",
         "{whose} name is {full_name}", sets("name", "{full_name}"), 0.8, 0.95),
     Row(rf"(?:this is|{_I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",
         "{whose} name is {full_name}", sets("name", "{full_name}"), 0.8),
@@ -72,8 +72,8 @@ ROWS = (
         rf" ]time| part[- ]time)? as (?:an?|the|their) {{job}}",
         "{who} works at {company}{as_job}",
         (sets("works_at", "{company}"), sets("works_as", "{job}")), 0.8, 0.9),
-    Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working|I've been working) (?:at|for) {{company}}(?! any)",
-        "{who} works at {company}", sets("works_at", "{company}"), 0.8, 0.85),
+    Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working|I've been working) (?P<for_>at|for) {{company}}(?! any)",
+        "{who} works {for_} {company}", sets("works_at", "{company}"), 0.8, 0.85),
     Row(rf"(?:I {_EVER}work|{_I_AM} {_EVER}working) as (?:an? |the )?{{job}}(?: (?:at|for) {{company}})?",
         "{who} works as {a_job}{at_company}",
         (sets("works_as", "{job}"), sets("works_at", "{company}")), 0.7, 0.9),
@@ -101,7 +101,7 @@ ROWS = (
     Row(rf"I(?:'ve)? {_EVER}(?:left|quit) (?:my (?:old )?(?:job|position|role) (?:at|with)"
         rf" {{company}}|{{company2}} (?:after|for a new|to join|as)\b)",
         "{who} left {company}{company2}", ends("works_at", "{company}{company2}"), 0.8, 0.85, Lean.PAST),
-    Row(rf"I {_EVER}(?:quit|resigned from|got laid off from|was laid off from|got fired from|was fired"
+    Row(rf"I {_EVER}(?:resigned from|got laid off from|was laid off from|got fired from|was fired"
         rf" from) {{company}}",
         "{who} left {company}", ends("works_at", "{company}"), 0.8, 0.8, Lean.PAST),
     Row(rf"I(?:'ve)? {_EVER}(?:quit|left|lost) my job(?! (?:at|with|in|as))",

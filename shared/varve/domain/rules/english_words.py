@@ -1,6 +1,5 @@
 """English: its expressions of time, and what the values in its sentences look like."""
 
-
 from varve.domain.rules import names
 from varve.domain.rules.dates import (
     Words,
@@ -27,6 +26,7 @@ from varve.domain.rules.values import (
     PHONE,
     ZONE,
     is_employer,
+    is_no_language,
     is_person,
     is_place,
     is_stable,
@@ -121,12 +121,14 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(
-        rf"(?:the (?={_WITH_THE}))?{names.NAME}(?! (?:team|department|division|project|floor|plan|group"
+        rf"(?:the (?={_WITH_THE}))?{names.NAME}(?! (?:\d|team|department|division|project|floor|plan|group"
         rf"|board))",
         is_place,
     ),
-    "company": Slot(rf"(?:the )?{names.NAME}", is_employer, lambda value: {"at_company": f" at {value}"}),
-    "name": Slot(names.FIRST_NAME),
+    "company": Slot(
+        rf"(?:the )?{names.NAME}(?! \d)", is_employer, lambda value: {"at_company": f" at {value}"}
+    ),
+    "name": Slot(names.FIRST_NAME, is_no_language),
     "full_name": Slot(names.NAME, is_person),
     "two_names": Slot(rf"(?=\w+ [{names.UPPER}]){names.NAME}", is_person),
     "person": Slot(names.FIRST_NAME, is_person),
@@ -139,7 +141,8 @@ SLOTS = {
         is_worth,
     ),
     "job": Slot(
-        rf"(?:[\w/-]+ ){{0,3}}?(?:{names.JOBS_EN})(?![\w'-])(?=$|[,;:()!.]| (?:at|for|in|with|by|from|on|and"
+        rf"(?:[\w/-]+ ){{0,3}}?(?:{names.JOBS_EN})(?![\w'-])(?! (?:in training|at heart))(?=$|[,;:()!.]|"
+        rf" (?:at|for|in|with|by|from|on|and"
         rf"|who|now|here|of|based|these|but|so|since|last|this|next|yesterday|today|two|three|\d+)\b)",
         no_job,
         lambda value: {"a_job": with_article(value), "as_job": f" as {with_article(value)}"},

@@ -19,16 +19,20 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split("|"))
 
 
+DEPARTMENTS = _set(
+    "marketing|sales|logistics|accounting|procurement|facilities|security|compliance|infrastructure"
+    "|data|engineering|product|finance|hr|support|operations|legal|design|research|management|ventas"
+    "|finanzas|logística|contabilidad|informática|recursos humanos|compras|operaciones"
+)
 NOT_PLACES = _set(
-    "linux|windows|mac|macos|ubuntu|debian|android|ios|iphone|chrome|firefox|safari|edge|gmail|outlook|slack"
-    "|teams|zoom|discord|telegram|whatsapp|signal|notion|obsidian|jira|trello|asana|linear|github|gitlab"
-    "|bitbucket|docker|kubernetes|terraform|aws|azure|gcp|google|microsoft|apple|amazon|python|java|kotlin"
-    "|swift|rust|go|golang|ruby|php|javascript|typescript|react|vue|angular|svelte|node|postgres|postgresql"
-    "|mysql|sqlite|mongodb|redis|kafka|vim|neovim|emacs|vscode|vs|excel|sheets|word|dropbox|spotify|netflix"
-    "|plan|phase|step|part|section|chapter|version|option|tab|page|row|column|level|room|table|group|building"
-    "|marketing|sales|logistics|accounting|procurement|facilities|security|compliance|infrastructure|data"
-    "|engineering|product|finance|hr|support|operations|legal|design|research|management"
-    "|pro|premium|enterprise|team|monday|cloud|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci"
+    "linux|windows|mac|macos|ubuntu|debian|android|ios|iphone|chrome|firefox|safari|edge|gmail"
+    "|outlook|slack|teams|zoom|discord|telegram|whatsapp|signal|notion|obsidian|jira|trello|asana"
+    "|linear|github|gitlab|bitbucket|docker|kubernetes|terraform|aws|azure|gcp|google|microsoft|apple"
+    "|amazon|python|java|kotlin|swift|rust|go|golang|ruby|php|javascript|typescript|react|vue|angular"
+    "|svelte|node|postgres|postgresql|mysql|sqlite|mongodb|redis|kafka|vim|neovim|emacs|vscode|vs"
+    "|excel|sheets|word|dropbox|spotify|netflix|plan|phase|step|part|section|chapter|version|option"
+    "|tab|page|row|column|level|room|table|group|building|pro|premium|enterprise|team|monday|cloud"
+    "|claude|chatgpt|gpt|openai|sql|api|html|css|markdown|pdf|csv|ci"
 )
 NOT_EMPLOYERS = _set(
     "home|night|nights|day|days|weekends|christmas|easter|height|sea|school|university|college|hospital"

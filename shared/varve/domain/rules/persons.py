@@ -2,8 +2,10 @@
 
 import re
 
-_START_EN = re.compile(r"(?:it|it's|this|that|that's|these|those|they|he|she|there|there's|here|so)\b", re.I)
-_START_ES = re.compile(
+DANGLING_EN = re.compile(
+    r"(?:it|it's|this|that|that's|these|those|they|he|she|there|there's|here|so)\b", re.I
+)
+DANGLING_ES = re.compile(
     r"(?:eso|esto|esta|este|ese|esa|aquello|ahí|aquí|allí|lo|la que|él|ella|ellos|ellas|así)\b", re.I
 )
 _VERBS_EN = (
@@ -66,8 +68,6 @@ _LEFT_ES = re.compile(
 
 def english_third_person(body: str, who: str) -> str | None:
     """ "my badge is blue and I have two" of Dana: "Dana's badge is blue and Dana has two"."""
-    if _START_EN.match(body):
-        return None
     text = body
     for pattern, replacement in _STEPS_EN:
         text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
@@ -76,8 +76,6 @@ def english_third_person(body: str, who: str) -> str | None:
 
 def spanish_third_person(body: str, who: str) -> str | None:
     """ "mi contrato es anual" of Dana: "el contrato de Dana es anual"."""
-    if _START_ES.match(body):
-        return None
     text = _MY_ES.sub(_of_whom, body)
     for pattern, replacement in _STEPS_ES:
         text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)

@@ -9,7 +9,7 @@ from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, Language, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
 from varve.domain.rules.values import listed
-from varve.domain.triple import Op, normalized
+from varve.domain.triple import SINGLE_VALUED, Op, normalized
 
 ASKED_IMPORTANCE = 0.9
 LISTS = {"{things}", "{languages}", "{languages_english}"}
@@ -75,9 +75,18 @@ class Reader:
         """What its clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
-        clauses = self.language.clause.split(text)
-        found = (self.clause_stated(clause, who, said) for clause in clauses)
+        found = (self.clause_stated(clause, who, said) for clause in self._clauses(text))
         return [statement for statement in found if statement]
+
+    def _clauses(self, text: str) -> Iterator[str]:
+        """The clauses that may each state something; "Last Friday, …" goes with what follows it."""
+        before = ""
+        for clause in self.language.clause.split(text):
+            if self.language.dates.scan.fullmatch(self.language.opening.sub("", clause, count=1)):
+                before = f"{clause}, "
+                continue
+            yield before + clause
+            before = ""
 
     def clause_stated(self, clause: str, who: str, said: date) -> Statement | None:
         """What the first rule that fits says of the clause."""
@@ -113,19 +122,26 @@ class Reader:
         """What the body states; else the body itself, of the speaker where that can be told safely."""
         if QUOTED in body or len(body.split()) < 3:
             return []
-        stated = self.stated(body, who, said) or [self._kept(body, who, said)]
+        stated = self.stated(body, who, said) or list(self._kept(body, who, said))
         important = [replace(s, importance=max(ASKED_IMPORTANCE, s.importance)) for s in stated]
         return _distinct([*important, *self.mentioned(body, who, said)])
 
-    def _kept(self, body: str, who: str, said: date) -> Statement:
+    def _kept(self, body: str, who: str, said: date) -> Iterator[Statement]:
+        """The body as a fact, unless it begins with what only the conversation can tell ("it is …")."""
+        if self.language.dangling.match(body):
+            return
         told = self.language.third_person(body, who)
         when = self.language.dates.find(body, said, Lean.NONE)
         fact = (told + ".") if told else self.language.asked.format(who=who, body=body)
         fact = self._dated(fact, when)
-        return Statement(fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said)
+        if when is None and self.language.dates.loose.search(body):
+            fact = f"{fact[:-1]} ({self.language.said_on.format(said.isoformat())}){fact[-1]}"
+        yield Statement(fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said)
 
     def _statement(self, rule: Rule, parts: Values, clause: str, who: str, said: date) -> Statement | None:
         when = self._when(rule, parts, clause, said)
+        if when is not None and _wrong_side(when, rule.lean, said):
+            return None
         if ("date" in parts and when is None) or ("birthdate" in parts and "birthday" not in parts):
             return None
         if normalized(who) in {normalized(parts.get(slot, "")) for slot in _OWN_NAME}:
@@ -139,7 +155,7 @@ class Reader:
         )
 
     def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> When | None:
-        """The time the clause speaks of, when its rule looks for one and it lies on the right side."""
+        """The time the clause speaks of, when its rule looks for one."""
         dates = self.language.dates
         if "birthdate" in parts:
             self._add_birthday(parts, dates.resolve(parts["birthdate"], said, rule.lean))
@@ -147,18 +163,18 @@ class Reader:
         if rule.lean is Lean.NONE:
             return None
         named = parts.get("date")
-        when = dates.resolve(named, said, rule.lean) if named else dates.find(clause, said, rule.lean)
-        if when is None or (when.day > said if rule.lean is Lean.PAST else when.last < said):
-            return None
-        return when
+        return dates.resolve(named, said, rule.lean) if named else dates.find(clause, said, rule.lean)
 
     def _add_birthday(self, parts: Values, when: When | None) -> None:
         if when is None or when.unit != "day":
             return
-        year = f" {when.day.year}" if str(when.day.year) in parts["birthdate"] else ""
+        told = str(when.day.year) in parts["birthdate"]
+        year, of_year = (f" {when.day.year}", f" de {when.day.year}") if told else ("", "")
         parts["birthday"] = f"{when.day.day} {_MONTHS[when.day.month - 1]}{year}"
         month = self.language.months[when.day.month - 1]
-        parts["day_name"] = self.language.day_name.format(day=when.day.day, month=month, year=year)
+        parts["day_name"] = self.language.day_name.format(
+            day=when.day.day, month=month, year=year, of_year=of_year
+        )
 
     def _dated(self, fact: str, when: When | None) -> str:
         """The fact with its day, week, month or year after it, where it does not name it already."""
@@ -174,14 +190,21 @@ class Reader:
         return fact if label in fact else f"{fact[:-1]} ({label}){fact[-1]}"
 
 
+def _wrong_side(when: When, lean: Lean, said: date) -> bool:
+    """Whether the time contradicts the tense: then the clause means something else."""
+    return when.day > said if lean is Lean.PAST else when.last < said
+
+
 def _filled(change: Change, parts: Mapping[str, str]) -> Iterator[Change]:
     """The change with its templates filled in, one for each member of a list."""
     whole = change.object.format_map(parts)
     if change.object and not whole:
         return
+    predicate = change.predicate.format_map(parts)
+    op = Op.UPDATE if change.op is Op.ADD and predicate in SINGLE_VALUED else change.op
     for value in listed(whole) if change.object in LISTS else [whole]:
         yield Change(
-            change.op, change.predicate.format_map(parts), value,
+            op, predicate, value,
             change.subject.format_map(parts), change.replaces.format_map(parts),
         )  # fmt: skip
 

@@ -63,9 +63,11 @@ class Language:
     correction: re.Pattern[str]
     unreal: re.Pattern[str]
     forgettable: Mapping[str, str]
+    dangling: re.Pattern[str]
     third_person: Callable[[str, str], str | None]
     asked: str
     corrected: str
+    said_on: str
     week_of: str
     months: tuple[str, ...]
     day_name: str

@@ -22,19 +22,18 @@ class Sentence:
 
 _CODE = re.compile(r"(?P<fence>```|~~~).*?(?:(?P=fence)|\Z)", re.DOTALL)
 _INLINE_CODE = re.compile(r"`([^`\n]{1,200})`")
-_QUOTE = re.compile(r'"([^"\n]{1,2000})"|“([^”\n]{1,2000})”|«([^»\n]{1,2000})»')
+_QUOTE = re.compile(r'"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|«([^«»\n]{1,2000})»')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{1,500})'(?![\w'])")
 _PASTED = re.compile(
     r"""^(?: \s*> | \t | \x20{4} | \s*[{}\[\]<|] | \s*[$#%]\x20*\S.*(?:--|\|) | \s*-{3,}
         | \s*\[?\d{4}-\d\d-\d\d[T ]\d\d: | \s*\[?\d\d:\d\d:\d\d
         | \s*(?-i:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL|CRITICAL)\b[\]:\s-]
-        | \s*Traceback\b | \s*File\x20" | \s*at\x20[\w.$]+\( | \s*(?-i:[\w.]*[A-Z]\w*(?:Error|Exception))\b
+        | \s*Traceback\b | \s*File\x20" | \s*at\x20[\w.$]+\(
+        | \s*(?-i:[A-Za-z][\w.]{0,60}(?:Error|Exception))\b
         | \s*(?:from|to|cc|subject|date|sent|de|para|asunto|fecha):\x20 )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BREAK = re.compile(
-    r"(?<=[.!?…])['\")\]*_]*\s+|(?<=[?])(?=[¿¡\w])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)"
-)
+_BREAK = re.compile(r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:(?i:dr|mr|mrs|ms|prof|sr|sra|srta|st|ste|av|avda|vs|approx|e\.g|i\.e|p\.\s?ej|nº?|no|núm"
     r"|nr|fig"

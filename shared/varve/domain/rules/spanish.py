@@ -2,7 +2,7 @@
 
 import re
 
-from varve.domain.rules.persons import spanish_third_person
+from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import Language, compiled
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_rows import ROWS
@@ -87,7 +87,7 @@ SPANISH = Language(
         r" )?mi\b", re.IGNORECASE
     ),
     forgettable={
-        f"{mine} {topic}": predicate
+        f"mi {topic}": predicate
         for topic, predicate in {
             "dirección": "address", "correo": "email", "email": "email", "correo electrónico": "email",
             "teléfono": "phone", "número de teléfono": "phone", "móvil": "phone", "cumpleaños": "birthday",
@@ -95,12 +95,13 @@ SPANISH = Language(
             "puesto": "works_as",
             "zona horaria": "time_zone",
         }.items()
-        for mine in ("mi", "mi antigua", "mi antiguo")
     },
+    dangling=DANGLING_ES,
     third_person=spanish_third_person,
     asked="{who} pidió recordar: «{body}».",
     corrected="{fact} (corregido: no {wrong}).",
+    said_on="dicho el {}",
     week_of="semana del {}",
     months=tuple(MONTHS.split("|")),
-    day_name="{day} de {month}{year}",
+    day_name="{day} de {month}{of_year}",
 )  # fmt: skip

@@ -4,11 +4,13 @@ from varve.domain.rules.dates import Lean
 from varve.domain.rules.rule import Row, ends, sets
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
-_MOVED = "(?:(?:ya |recién )?me (?:he mudado|mudé)|(?:ya )?nos (?:hemos mudado|mudamos))"
+_MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
 ROWS = (
-    Row("(?:me llamo|mi nombre (?:completo )?es) {full_name}", "{who} se llama {full_name}",
+    Row(
+        "(?:me llamo|mi nombre (?:completo )?es) {full_name}(?=$|[,;.]| y | pero"
+        " )", "{who} se llama {full_name}",
         sets("name", "{full_name}"), 0.8, 0.95),
     Row("(?:puedes llamarme|llámame) {name}(?=$|[,.;])",
         "A {who} le llaman {name}", sets("goes_by", "{name}"), 0.7),
@@ -18,6 +20,9 @@ ROWS = (
     # Where
     Row(rf"{_MOVED} (?:de|desde) {{place2}} a {{place}}", "{who} se mudó de {place2} a {place}",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9, Lean.PAST),
+    # "Nos mudamos" is present and past alike; only a day that is past tells.
+    Row("nos mudamos a {place} {date}", "{who} se mudó a {place}", sets("lives_in", "{place}"),
+        0.8, 0.85, Lean.PAST),
     Row(rf"{_MOVED} a {{place}}",
         "{who} se mudó a {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:yo )?{_NOW}(?:vivo|vivimos) en {{place}}, no en {{place2}}",
@@ -88,9 +93,10 @@ ROWS = (
     Row("mi {item} (?P<sort>favorit[oa]|preferid[oa]) es (?P<article>el |la |los |las )?{thing}",
         "Lo que más le gusta a {who} ({item}): {thing}", sets("likes", "{thing}"), 0.6, 0.85),
     Row(
-        "(?:yo )?prefiero (?P<article>el |la |los |las )?{item} (?:a(?:l)?|antes que|en vez de)"
-        " (?P<article2>el |la |los |las )?{thing}",
-        "{who} prefiere {article}{item} antes que {article2}{thing}", sets("prefers", "{item}"), 0.6, 0.85),
+        "(?:yo )?prefiero (?P<article>el |la |los |las )?{item} (?:a |antes que |en vez de |{al})"
+        "(?P<article2>el |la |los |las )?{thing}",
+        "{who} prefiere {article}{item} antes que"
+        " {al_article}{article2}{thing}", sets("prefers", "{item}"), 0.6, 0.85),
     Row("(?:yo )?prefiero (?P<article>el |la |los |las )?{thing}", "{who} prefiere {article}{thing}",
         sets("prefers", "{thing}"), 0.6, 0.8),
     Row("(?:por favor,? )?(?:respóndeme|contéstame|responde|contesta|escríbeme) siempre en {language}",

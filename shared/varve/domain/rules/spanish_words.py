@@ -28,6 +28,7 @@ from varve.domain.rules.values import (
     PHONE,
     ZONE,
     is_employer,
+    is_no_language,
     is_person,
     is_place,
     is_stable,
@@ -153,8 +154,8 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(rf"(?:(?:la|el|los|las) (?=[{names.UPPER}]))?{names.NAME}", is_place),
-    "company": Slot(names.NAME, is_employer, lambda value: {"at_company": f" en {value}"}),
-    "name": Slot(names.FIRST_NAME),
+    "company": Slot(rf"{names.NAME}(?! \d)", is_employer, lambda value: {"at_company": f" en {value}"}),
+    "name": Slot(names.FIRST_NAME, is_no_language),
     "full_name": Slot(names.NAME, is_person),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
@@ -177,6 +178,7 @@ SLOTS = {
             "pet_kind": _PETS[value.lower()],
         },
     ),
+    "al": Slot("al ", derive=lambda _: {"al_article": "el "}),
     "verb": Slot("gustan?|encantan?|fascinan?"),
     "language": Slot(
         names.LANGUAGES_ES, derive=lambda value: {"language_name": names.LANGUAGE_NAMES[value.lower()]}

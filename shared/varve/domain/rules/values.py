@@ -28,7 +28,7 @@ _PAIRS = frozenset({
     "arts and crafts", "black and white", "bed and breakfast", "peanut butter and jelly", "gin and tonic",
     "blanco y negro", "pan y mantequilla",
 })  # fmt: skip
-_ARTICLE = re.compile(r"(?:el|la|los|las|to|al?) (?=\w)", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:el|la|los|las) (?=\w)", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|y|e) |, ")
 
 
@@ -49,12 +49,17 @@ def is_worth(value: str) -> bool:
 
 def is_place(value: str) -> bool:
     """Whether a capitalised name after "live in" or "moved to" can be a place."""
-    return value.removeprefix("the ").casefold().split()[0] not in names.NOT_PLACES
+    return value.removeprefix("the ").casefold().split()[0] not in names.NOT_PLACES | names.DEPARTMENTS
 
 
 def is_employer(value: str) -> bool:
     """Whether a capitalised name after "work at" can be an employer."""
-    return value.casefold() not in names.NOT_EMPLOYERS | names.PLACES
+    return value.casefold() not in names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
+
+
+def is_no_language(value: str) -> bool:
+    """Whether the capital may be a name's: "my son English homework" names nobody."""
+    return value not in _LANGUAGES
 
 
 def is_person(value: str) -> bool:
@@ -97,11 +102,11 @@ def listed(value: str) -> list[str]:
         return [value]
     parts = [part.strip() for part in _AND.split(value)]
     short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
-    return [_named(part) for part in parts if part] if short else [_named(value)]
+    return [_named(part.removeprefix("to ")) for part in parts if part] if short else [_named(value)]
 
 
 def _named(thing: str) -> str:
-    """Without the article or preposition that a list repeats ("to latex", "el té")."""
+    """Without the article that Spanish puts before what it speaks of in general."""
     article = _ARTICLE.match(thing)
     return thing[article.end() :] if article else thing
 
