@@ -1,6 +1,7 @@
 """What template.yaml promises: order, nothing lost in silence, least privilege, a bucket that forgets."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,33 @@ from typing import Any
 import pytest
 
 from tests.support import sam
+from varve.domain.calendar import SUMMARY_GRAINS, parse_instant
 
 ROOT = Path(__file__).parents[2]
-FUNCTIONS = ("IngestFunction", "ExtractFunction", "WriteFunction", "SearchFunction")
-QUEUES = {"IngestQueue": "IngestDeadLetterQueue", "WriteQueue": "WriteDeadLetterQueue"}
+FUNCTIONS = (
+    "IngestFunction",
+    "ExtractFunction",
+    "WriteFunction",
+    "SummarizeFunction",
+    "CleanupFunction",
+    "SearchFunction",
+)
+QUEUES = {
+    "IngestQueue": "IngestDeadLetterQueue",
+    "WriteQueue": "WriteDeadLetterQueue",
+    "WorkQueue": "WorkDeadLetterQueue",
+}
+UNDELIVERED = "ScheduleDeadLetterQueue"
+SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
+HOURLY = "cron(10 * * * ? *)"
+SCHEDULES = {
+    "SummarizeFunctionDaily": ("SummarizeFunction", {"grain": "daily"}, HOURLY),
+    "SummarizeFunctionWeekly": ("SummarizeFunction", {"grain": "weekly"}, "cron(40 2 * * ? *)"),
+    "SummarizeFunctionMonthly": ("SummarizeFunction", {"grain": "monthly"}, "cron(10 3 * * ? *)"),
+    "SummarizeFunctionQuarterly": ("SummarizeFunction", {"grain": "quarterly"}, "cron(40 3 * * ? *)"),
+    "SummarizeFunctionYearly": ("SummarizeFunction", {"grain": "yearly"}, "cron(10 4 * * ? *)"),
+    "CleanupFunctionNightly": ("CleanupFunction", {}, "cron(10 5 * * ? *)"),
+}
 
 # DESIGN 7.5, and what a function needs beside it: the name of the key's secret (never the key), the
 # plan of a workspace that names none, who may search what, and Powertools' own.
@@ -22,6 +46,7 @@ VARIABLES = {
     "VARVE_STORE",
     "VARVE_INGEST_QUEUE_URL",
     "VARVE_WRITE_QUEUE_URL",
+    "VARVE_SUMMARY_QUEUE_URL",
     "VARVE_LLM",
     "VARVE_EMBEDDER",
     "OPENAI_BASE_URL",
@@ -91,8 +116,33 @@ def test_a_function_gets_only_variables_that_are_documented(stack: sam.Template,
     assert "OPENAI_API_KEY" not in variables
 
 
-def test_ingest_and_write_are_given_no_model_key(stack: sam.Template) -> None:
-    for name in ("IngestFunction", "WriteFunction"):
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        (
+            "SummarizeFunction",
+            "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_SUMMARY_QUEUE_URL VARVE_LLM VARVE_EMBEDDER"
+            " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN",
+        ),
+        ("CleanupFunction", "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_DEFAULT_PLAN"),
+    ],
+)
+def test_the_nights_functions_know_what_they_need_and_no_more(
+    stack: sam.Template, name: str, given: str
+) -> None:
+    own = {name for name in _variables(stack, name) if not name.startswith("POWERTOOLS_")}
+    assert own == set(given.split())
+
+
+def test_the_image_is_not_built_where_a_handler_does_not_import(stack: sam.Template) -> None:
+    steps = (ROOT / "Dockerfile").read_text()
+    for name in FUNCTIONS:
+        module, _, _ = _function(stack, name)["ImageConfig"]["Command"][0].rpartition(".")
+        assert f'python3 -c "import {module}"' in steps
+
+
+def test_only_who_asks_a_model_is_given_its_key(stack: sam.Template) -> None:
+    for name in ("IngestFunction", "WriteFunction", "CleanupFunction"):
         assert "VARVE_API_KEY_SECRET" not in _variables(stack, name)
         assert "secretsmanager" not in json.dumps(_role(stack, name))
 
@@ -110,10 +160,10 @@ def test_every_function_writes_to_a_log_group_that_forgets(stack: sam.Template, 
 # ---- queues
 
 
-def test_every_queue_is_fifo_in_high_throughput_mode(stack: sam.Template) -> None:
+def test_every_queue_of_the_pipeline_is_fifo_in_high_throughput_mode(stack: sam.Template) -> None:
     queues = _queues(stack)
-    assert queues.keys() == {*QUEUES, *QUEUES.values()}
-    for queue in queues.values():
+    assert queues.keys() == {*QUEUES, *QUEUES.values(), UNDELIVERED}
+    for queue in (queues[name] for name in (*QUEUES, *QUEUES.values())):
         assert queue["FifoQueue"] is True
         assert queue["QueueName"]["Fn::Sub"].endswith(".fifo")
         assert (queue["DeduplicationScope"], queue["FifoThroughputLimit"]) == (
@@ -123,14 +173,15 @@ def test_every_queue_is_fifo_in_high_throughput_mode(stack: sam.Template) -> Non
 
 
 def test_deduplication_ids_come_from_the_code_and_not_from_sqs(stack: sam.Template) -> None:
-    assert {queue["ContentBasedDeduplication"] for queue in _queues(stack).values()} == {False}
+    fifo = [queue for queue in _queues(stack).values() if "FifoQueue" in queue]
+    assert {queue["ContentBasedDeduplication"] for queue in fifo} == {False}
 
 
 def test_queues_are_encrypted(stack: sam.Template) -> None:
     assert {queue["SqsManagedSseEnabled"] for queue in _queues(stack).values()} == {True}
 
 
-@pytest.mark.parametrize(("queue", "receives"), [("IngestQueue", 5), ("WriteQueue", 10)])
+@pytest.mark.parametrize(("queue", "receives"), [("IngestQueue", 5), ("WriteQueue", 10), ("WorkQueue", 5)])
 def test_what_fails_again_and_again_ends_in_the_queues_own_dead_letters(
     stack: sam.Template, queue: str, receives: int
 ) -> None:
@@ -175,7 +226,11 @@ def test_an_invisible_message_stays_invisible_for_six_times_the_functions_timeou
 
 @pytest.mark.parametrize(
     ("queue", "function", "size"),
-    [("IngestQueue", "ExtractFunction", 1), ("WriteQueue", "WriteFunction", 10)],
+    [
+        ("IngestQueue", "ExtractFunction", 1),
+        ("WriteQueue", "WriteFunction", 10),
+        ("WorkQueue", "SummarizeFunction", 1),
+    ],
 )
 def test_a_batch_reports_its_failures_one_by_one(
     stack: sam.Template, queue: str, function: str, size: int
@@ -193,6 +248,72 @@ def test_no_mapping_waits_for_a_batch_to_fill(stack: sam.Template) -> None:
     assert not [it for it in _mappings(stack) if "MaximumBatchingWindowInSeconds" in it]
 
 
+# ---- schedules
+
+
+def test_there_is_a_schedule_for_each_grain_and_one_for_cleanup(stack: sam.Template) -> None:
+    found = {
+        name: (it["Target"]["Arn"]["Fn::GetAtt"][0], _passed(it), it["ScheduleExpression"])
+        for name, it in _schedules(stack).items()
+    }
+    assert found == SCHEDULES
+    grains = [passed["grain"] for _, passed, _ in SCHEDULES.values() if passed]
+    assert grains == [str(grain) for grain in SUMMARY_GRAINS]
+
+
+def test_a_schedule_tells_its_function_the_scheduled_time(stack: sam.Template) -> None:
+    for schedule in _schedules(stack).values():
+        assert json.loads(schedule["Target"]["Input"])["scheduledTime"] == SCHEDULED_TIME
+
+
+def test_schedules_run_at_their_minute_of_universal_time(stack: sam.Template) -> None:
+    for schedule in _schedules(stack).values():
+        assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
+        assert schedule["ScheduleExpressionTimezone"] == "UTC"
+        assert "State" not in schedule
+
+
+def test_two_stacks_of_an_account_have_schedules_of_different_names(stack: sam.Template) -> None:
+    assert not [name for name, it in _schedules(stack).items() if "Name" in it]
+
+
+def test_an_invocation_that_could_not_be_made_is_retried_then_kept(stack: sam.Template) -> None:
+    for schedule in _schedules(stack).values():
+        assert schedule["Target"]["RetryPolicy"]["MaximumRetryAttempts"] > 0
+        assert schedule["Target"]["DeadLetterConfig"] == {"Arn": _arn_of(UNDELIVERED)}
+    # EventBridge Scheduler refuses a FIFO queue, and neither SAM nor cfn-lint says so.
+    undelivered = _queues(stack)[UNDELIVERED]
+    assert "FifoQueue" not in undelivered
+    assert undelivered["MessageRetentionPeriod"] == 14 * 24 * 3600
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedules_role_invokes_its_own_function_and_nothing_else(stack: sam.Template, name: str) -> None:
+    target = _schedules(stack)[name]["Target"]
+    role = sam.of_type(stack, "AWS::IAM::Role")[target["RoleArn"]["Fn::GetAtt"][0]]
+    (trusted,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trusted["Principal"] == {"Service": "scheduler.amazonaws.com"}
+    assert trusted["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+    (policy,) = role["Policies"]
+    granted = [(it["Action"], it["Resource"]) for it in policy["PolicyDocument"]["Statement"]]
+    assert granted == [
+        ("lambda:InvokeFunction", target["Arn"]),
+        ("sqs:SendMessage", _arn_of(UNDELIVERED)),
+    ]
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_there_is_a_sample_event_for_each_schedule(stack: sam.Template, name: str) -> None:
+    schedule = _schedules(stack)[name]
+    function, passed, _ = SCHEDULES[name]
+    case = passed.get("grain", "nightly")
+    file = ROOT / "events" / f"{function.removesuffix('Function').lower()}.{case}.json"
+    sample = json.loads(file.read_text())
+    at = parse_instant(sample["scheduledTime"])
+    assert {**sample, "scheduledTime": SCHEDULED_TIME} == json.loads(schedule["Target"]["Input"])
+    assert schedule["ScheduleExpression"].startswith((f"cron({at.minute} * ", f"cron({at.minute} {at.hour} "))
+
+
 # ---- permissions
 
 
@@ -206,11 +327,9 @@ def test_no_permission_is_for_every_action_or_every_resource(stack: sam.Template
 
 def test_every_function_has_a_role_of_its_own_and_no_managed_policy(stack: sam.Template) -> None:
     roles = sam.of_type(stack, "AWS::IAM::Role")
-    assert (
-        len({_function(stack, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS})
-        == len(FUNCTIONS)
-        == len(roles)
-    )
+    own = {_function(stack, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS}
+    assert len(own) == len(FUNCTIONS)
+    assert roles.keys() - own == {"SummarizeScheduleRole", "CleanupScheduleRole"}
     assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
 
 
@@ -227,16 +346,54 @@ def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
     assert actions <= reading | {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_function_may_read_it_may_also_find_missing(stack: sam.Template, name: str) -> None:
-    # Without s3:ListBucket on its prefix, a key that is not there reads as 403 instead of 404.
-    (listing,) = [it for it in _allowed(stack, name) if it["Action"] == "s3:ListBucket"]
-    assert listing["Resource"] == _arn_of("Bucket")
-    assert set(listing["Condition"]["StringLike"]["s3:prefix"]) == _reached(stack, name, "s3:GetObject")
+@pytest.mark.parametrize(
+    ("name", "action", "folders"),
+    [
+        ("SummarizeFunction", "s3:GetObject", "vectordb workspaces ledger"),
+        ("SummarizeFunction", "s3:PutObject", "ledger payloads"),
+        ("SummarizeFunction", "s3:DeleteObject", "ledger"),
+        ("CleanupFunction", "s3:GetObject", "vectordb workspaces ledger"),
+        ("CleanupFunction", "s3:PutObject", "ledger payloads"),
+        ("CleanupFunction", "s3:DeleteObject", "ledger timeline"),
+        ("WriteFunction", "s3:DeleteObject", "vectordb graphs ledger"),
+        ("SearchFunction", "s3:GetObject", "vectordb graphs timeline ledger workspaces"),
+    ],
+)
+def test_a_function_reaches_its_folders_of_the_store_and_no_others(
+    stack: sam.Template, name: str, action: str, folders: str
+) -> None:
+    assert _reached(stack, name, action) == {f"memory/{folder}/*" for folder in folders.split()}
 
 
 @pytest.mark.parametrize(
-    ("name", "queue"), [("ExtractFunction", "IngestQueue"), ("WriteFunction", "WriteQueue")]
+    ("name", "queues"),
+    [
+        ("ExtractFunction", {"WriteQueue", "IngestDeadLetterQueue"}),
+        ("SummarizeFunction", {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"}),
+        ("CleanupFunction", {"WriteQueue"}),
+    ],
+)
+def test_a_function_sends_to_the_next_queue_only(stack: sam.Template, name: str, queues: set[str]) -> None:
+    sending = [it for it in _allowed(stack, name) if "sqs:SendMessage" in _listed(it["Action"])]
+    assert {arn["Fn::GetAtt"][0] for it in sending for arn in _listed(it["Resource"])} == queues
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_a_function_may_read_or_delete_it_may_also_find_missing(stack: sam.Template, name: str) -> None:
+    # Without s3:ListBucket on its prefix, a key that is not there reads as 403 instead of 404.
+    (listing,) = [it for it in _allowed(stack, name) if it["Action"] == "s3:ListBucket"]
+    assert listing["Resource"] == _arn_of("Bucket")
+    reached = _reached(stack, name, "s3:GetObject") | _reached(stack, name, "s3:DeleteObject")
+    assert set(listing["Condition"]["StringLike"]["s3:prefix"]) == reached
+
+
+@pytest.mark.parametrize(
+    ("name", "queue"),
+    [
+        ("ExtractFunction", "IngestQueue"),
+        ("WriteFunction", "WriteQueue"),
+        ("SummarizeFunction", "WorkQueue"),
+    ],
 )
 def test_a_consumer_may_dead_letter_what_can_never_succeed(
     stack: sam.Template, name: str, queue: str
@@ -278,7 +435,7 @@ def test_bucket_and_queues_refuse_plain_http(stack: sam.Template) -> None:
         for policy in policies.values()
         for it in _listed(policy.get("Queues", policy.get("Bucket")))
     ]
-    assert sorted(guarded) == sorted(["Bucket", *QUEUES, *QUEUES.values()])
+    assert sorted(guarded) == sorted(["Bucket", *QUEUES, *QUEUES.values(), UNDELIVERED])
     for policy in policies.values():
         (statement,) = policy["PolicyDocument"]["Statement"]
         assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
@@ -289,20 +446,26 @@ def test_bucket_and_queues_refuse_plain_http(stack: sam.Template) -> None:
 
 
 def test_someone_is_told_of_dead_letters_of_old_messages_and_of_crashes(stack: sam.Template) -> None:
-    watched = {
-        (alarm["MetricName"], json.dumps(alarm["Dimensions"][0]["Value"]).split('"')[3])
-        for alarm in sam.of_type(stack, "AWS::CloudWatch::Alarm").values()
-    }
+    watched = {(it["MetricName"], _watched(it)) for it in _alarms(stack) if it["Namespace"] != "Varve"}
     assert watched == {
-        *(("ApproximateNumberOfMessagesVisible", dead) for dead in QUEUES.values()),
+        *(("ApproximateNumberOfMessagesVisible", dead) for dead in (*QUEUES.values(), UNDELIVERED)),
         *(("ApproximateAgeOfOldestMessage", queue) for queue in QUEUES),
-        *(("Errors", function) for function in FUNCTIONS),
+        *(("Errors", name) for name in FUNCTIONS),
     }
+
+
+def test_someone_is_told_of_a_period_that_could_not_be_summarized(stack: sam.Template) -> None:
+    (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == "FailedPeriods"]
+    variables = _variables(stack, "SummarizeFunction")
+    handler = (ROOT / "functions" / "summarize" / "app.py").read_text()
+    assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": variables["POWERTOOLS_SERVICE_NAME"]}]
+    assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)
+    assert f'metrics.add_metric("{alarm["MetricName"]}"' in handler
 
 
 def test_a_single_dead_letter_is_an_alarm(stack: sam.Template) -> None:
-    alarms = sam.of_type(stack, "AWS::CloudWatch::Alarm").values()
-    dead = [it for it in alarms if it["MetricName"] == "ApproximateNumberOfMessagesVisible"]
+    dead = [it for it in _alarms(stack) if it["MetricName"] == "ApproximateNumberOfMessagesVisible"]
     assert {(it["Threshold"], it["ComparisonOperator"]) for it in dead} == {(0, "GreaterThanThreshold")}
 
 
@@ -312,6 +475,11 @@ def test_outputs_name_the_bucket_the_queues_and_the_functions(stack: sam.Templat
     assert (
         stack["Outputs"].keys() == {"BucketName", "StoreUri", "TryIngest", "TrySearch"} | queues | functions
     )
+
+
+def test_every_parameter_is_in_the_manual(stack: sam.Template) -> None:
+    manual = (ROOT / "docs" / "deploy.md").read_text()
+    assert set(re.findall(r"^\| `([A-Z]\w+)` \|", manual, re.MULTILINE)) == set(stack["Parameters"])
 
 
 # ---- the translator itself
@@ -349,6 +517,29 @@ def _bucket(stack: sam.Template) -> Properties:
 
 def _mappings(stack: sam.Template) -> list[Properties]:
     return list(sam.of_type(stack, "AWS::Lambda::EventSourceMapping").values())
+
+
+def _schedules(stack: sam.Template) -> dict[str, Properties]:
+    return sam.of_type(stack, "AWS::Scheduler::Schedule")
+
+
+def _passed(schedule: Properties) -> Properties:
+    """What a schedule tells its function beside the time."""
+    return {
+        key: value for key, value in json.loads(schedule["Target"]["Input"]).items() if key != "scheduledTime"
+    }
+
+
+def _alarms(stack: sam.Template) -> list[Properties]:
+    return list(sam.of_type(stack, "AWS::CloudWatch::Alarm").values())
+
+
+def _watched(alarm: Properties) -> str:
+    """The logical id of the queue or function that an alarm is about."""
+    (dimension,) = alarm["Dimensions"]
+    value = dimension["Value"]
+    watched: str = value["Ref"] if "Ref" in value else value["Fn::GetAtt"][0]
+    return watched
 
 
 def _role(stack: sam.Template, name: str) -> Properties:

@@ -1,5 +1,6 @@
 """The contract for what comes in: a conversation and its messages, validated and given their ids."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -84,7 +85,7 @@ class Message(_Contract):
         return self.content or ""
 
 
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+_TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 class Conversation(_Contract):
@@ -137,6 +138,9 @@ def parse_conversation(value: object) -> Conversation:
         raise rejected(error) from error
     for index, message in enumerate(conversation.messages):
         _check_content(message, f"messages[{index}].content")
+    if not _storable(conversation):
+        faulty = (f"messages[{i}]" for i, m in enumerate(conversation.messages) if not _storable(m))
+        raise Rejected(next(faulty, "conversation"), "is not valid Unicode text or is nested too deeply")
     return conversation.model_copy(update={"messages": _identified(conversation)})
 
 
@@ -149,6 +153,16 @@ def _check_content(message: Message, field: str) -> None:
         raise Rejected(field, "holds a lone surrogate, which is not valid Unicode text") from error
     if size > MAX_MESSAGE_BYTES:
         raise Rejected(field, f"is {size:,} bytes of text; the limit is {MAX_MESSAGE_BYTES:,} (1 MB)")
+
+
+def _storable(part: _Contract) -> bool:
+    """Whether it can be written as JSON and read again, with all that the contract does not name."""
+    try:
+        value = part.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _identified(conversation: Conversation) -> list[Message]:

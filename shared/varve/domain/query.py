@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -10,12 +10,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar
-from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId, Reference
 from varve.domain.errors import Rejected
 from varve.domain.validation import rejected
 
 MAX_QUERY_CHARACTERS = 10_000
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
 
@@ -46,8 +46,13 @@ def _none_if_empty(value: object) -> object:
     return None if value == "" else value
 
 
+def _or(default: object) -> BeforeValidator:
+    """The default for what a model left empty or null."""
+    return BeforeValidator(lambda value: default if value in (None, "") else value)
+
+
 Moment = Annotated[date | datetime | None, BeforeValidator(_moment)]
-Days = Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=0, le=1_000_000)]
+Days = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_none_if_empty)]
 
 
 class SearchRequest(BaseModel):
@@ -56,19 +61,19 @@ class SearchRequest(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
     query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
-    grain: Annotated[Literal["auto"] | Grain, BeforeValidator(lambda value: value or "auto")] = "auto"
+    grain: Annotated[
+        Literal["auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"], _or("auto")
+    ] = "auto"
     minimum_days_ago: Days = 0
     maximum_days_ago: Days = None
     since: Moment = None
     until: Moment = None
     as_of: Moment = None
-    max_results: Annotated[
-        int, BeforeValidator(lambda v: 10 if v in (None, "") else v), Field(ge=1, le=100)
-    ] = 10
-    max_tokens: Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=1)] = None
+    max_results: Annotated[int, _or(10), Field(ge=1, le=100)] = 10
+    max_tokens: Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_none_if_empty)] = None
     user_id: Annotated[Reference | None, BeforeValidator(_none_if_empty)] = None
     conversation_id: Annotated[PathId | None, BeforeValidator(_none_if_empty)] = None
-    explain: bool = False
+    explain: Annotated[bool, _or(False)] = False
 
     @property
     def text(self) -> str:
@@ -95,8 +100,9 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
 
 
 def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:
-    """The present of the question: `asOf` (a date means its end) or now."""
-    return _end(request.as_of, zone) or now
+    """The present of the question: `asOf` (a date means its last moment) or now."""
+    end = _end(request.as_of, zone)
+    return now if end is None else end if end is request.as_of else end - timedelta(microseconds=1)
 
 
 def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
@@ -111,7 +117,7 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
     starts = [_start(request.since, zone), _days_start(present, request.maximum_days_ago, zone)]
     ends = [_end(request.until, zone), _end(request.as_of, zone)]
     if request.minimum_days_ago:
-        ends.append(_days_start(present, request.minimum_days_ago - 1, zone))
+        ends.append(_days_start(present, request.minimum_days_ago - 1, zone) or _BEGINNING)
     since = max((s for s in starts if s is not None), default=None)
     until = min((e for e in ends if e is not None), default=None)
     if since is not None and until is not None and since >= until:
@@ -122,6 +128,7 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
 
 
 def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:
+    """The start of the day so many days before; None where that lies before the calendar."""
     if days is None:
         return None
     try:
@@ -133,13 +140,21 @@ def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime
 def _start(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
-    return calendar.start_of_day(moment, zone)
+    return _day_start(moment, 0, zone)
 
 
 def _end(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
-    return calendar.start_of_day(moment + timedelta(days=1), zone)
+    return _day_start(moment, 1, zone)
+
+
+def _day_start(day: date, later: int, zone: ZoneInfo) -> datetime | None:
+    """The start of the day, or of one `later`; None at the calendar's ends, which limit nothing."""
+    try:
+        return calendar.start_of_day(day + timedelta(days=later), zone)
+    except OverflowError:
+        return None
 
 
 def _widest(request: SearchRequest) -> str:

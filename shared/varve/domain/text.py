@@ -7,7 +7,9 @@ INJECTED_TAGS = ("varve-memory", "memory", "memories", "relevant_memories", "lea
 """Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _INJECTED = re.compile(
-    r"<(?P<tag>" + "|".join(INJECTED_TAGS) + r")(?:\s[^<>]*)?>.*?(?:</(?P=tag)\s*>|\Z)",
+    r"<(?P<tag>" + "|".join(INJECTED_TAGS) + r")(?:\s[^<>]*)?>.*?</(?P=tag)\s*>"
+    # Our own block may have been cut off by a limit on the prompt; nobody else writes this tag.
+    r"|<varve-memory(?:\s[^<>]*)?>.*\Z",
     re.DOTALL | re.IGNORECASE,
 )
 

@@ -9,10 +9,12 @@ import json
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
@@ -62,6 +64,9 @@ class TripleOperation:
         return digest(*said, *place, length=24)
 
 
+_OPERATION = TypeAdapter(TripleOperation)
+
+
 @dataclass(frozen=True, slots=True)
 class Triple:
     """One value of one predicate over one span of time; `evidence` are the operations behind it.
@@ -93,7 +98,7 @@ class Triple:
 def normalized(name: str) -> str:
     """The form under which names are the same entity: NFKC, case folded, single spaces, no final dot."""
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return " ".join(folded.split()).rstrip(".!?,;").strip()
+    return " ".join(folded.split()).rstrip(".!?,; ")
 
 
 def fold(operations: Iterable[TripleOperation]) -> list[Triple]:
@@ -102,10 +107,14 @@ def fold(operations: Iterable[TripleOperation]) -> list[Triple]:
     for operation in operations:
         key = (normalized(operation.subject), normalized(operation.predicate))
         known = groups[key].get(operation.id)
-        if known is None or operation.created_at < known.created_at:
-            groups[key][operation.id] = operation
+        groups[key][operation.id] = first_learnt(known, operation) if known else operation
     triples = [t for key, group in groups.items() for t in _Group(*key).run(group.values())]
     return sorted(triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id))
+
+
+def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:
+    """Of two accounts of one statement the earlier; of two at one time always the same one."""
+    return min(one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o), sort_keys=True)))
 
 
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
@@ -148,7 +157,8 @@ class _Group:
 
     def _delete(self, operation: TripleOperation) -> None:
         value = normalized(operation.object)
-        ended = [value] if value in self.open else [] if value else list(self.open)
+        every = not operation.object.strip()
+        ended = list(self.open) if every else [value] if value in self.open else []
         for other in ended:
             self._close(other, operation)
         if not ended:
@@ -206,7 +216,7 @@ def operation_as_json(operation: TripleOperation) -> dict[str, object]:
 
 def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
     """An operation from the values of `operation_as_json`. Raises KeyError, ValueError: not such values."""
-    return TripleOperation(
+    operation = TripleOperation(
         op=Op(value["op"]),
         subject=value["subject"],
         predicate=value["predicate"],
@@ -219,6 +229,7 @@ def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
         confidence=value["confidence"],
         replaces=value["replaces"],
     )
+    return _OPERATION.validate_python(asdict(operation))
 
 
 def properties(triple: Triple) -> str:

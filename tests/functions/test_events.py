@@ -1,0 +1,73 @@
+"""The sample events are what the functions understand; `make invoke` and people copy them."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from varve.adapters.aws import deliveries
+from varve.adapters.in_memory import InMemoryObjects
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope
+from varve.domain.query import parse_search_request
+from varve.messages import WriteTriples, read_ingest, read_write
+from varve.pipeline.ingest import read_event
+from varve.tool_calls import ToolCall, answer_tool_call
+
+EVENTS = Path(__file__).parents[2] / "events"
+FUNCTIONS = Path(__file__).parents[2] / "functions"
+QUEUE: Any = SimpleNamespace(redrive=("dead.fifo", 5))
+
+
+def load_event(name: str) -> Any:
+    return json.loads((EVENTS / f"{name}.json").read_text("utf-8"))
+
+
+def test_every_event_is_named_after_a_function() -> None:
+    functions = {path.parent.name for path in FUNCTIONS.glob("*/app.py")}
+    assert {path.name.partition(".")[0] for path in EVENTS.glob("*.json")} == functions
+
+
+@pytest.mark.parametrize("name", ["ingest.conversation", "ingest.several"])
+def test_an_ingest_event_is_a_conversation_of_the_contract(name: str) -> None:
+    (conversation,) = read_event(load_event(name))
+    assert conversation.scope == Scope("acme", "support")
+
+
+def test_the_faulty_ingest_event_is_refused_by_its_field() -> None:
+    with pytest.raises(Rejected) as refused:
+        read_event(load_event("ingest.unknown-role"))
+    assert refused.value.field == "messages[0].role"
+
+
+def test_the_extract_event_carries_an_ingest_message() -> None:
+    (delivery,) = deliveries(load_event("extract.batch"), QUEUE)
+    message = read_ingest(delivery, objects=InMemoryObjects())
+    assert message.conversation.conversation_id == "c-2026-03-02-1"
+
+
+def test_the_poison_event_can_never_succeed() -> None:
+    (delivery,) = deliveries(load_event("extract.poison"), QUEUE)
+    with pytest.raises(Rejected):
+        read_ingest(delivery, objects=InMemoryObjects())
+
+
+def test_the_write_event_carries_a_write_message() -> None:
+    (delivery,) = deliveries(load_event("write.batch"), QUEUE)
+    assert isinstance(read_write(delivery, objects=InMemoryObjects()), WriteTriples)
+
+
+@pytest.mark.parametrize("name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"])
+def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(name: str) -> None:
+    custom = {"bedrockAgentCoreToolName": "memory___search_memory"} if name == "search.gateway" else {}
+    seen: list[ToolCall] = []
+
+    def answer(call: ToolCall) -> dict[str, Any]:
+        seen.append(call)
+        parse_search_request(call.arguments)
+        return {}
+
+    answer_tool_call(load_event(name), custom, {"memory": Scope("acme", "support")}, answer)
+    assert [call.scope for call in seen] == [Scope("acme", "support")]

@@ -1,0 +1,254 @@
+"""Rules that keep the tree readable: who imports whom, who writes, who tells the time, how long it all is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LIBRARY = ROOT / "shared" / "varve"
+HANDLERS = sorted((ROOT / "functions").glob("*/app.py"))
+MODULES = sorted(LIBRARY.rglob("*.py"))
+ALL = [*MODULES, *sorted((ROOT / "functions").rglob("*.py"))]
+
+OUTSIDE = frozenset(
+    {
+        "boto3", "botocore", "lancedb", "pyarrow", "duckdb", "obstore", "openai", "wordllama",
+        "aws_lambda_powertools", "filelock",
+    }
+)  # fmt: skip
+HANDLER_LINES, FUNCTION_LINES, MODULE_LINES = 40, 50, 300
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module a file imports, wherever the statement stands; names from a package in full."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name(path)}:{node.lineno} imports relatively"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def mentions(path: Path) -> set[str]:
+    """Every identifier in a file's code: names, attributes, and what is imported."""
+    nodes = list(ast.walk(tree(path)))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    quoted = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return names | quoted | {module.rpartition(".")[2] for module in imports(path)}
+
+
+def offenders(package: str, *forbidden: str) -> list[str]:
+    return [
+        f"{name(path)} imports {module}"
+        for path in sorted((LIBRARY / package).rglob("*.py") if "." not in package else [LIBRARY / package])
+        for module in imports(path)
+        if any(within(module, other) for other in forbidden)
+    ]
+
+
+def test_the_domain_imports_nothing_of_varve_but_the_domain() -> None:
+    found = [
+        f"{name(path)} imports {module}"
+        for path in sorted((LIBRARY / "domain").rglob("*.py"))
+        for module in imports(path)
+        if within(module, "varve") and not within(module, "varve.domain")
+    ]
+    assert found == []
+
+
+def test_the_domain_knows_no_library_of_the_outside_world() -> None:
+    assert (
+        offenders(
+            "domain", *OUTSIDE, "os", "sys", "logging", "pathlib", "socket", "threading", "time", "random"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "package", ["ports.py", "messages.py", "settings.py", "tool_calls.py", "pipeline", "prompts"]
+)
+def test_the_inside_imports_no_adapters_and_no_composition(package: str) -> None:
+    outer = (
+        "varve.adapters",
+        "varve.bootstrap",
+        "varve.application",
+        "varve.memory",
+        "varve.cli",
+        "functions",
+    )
+    assert offenders(package, *outer) == []
+
+
+def test_adapters_import_no_pipeline_and_nothing_above_it() -> None:
+    outer = (
+        "varve.pipeline",
+        "varve.bootstrap",
+        "varve.application",
+        "varve.memory",
+        "varve.cli",
+        "functions",
+    )
+    assert offenders("adapters", *outer) == []
+
+
+def test_only_adapters_import_the_outside_worlds_libraries() -> None:
+    found = [
+        f"{name(path)} imports {module}"
+        for path in MODULES
+        if path.parent.name != "adapters"
+        for module in imports(path)
+        if module.partition(".")[0] in OUTSIDE
+    ]
+    assert found == []
+
+
+def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
+    allowed = {"shared/varve/bootstrap.py", "shared/varve/application.py", *map(name, HANDLERS)}
+    found = {
+        name(path)
+        for path in ALL
+        if path.parent.name != "adapters"
+        and any(within(module, "varve.adapters") for module in imports(path))
+    }
+    assert found <= allowed
+
+
+def test_invariant_4_only_write_takes_a_writer() -> None:
+    allowed = {
+        "shared/varve/ports.py",
+        "shared/varve/pipeline/write.py",
+        "shared/varve/bootstrap.py",
+        "shared/varve/application.py",
+    }
+    writers = {"MemoryWriter", "GraphWriter", "Stores"}
+    found = {name(path) for path in ALL if mentions(path) & writers}
+    assert found - allowed == set()
+    assert "shared/varve/pipeline/write.py" in found
+
+
+def clock_readings(path: Path) -> Iterator[str]:
+    """Where a file asks the machine for the time, however it imported the means."""
+    told = {"now", "utcnow", "today"}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+            owner = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
+            if (owner in {"datetime", "date"} and node.attr in told) or (owner, node.attr) in {
+                ("time", "time"), ("time", "time_ns"),
+            }:  # fmt: skip
+                yield f"{name(path)}:{node.lineno} {owner}.{node.attr}"
+    yield from (f"{name(path)} imports {m}" for m in imports(path) if m in {"time.time", "time.time_ns"})
+
+
+def test_only_the_clock_tells_the_time() -> None:
+    clock = LIBRARY / "clock.py"
+    assert [reading for path in ALL if path != clock for reading in clock_readings(path)] == []
+    assert list(clock_readings(clock))
+
+
+def test_no_error_is_caught_without_its_name() -> None:
+    def broad(handler: ast.ExceptHandler) -> bool:
+        if handler.type is None:
+            return True
+        caught = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
+        return bool(caught & {"Exception", "BaseException"})
+
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in ALL
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ExceptHandler) and broad(node)
+    ]
+    assert found == []
+
+
+def test_there_is_a_handler_to_look_at() -> None:
+    assert {path.parent.name for path in HANDLERS} >= {"ingest", "extract", "write", "search"}
+
+
+@pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.parent.name)
+def test_a_handler_is_thin_and_knows_neither_clients_nor_the_environment(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < HANDLER_LINES
+    assert not {"boto3", "botocore", "os"} & {module.partition(".")[0] for module in imports(path)}
+    assert any(
+        isinstance(node, ast.FunctionDef) and node.name == "lambda_handler" for node in tree(path).body
+    )
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def length(function: Function) -> int:
+    """The lines of a function from `def` to its end, its docstring left out."""
+    lines = (function.end_lineno or function.lineno) - function.lineno + 1
+    first = function.body[0]
+    if ast.get_docstring(function) is not None:
+        lines -= (first.end_lineno or first.lineno) - first.lineno + 1
+    return lines
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    found = [
+        f"{name(path)}:{node.lineno} {node.name} has {length(node)} lines"
+        for path in ALL
+        for node in ast.walk(tree(path))
+        if isinstance(node, Function) and length(node) > FUNCTION_LINES
+    ]
+    assert found == []
+
+
+def test_no_module_is_longer_than_three_hundred_lines() -> None:
+    sizes = {name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in ALL}
+    assert {path: size for path, size in sizes.items() if size > MODULE_LINES} == {}
+
+
+def test_only_the_command_line_prints() -> None:
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in ALL
+        if "cli" not in path.relative_to(ROOT).parts
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert found == []
+
+
+def test_invariant_9_the_library_writes_to_no_log() -> None:
+    verbs = {"debug", "info", "warning", "warn", "error", "exception", "critical", "log"}
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in verbs
+        and ast.unparse(node.func.value).rpartition(".")[2]
+        in {"logging", "logger", "log", "root", "warnings"}
+    ]
+    assert found == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        name(path) for path in ALL if path.name != "__init__.py" and ast.get_docstring(tree(path)) is None
+    ]
+    assert silent == []

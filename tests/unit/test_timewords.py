@@ -1,0 +1,381 @@
+"""Time words in questions: what is understood, to the instant, and what is left alone."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from varve.domain.calendar import Grain
+from varve.domain.timewords import TimeWords, understand
+
+UTC_ZONE = ZoneInfo("UTC")
+QUESTIONS = Path(__file__).parents[1] / "corpus" / "questions.json"
+
+# Each block: when and where it is asked; each line: the words, the first day, the last day (exclusive), the
+# grain. "-" is no limit. The days are the zone's own.
+UNDERSTOOD = """
+@ 2026-11-21T15:30:00Z UTC
+What did Dana say last week about the boiler? | 2026-11-09 | 2026-11-16 | weekly
+this week | 2026-11-16 | 2026-11-23 | weekly
+next week | 2026-11-23 | 2026-11-30 | weekly
+What happened in March? | 2026-03-01 | 2026-04-01 | monthly
+What did we decide in december? | 2025-12-01 | 2026-01-01 | monthly
+yesterday's meeting | 2026-11-20 | 2026-11-21 | daily
+What did I do today? | 2026-11-21 | 2026-11-22 | daily
+What do I have to do tomorrow? | 2026-11-22 | 2026-11-23 | daily
+the day before yesterday | 2026-11-19 | 2026-11-20 | daily
+What did we eat last night? | 2026-11-20 | 2026-11-21 | daily
+yesterday morning | 2026-11-20 | 2026-11-21 | daily
+2025 | 2025-01-01 | 2026-01-01 | yearly
+In 2025 Dana moved. Where? | 2025-01-01 | 2026-01-01 | yearly
+since 2024 | 2024-01-01 | - | yearly
+before 2024 | - | 2024-01-01 | yearly
+after 2024 | 2025-01-01 | - | yearly
+late 2025 | 2025-01-01 | 2026-01-01 | yearly
+last year | 2025-01-01 | 2026-01-01 | yearly
+a year ago | 2025-01-01 | 2026-01-01 | yearly
+three months ago | 2026-08-01 | 2026-09-01 | monthly
+last month | 2026-10-01 | 2026-11-01 | monthly
+two weeks ago | 2026-11-02 | 2026-11-09 | weekly
+10 days ago | 2026-11-11 | 2026-11-12 | daily
+between May and July | 2026-05-01 | 2026-08-01 | monthly
+from May to July 2025 | 2025-05-01 | 2025-08-01 | monthly
+May to July 2025 | 2025-05-01 | 2025-08-01 | monthly
+from November to February 2025 | 2024-11-01 | 2025-03-01 | monthly
+between 2023 and 2025 | 2023-01-01 | 2026-01-01 | yearly
+from 3 March to 5 April | 2026-03-03 | 2026-04-06 | daily
+since March until yesterday | 2026-03-01 | 2026-11-21 | daily
+in March and April | 2026-03-01 | 2026-05-01 | monthly
+in March, April and May | 2026-03-01 | 2026-06-01 | monthly
+yesterday and today | 2026-11-20 | 2026-11-22 | daily
+since March | 2026-03-01 | - | monthly
+before June | - | 2026-06-01 | monthly
+after 3 March | 2026-03-04 | - | daily
+until last Friday | - | 2026-11-21 | daily
+before the end of March | - | 2026-04-01 | monthly
+on 2026-03-02 | 2026-03-02 | 2026-03-03 | daily
+in 2026-03 | 2026-03-01 | 2026-04-01 | monthly
+March 3rd | 2026-03-03 | 2026-03-04 | daily
+What happened on May 3 in Lisbon? | 2026-05-03 | 2026-05-04 | daily
+on 3 December | 2025-12-03 | 2025-12-04 | daily
+3 Mar 2025 | 2025-03-03 | 2025-03-04 | daily
+29 February | 2024-02-29 | 2024-03-01 | daily
+on Friday, 13 November 2026 | 2026-11-13 | 2026-11-14 | daily
+last Friday | 2026-11-20 | 2026-11-21 | daily
+What did we discuss on Monday? | 2026-11-16 | 2026-11-17 | daily
+next Friday | 2026-11-27 | 2026-11-28 | daily
+Friday of last week | 2026-11-13 | 2026-11-14 | daily
+in March last year | 2025-03-01 | 2025-04-01 | monthly
+last March | 2026-03-01 | 2026-04-01 | monthly
+next March | 2027-03-01 | 2027-04-01 | monthly
+in mid-March | 2026-03-01 | 2026-04-01 | monthly
+the past 10 days | 2026-11-11 | 2026-11-22 | daily
+What happened in the last three months? | 2026-08-21 | 2026-11-22 | monthly
+last three months | 2026-08-21 | 2026-11-22 | monthly
+over the last month | 2026-10-21 | 2026-11-22 | monthly
+the next 3 days | 2026-11-21 | 2026-11-25 | daily
+last quarter | 2026-07-01 | 2026-10-01 | quarterly
+Q3 2025 | 2025-07-01 | 2025-10-01 | quarterly
+in the third quarter of 2025 | 2025-07-01 | 2025-10-01 | quarterly
+in Q4 | 2026-10-01 | 2027-01-01 | quarterly
+Where did Marco work in the summer of 2025? | 2025-01-01 | 2026-01-01 | yearly
+Which notes from last week mention Lisbon? | 2026-11-09 | 2026-11-16 | weekly
+¿Qué dijo Dana la semana pasada? | 2026-11-09 | 2026-11-16 | weekly
+esta semana | 2026-11-16 | 2026-11-23 | weekly
+la semana que viene | 2026-11-23 | 2026-11-30 | weekly
+¿Qué hicimos ayer? | 2026-11-20 | 2026-11-21 | daily
+ayer por la tarde | 2026-11-20 | 2026-11-21 | daily
+anteayer | 2026-11-19 | 2026-11-20 | daily
+anoche | 2026-11-20 | 2026-11-21 | daily
+¿Qué he dicho hoy? | 2026-11-21 | 2026-11-22 | daily
+mañana | 2026-11-22 | 2026-11-23 | daily
+pasado mañana | 2026-11-23 | 2026-11-24 | daily
+¿Qué compró Marco en marzo? | 2026-03-01 | 2026-04-01 | monthly
+en marzo de 2025 | 2025-03-01 | 2025-04-01 | monthly
+en marzo del año pasado | 2025-03-01 | 2025-04-01 | monthly
+hace tres meses | 2026-08-01 | 2026-09-01 | monthly
+hace un año | 2025-01-01 | 2026-01-01 | yearly
+desde hace dos semanas | 2026-11-02 | - | weekly
+¿De qué hablamos el viernes pasado? | 2026-11-20 | 2026-11-21 | daily
+el lunes | 2026-11-16 | 2026-11-17 | daily
+la reunión del miercoles | 2026-11-18 | 2026-11-19 | daily
+el próximo viernes | 2026-11-27 | 2026-11-28 | daily
+el mes pasado | 2026-10-01 | 2026-11-01 | monthly
+el año pasado | 2025-01-01 | 2026-01-01 | yearly
+en 2025 | 2025-01-01 | 2026-01-01 | yearly
+entre mayo y julio | 2026-05-01 | 2026-08-01 | monthly
+de mayo a julio de 2025 | 2025-05-01 | 2025-08-01 | monthly
+desde el 3 de marzo hasta el 5 de abril | 2026-03-03 | 2026-04-06 | daily
+después del 3 de marzo | 2026-03-04 | - | daily
+antes de junio | - | 2026-06-01 | monthly
+hasta el viernes pasado | - | 2026-11-21 | daily
+los últimos 10 días | 2026-11-11 | 2026-11-22 | daily
+en las últimas dos semanas | 2026-11-07 | 2026-11-22 | weekly
+el trimestre pasado | 2026-07-01 | 2026-10-01 | quarterly
+en el tercer trimestre de 2025 | 2025-07-01 | 2025-10-01 | quarterly
+a finales de 2025 | 2025-01-01 | 2026-01-01 | yearly
+Was habe ich letzte Woche gesagt? | 2026-11-09 | 2026-11-16 | weekly
+vor drei Monaten | 2026-08-01 | 2026-09-01 | monthly
+im März 2025 | 2025-03-01 | 2025-04-01 | monthly
+qu'est-ce que j'ai fait hier ? | 2026-11-20 | 2026-11-21 | daily
+la semaine dernière | 2026-11-09 | 2026-11-16 | weekly
+la settimana scorsa | 2026-11-09 | 2026-11-16 | weekly
+há 3 dias | 2026-11-18 | 2026-11-19 | daily
+vorige week | 2026-11-09 | 2026-11-16 | weekly
+
+@ 2026-02-10T12:00:00Z Europe/Lisbon
+in March | 2025-03-01 | 2025-04-01 | monthly
+in February | 2026-02-01 | 2026-03-01 | monthly
+between May and July | 2025-05-01 | 2025-08-01 | monthly
+between November and February | 2025-11-01 | 2026-03-01 | monthly
+last quarter | 2025-10-01 | 2026-01-01 | quarterly
+last February | 2025-02-01 | 2025-03-01 | monthly
+
+@ 2026-01-01T00:30:00Z America/New_York
+today | 2025-12-31 | 2026-01-01 | daily
+this year | 2025-01-01 | 2026-01-01 | yearly
+in January | 2025-01-01 | 2025-02-01 | monthly
+last week | 2025-12-22 | 2025-12-29 | weekly
+this week | 2025-12-29 | 2026-01-05 | weekly
+
+@ 2025-12-31T23:30:00Z Europe/Madrid
+hoy | 2026-01-01 | 2026-01-02 | daily
+ayer | 2025-12-31 | 2026-01-01 | daily
+el mes pasado | 2025-12-01 | 2026-01-01 | monthly
+en enero | 2026-01-01 | 2026-02-01 | monthly
+la semana pasada | 2025-12-22 | 2025-12-29 | weekly
+
+@ 2027-01-03T10:00:00Z Asia/Kolkata
+last week | 2026-12-21 | 2026-12-28 | weekly
+next year | 2028-01-01 | 2029-01-01 | yearly
+two months ago | 2026-11-01 | 2026-12-01 | monthly
+
+@ 2026-03-29T12:00:00Z Europe/Lisbon
+today | 2026-03-29 | 2026-03-30 | daily
+this week | 2026-03-23 | 2026-03-30 | weekly
+in March | 2026-03-01 | 2026-04-01 | monthly
+
+@ 2026-11-20T12:00:00Z America/New_York
+on Friday | 2026-11-13 | 2026-11-14 | daily
+this Friday | 2026-11-20 | 2026-11-21 | daily
+in November | 2026-11-01 | 2026-12-01 | monthly
+
+@ 2028-02-29T12:00:00Z UTC
+a year ago | 2027-01-01 | 2028-01-01 | yearly
+29 February | 2028-02-29 | 2028-03-01 | daily
+"""
+
+LEFT_ALONE = """
+When did Dana move?
+When did Marco lose his job at Kestrel?
+Where may I park?
+May I see the invoice?
+What may Dana eat?
+The 3 may be wrong
+the 3rd may be wrong
+May 3 people come?
+How old is May?
+When did May call?
+What hangs in May's room?
+What did Dana do before April left?
+Does Dana remember anything of June Miller?
+Who will march in the parade?
+Did they march 3 miles?
+the march on Washington
+Who wants to live in Mars?
+What is the second item?
+Who sat down?
+Does Dana like the sun?
+Mon ami
+What is order NW-2025?
+What does error 2025 mean?
+Who paid 2025 euros?
+in 2025 euros
+a budget of 2025 dollars
+out of 2025 requests
+Which room is 1999?
+Who slept in room 1999?
+Did Dana read the book 1984?
+the class of 2010
+the winter of 2025
+in the 1990s
+in 1899
+in 2101
+Does version 2025.1 run?
+What changed in version 2.2025?
+https://example.com/2025/03/04
+file-2026-03-02.txt
+c-2026-03-02-1
+What is the meaning of 3/4/2025?
+on 30 February
+What is planned for week 3 of the course?
+What comes next?
+What is the next step?
+What happened the next day?
+What happened the next week?
+What is Dana's last name?
+When was the last time Dana called?
+Does the warranty last two years?
+Did the battery last three months?
+What did Marco learn in his last week?
+What happened in Dana's last year at school?
+the last week of the course
+Who is Priya's manager today?
+What is Dana's job title today?
+¿Dónde vive Marco hoy?
+Wo wohnt Dana heute?
+Who reads USA Today articles?
+Who sang Yesterday Once More?
+every Friday
+Who does Dana see on Monday evenings?
+What is on Saturday the 21st?
+Does Dana work from Monday to Friday?
+Does she work on Fridays?
+What does Dana do every week?
+Which level does Priya hold from November 2026?
+What was owed as of the end of August?
+Since which year had Priya been vegetarian?
+Who is Lee's manager since the change of team?
+more than three months ago
+Compare last week with this week
+Was it more than last month?
+two weeks later
+in a week
+What did Marco finish within two weeks?
+a three month contract
+How many weeks of holiday does Dana have?
+What was the answer to Q1?
+Is it quarter past three?
+from 3 to 5 March
+on March 3 and 4
+since the first week of March
+el coche de Julio
+¿Qué hace Marco por la mañana?
+¿Vive aquí hace tres meses?
+Hace tres meses que no llama
+¿Cuándo nació la hija de Marco?
+¿Qué dijo la hija de Marco ese día?
+¿Qué coche de segunda mano vio ese mes?
+cinco de mayo
+¿Qué hace Dana todos los viernes?
+Was ist hier passiert?
+Guten Morgen
+"""
+
+
+def _understood() -> Iterator[tuple[str, str, str, str, str, str]]:
+    asked = zone = ""
+    for line in filter(None, UNDERSTOOD.splitlines()):
+        if line.startswith("@"):
+            _, asked, zone = line.split()
+        else:
+            words, first, last, grain = line.split(" | ")
+            yield asked, zone, words, first, last, grain
+
+
+def _midnight(day: str, zone: ZoneInfo) -> datetime | None:
+    return None if day == "-" else datetime.combine(date.fromisoformat(day), datetime.min.time(), zone)
+
+
+def _asked(text: str, now: str = "2026-11-21T15:30:00+00:00") -> TimeWords | None:
+    return understand(text, datetime.fromisoformat(now), UTC_ZONE)
+
+
+@pytest.mark.parametrize(("asked", "zone", "words", "first", "last", "grain"), list(_understood()))
+def test_understands_the_window(asked: str, zone: str, words: str, first: str, last: str, grain: str) -> None:
+    where = ZoneInfo(zone)
+    found = understand(words, datetime.fromisoformat(asked), where)
+    assert found is not None
+    assert (found.since, found.until) == (_midnight(first, where), _midnight(last, where))
+    assert found.grain == grain
+    assert {limit.tzinfo for limit in (found.since, found.until) if limit} == {UTC}
+    assert found.phrase in words
+
+
+@pytest.mark.parametrize("text", list(filter(None, LEFT_ALONE.splitlines())))
+def test_leaves_alone_what_may_mean_something_else(text: str) -> None:
+    assert _asked(text) is None
+
+
+def test_a_verb_does_not_widen_the_window() -> None:
+    found = _asked("in March and may have left")
+    assert found is not None
+    assert found.phrase == "in March"
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "rest"),
+    [
+        ("What did Dana say last week about the boiler?", "last week", "What did Dana say about the boiler?"),
+        ("In March, where did Dana live?", "In March", "where did Dana live?"),
+        ("yesterday's meeting", "yesterday's", "meeting"),
+        ("¿Qué pasó entre mayo y julio?", "entre mayo y julio", "¿Qué pasó?"),
+        ("Which notes (from last week) mention Lisbon?", "from last week", "Which notes mention Lisbon?"),
+        ("last week", "last week", "last week"),
+        ("Yesterday?", "Yesterday", "Yesterday?"),
+    ],
+)
+def test_gives_back_the_words_that_are_left(text: str, phrase: str, rest: str) -> None:
+    found = _asked(text)
+    assert found is not None
+    assert (found.phrase, found.rest) == (phrase, rest)
+
+
+def test_days_begin_at_local_midnight_across_a_change_of_the_clocks() -> None:
+    found = understand("today", datetime(2026, 3, 29, 12, tzinfo=UTC), ZoneInfo("Europe/Lisbon"))
+    assert found is not None
+    assert found.since == datetime(2026, 3, 29, 0, tzinfo=UTC)
+    assert found.until == datetime(2026, 3, 29, 23, tzinfo=UTC)
+
+
+def test_a_day_that_the_zone_skipped_has_no_window() -> None:
+    now = datetime(2012, 3, 1, tzinfo=UTC)
+    assert understand("on 30 December 2011", now, ZoneInfo("Pacific/Apia")) is None
+
+
+def test_understands_only_what_the_corpus_questions_say() -> None:
+    questions = [entry["question"] for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))]
+    found = {q: words.phrase for q in questions if (words := _asked(q))}
+    assert found == {
+        "On which day was Dana's dentist appointment in October 2025?": "in October 2025",
+        "Where was Dana living in April 2026?": "in April 2026",
+        "Where did Marco work in the summer of 2025?": "of 2025",
+    }
+
+
+def test_a_text_without_a_hint_does_not_load_the_date_parser() -> None:
+    program = (
+        "import sys; from datetime import UTC, datetime; from zoneinfo import ZoneInfo\n"
+        "from varve.domain.timewords import understand\n"
+        "assert understand('Where does Dana live?', datetime.now(UTC), ZoneInfo('UTC')) is None\n"
+        "assert 'dateparser' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+
+
+WORDS = """last this next past the in on of since before after until between and to from ago three 10 2025
+March may Friday week months year quarter Q3 today yesterday hace tres meses el pasado viernes de marzo a y
+semana 3rd , ? 's 9999 0 999 early end of letzte Woche hier vor drei Monaten 31 30 February -"""
+TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(WORDS.split()), max_size=9).map(" ".join)
+MOMENTS = st.integers(-62_000_000_000, 253_000_000_000).map(lambda s: datetime.fromtimestamp(s, UTC))
+ZONES = st.sampled_from(["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "Europe/Lisbon"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS, MOMENTS, ZONES)
+def test_never_raises_and_is_deterministic(text: str, now: datetime, zone: str) -> None:
+    found = understand(text, now, ZoneInfo(zone))
+    assert found == understand(text, now, ZoneInfo(zone))
+    if found is not None:
+        assert found.since or found.until
+        assert found.since is None or found.until is None or found.since < found.until
+        assert found.phrase in text
+        assert found.rest
+        assert found.grain in Grain

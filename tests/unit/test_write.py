@@ -1,0 +1,270 @@
+"""The one writer: one commit per store and batch, nothing lost, nobody held up by a poison message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    Failing,
+    RecordingQueue,
+    a_record,
+    an_operation,
+    embedded,
+    stores_over,
+)
+from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.domain.calendar import Grain
+from varve.domain.embedding import EmbeddingMismatch
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.record import EmbeddedRecord, Record
+from varve.domain.triple import TripleOperation
+from varve.messages import WriteRecords, WriteTriples, send_records, send_triples
+from varve.pipeline.write import WriteOutcome, write, write_now
+from varve.ports import Delivery
+
+RIVAL = Scope("rival", "support")
+
+
+class CountingRecords(InMemoryRecords):
+    """Counts its commits; fails at those told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commits: list[tuple[Scope, int]] = []
+        self.failing: set[Scope] = set()
+
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+        if scope in self.failing:
+            raise Retryable("storage: down")
+        self.commits.append((scope, len(records)))
+        return super().upsert(scope, grain, records, model)
+
+
+class CountingGraph(InMemoryGraph):
+    """Counts its commits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commits: list[int] = []
+
+    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+        self.commits.append(len(operations))
+        return super().apply(scope, operations)
+
+
+class Writer:
+    """The write stage over counting stores, and a queue to put messages on first."""
+
+    def __init__(self) -> None:
+        self.records, self.graph, self.objects = CountingRecords(), CountingGraph(), InMemoryObjects()
+        self.letters, self.queue = InMemoryDeadLetters(), RecordingQueue()
+        self.stores = stores_over(self.records, self.graph, self.objects)
+
+    def send(self, *records: Record, scope: Scope = ACME, model: str = "words:64") -> Delivery:
+        message = WriteRecords(scope, Grain.WORKING, model, tuple(embedded(*records)))
+        send_records(message, queue=self.queue, objects=self.objects)
+        return self.queue.sent[-1]
+
+    def send_triples(self, *operations: TripleOperation, scope: Scope = ACME) -> Delivery:
+        send_triples(WriteTriples(scope, operations), queue=self.queue, objects=self.objects)
+        return self.queue.sent[-1]
+
+    def poison(self, group: str = "acme:support:working") -> Delivery:
+        self.queue.send('{"type": "records"}', group=group, deduplication_id="poison")
+        return self.queue.sent[-1]
+
+    def write(self, *batch: Delivery, letters: Any = None) -> WriteOutcome:
+        return write(batch, self.stores, objects=self.objects, dead_letters=letters or self.letters)
+
+    def contents(self, scope: Scope = ACME) -> set[str]:
+        found = self.records.browse(scope, Grain.WORKING, where=Filter(), limit=100_000)
+        return {record.content for record in found}
+
+    @property
+    def buried(self) -> list[Delivery]:
+        return [delivery for delivery, _ in self.letters.letters]
+
+
+def test_a_batch_is_one_commit_for_each_store() -> None:
+    writer = Writer()
+    batch = [writer.send(a_record(f"fact {i}")) for i in range(10)]
+    batch += [writer.send_triples(an_operation(day=i)) for i in range(3)]
+    batch += [writer.send(a_record("theirs"), scope=RIVAL)]
+    outcome = writer.write(*batch)
+    assert (outcome.returned, outcome.records, outcome.operations) == ([], 11, 3)
+    assert sorted(writer.records.commits, key=str) == [(ACME, 10), (RIVAL, 1)]
+    assert writer.graph.commits == [3]
+
+
+def test_invariant_7_each_tenants_records_are_in_its_own_store_only() -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("ours")), writer.send(a_record("theirs"), scope=RIVAL))
+    assert (writer.contents(), writer.contents(RIVAL)) == ({"ours"}, {"theirs"})
+
+
+def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> None:
+    writer = Writer()
+    batch = [writer.send(a_record("a"), a_record("b")), writer.send_triples(an_operation())]
+    first = writer.write(*batch)
+    before = (writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9), writer.graph.triples(ACME))
+    again = writer.write(*batch, *batch)
+    assert (first.records, first.operations, again.records, again.operations) == (2, 1, 0, 0)
+    after = (writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9), writer.graph.triples(ACME))
+    assert after == before
+
+
+def test_fault_a_record_of_a_known_id_replaces_and_is_not_appended() -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("Dana lives in Porto.", id="fact-1")))
+    outcome = writer.write(writer.send(a_record("Dana lives in Lisbon.", id="fact-1")))
+    assert outcome.records == 1
+    assert writer.contents() == {"Dana lives in Lisbon."}
+
+
+def test_of_two_records_of_one_id_in_a_batch_the_later_stays() -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("old", id="fact-1")), writer.send(a_record("new", id="fact-1")))
+    assert writer.contents() == {"new"}
+
+
+def test_invariant_1_a_poison_message_is_a_dead_letter_with_its_reason_and_its_group_is_written() -> None:
+    writer = Writer()
+    poison = writer.poison()
+    outcome = writer.write(writer.send(a_record("a")), poison, writer.send(a_record("b")))
+    assert (outcome.returned, writer.contents()) == ([], {"a", "b"})
+    ((letter, error),) = writer.letters.letters
+    assert letter == poison
+    assert isinstance(error, Rejected)
+    assert "workspaceId: is missing" in str(error)
+    assert writer.records.commits == [(ACME, 2)]
+
+
+def test_invariant_3_a_payload_that_is_not_there_yet_stops_its_group_in_order() -> None:
+    writer = Writer()
+    body = '{"type": "records", "payload": "payloads/acme/support/x.json"}'
+    missing = Delivery("late", body, "acme:support:working")
+    first, last, other = (
+        writer.send(a_record("a")),
+        writer.send(a_record("c")),
+        writer.send(a_record("b"), scope=RIVAL),
+    )
+    outcome = writer.write(first, missing, last, other)
+    assert outcome.returned == [missing, last]
+    assert (writer.contents(), writer.contents(RIVAL)) == ({"a"}, {"b"})
+
+
+def test_invariant_3_a_failing_store_returns_its_whole_group_and_no_other() -> None:
+    writer = Writer()
+    writer.records.failing = {ACME}
+    ours = [writer.send(a_record("a")), writer.send(a_record("b"))]
+    theirs, graph = writer.send(a_record("c"), scope=RIVAL), writer.send_triples(an_operation())
+    outcome = writer.write(*ours, theirs, graph)
+    assert outcome.returned == ours
+    assert (outcome.records, outcome.operations, writer.buried) == (1, 1, [])
+    writer.records.failing.clear()
+    assert writer.write(*ours).returned == []
+    assert writer.contents() == {"a", "b"}
+
+
+def test_invariant_1_at_the_last_chance_an_outage_is_a_dead_letter_and_later_ones_are_returned() -> None:
+    writer = Writer()
+    writer.records.failing = {ACME}
+    last, next_ = replace(writer.send(a_record("a")), last_chance=True), writer.send(a_record("b"))
+    outcome = writer.write(last, next_)
+    assert (outcome.returned, writer.buried) == ([next_], [last])
+    assert str(writer.letters.letters[0][1]) == "storage: down"
+
+
+def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it() -> None:
+    writer = Writer()
+    poison, innocent = writer.poison(), writer.send(a_record("a"))
+    outcome = writer.write(poison, innocent, letters=Failing(writer.letters, Retryable("dlq: down"), 1))
+    assert outcome.returned == [poison, innocent]
+    assert writer.contents() == set()
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_invariant_10_a_message_of_another_model_is_refused_and_takes_no_innocents_with_it(
+    place: int,
+) -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("known")))
+    batch = [writer.send(a_record("a")), writer.send(a_record("b"))]
+    faulty = writer.send(a_record("c"), model="letters:64")
+    batch.insert(place, faulty)
+    outcome = writer.write(*batch)
+    assert (outcome.returned, outcome.records, writer.buried) == ([], 2, [faulty])
+    assert writer.contents() == {"known", "a", "b"}
+    (error,) = (error for _, error in writer.letters.letters)
+    assert isinstance(error, EmbeddingMismatch)
+    assert "'words:64'" in str(error)
+    assert "'letters:64'" in str(error)
+
+
+def test_a_single_writer_knows_which_of_many_records_were_new() -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("a"), a_record("b")))
+    assert writer.write(writer.send(a_record("a"), a_record("b"), a_record("c"))).records == 1
+
+
+def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> None:
+    writer = Writer()
+    delivery = writer.send(a_record("x" * 300_000))
+    assert "payload" in delivery.body
+    assert writer.write(delivery).records == 1
+
+
+def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
+    writer = Writer()
+    write_now(writer.send(a_record("a")), writer.stores, objects=writer.objects)
+    with pytest.raises(Rejected, match="workspaceId"):
+        write_now(writer.poison(), writer.stores, objects=writer.objects)
+    with pytest.raises(EmbeddingMismatch):
+        write_now(writer.send(a_record("b"), model="letters:64"), writer.stores, objects=writer.objects)
+    writer.records.failing = {ACME}
+    with pytest.raises(Retryable):
+        write_now(writer.send(a_record("b")), writer.stores, objects=writer.objects)
+    assert writer.contents() == {"a"}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([ACME, RIVAL]), st.sampled_from(["a", "b", "poison", "triple"])),
+        max_size=10,
+    ),
+    st.data(),
+)
+def test_invariant_2_any_batching_and_repetition_ends_in_the_same_stores(
+    rows: list[tuple[Scope, str]], data: st.DataObject
+) -> None:
+    one, other = Writer(), Writer()
+
+    def deliveries(writer: Writer) -> list[Delivery]:
+        def send(scope: Scope, what: str, day: int) -> Delivery:
+            if what == "poison":
+                return writer.poison(f"{scope.workspace}:support:working")
+            if what == "triple":
+                return writer.send_triples(an_operation(f"place {day}", day=day), scope=scope)
+            return writer.send(a_record(what, at=MORNING), scope=scope)
+
+        return [send(scope, what, day) for day, (scope, what) in enumerate(rows)]
+
+    one.write(*deliveries(one))
+    batch = deliveries(other)
+    for cut in range(0, len(batch), size := data.draw(st.integers(1, 4))):
+        for _ in range(data.draw(st.integers(1, 2))):
+            assert other.write(*batch[cut : cut + size]).returned == []
+    for scope in (ACME, RIVAL):
+        assert other.contents(scope) == one.contents(scope)
+        assert other.graph.triples(scope) == one.graph.triples(scope)
