@@ -10,7 +10,7 @@ from varve.clock import system_clock
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.ports import Clock, Embedder, Extractor, Objects
+from varve.ports import LLM, Clock, Embedder, Extractor, Objects, Summarizer
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ class Parts:
         """The write queue. Raises Misconfigured: VARVE_WRITE_QUEUE_URL is not set."""
         return _sqs(self.settings.write_queue_url, "VARVE_WRITE_QUEUE_URL")
 
+    @cached_property
+    def summary_queue(self) -> "SqsQueue":
+        """The queue of periods to summarize. Raises Misconfigured: VARVE_SUMMARY_QUEUE_URL is not set."""
+        return _sqs(self.settings.summary_queue_url, "VARVE_SUMMARY_QUEUE_URL")
+
     def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
         """Where the messages of this queue go that cannot succeed."""
         from varve.adapters.aws import SqsDeadLetters
@@ -102,13 +107,14 @@ class Parts:
             self._embedders[key] = self._build_embedder(name, config)
         return self._embedders[key]
 
-    def extractor(self, config: WorkspaceConfig) -> Extractor:
-        """The workspace's extractor: a model behind checkpoints, or the offline rules."""
+    def extractor(self, config: WorkspaceConfig, agent: str) -> Extractor:
+        """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
-        key = (name, config.models.base_url, config.models.key, config.prompts.extract)
+        words = config.prompts_for(agent).extract
+        key = (name, config.models.base_url, config.models.key, words)
         if key not in self._extractors:
-            self._extractors[key] = self._build_extractor(name, config)
+            self._extractors[key] = self._build_extractor(name, config, words)
         return self._extractors[key]
 
     def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
@@ -125,18 +131,35 @@ class Parts:
             OpenAIEmbedder(name.name, dimensions=name.dimensions, api_key=key, base_url=base_url)
         )
 
-    def _build_extractor(self, name: ModelName, config: WorkspaceConfig) -> Extractor:
+    def _build_extractor(self, name: ModelName, config: WorkspaceConfig, words: str | None) -> Extractor:
         if name.provider == "offline":
             from varve.domain.rules import RuleExtractor
 
             return RuleExtractor()
-        from varve.adapters.openai_llm import OpenAILLM
         from varve.pipeline.reading import CheckpointedExtractor, ModelExtractor
+
+        llm = self._llm(name, config)
+        return CheckpointedExtractor(ModelExtractor(llm, instructions=words), self.objects)
+
+    def summarizer(self, config: WorkspaceConfig, agent: str) -> Summarizer:
+        """The agent's summarizer: a model, or sentences chosen by the embedder."""
+        given = config.models.llm
+        name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
+        if name.provider == "offline":
+            from varve.pipeline.condensing import ExtractiveSummarizer
+
+            return ExtractiveSummarizer(self.embedder(config))
+        from varve.pipeline.condensing import ModelSummarizer
+
+        words = config.prompts_for(agent).summarize
+        return ModelSummarizer(self._llm(name, config), instructions=words)
+
+    def _llm(self, name: ModelName, config: WorkspaceConfig) -> LLM:
+        from varve.adapters.openai_llm import OpenAILLM
 
         key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
-        llm = OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1)
-        return CheckpointedExtractor(ModelExtractor(llm, instructions=config.prompts.extract), self.objects)
+        return OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1)
 
     def _api_key(self, config: WorkspaceConfig) -> str:
         """The key from where the workspace or the environment says it lies, never from the store."""

@@ -10,9 +10,12 @@ from varve.application import Application
 from varve.bootstrap import Parts
 from varve.clock import fixed_clock, system_clock
 from varve.domain.answer import SearchResponse
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import Conversation, parse_conversation
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
+from varve.pipeline import configure as configuring
 from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
 from varve.settings import read_settings
@@ -85,6 +88,49 @@ class Memory:
         """A record and its sources, as JSON values. Raises Rejected: there is no such record."""
         return self._application.show(self.scope, record_id)
 
+    def summarize(self, *, grain: str | None = None, now: datetime | None = None) -> dict[str, int]:
+        """Build the summaries that are due, from daily up or of one grain; how many of what outcome.
+
+        Raises Rejected: not a grain that has summaries.
+        """
+        at = now or self._application.parts.clock()
+        outcome = self._application.summarize(self.scope, _grains(grain), at)
+        return {"built": outcome.built, "unchanged": outcome.unchanged, "failed": outcome.failed}
+
+    def cleanup(
+        self, *, dry_run: bool = False, force: bool = False, now: datetime | None = None
+    ) -> dict[str, Any]:
+        """Delete what has outlived the plan, or with `dry_run` say what would go, as JSON values.
+
+        Records whose period above has no ready summary stay and are reported, unless `force`.
+        """
+        at = now or self._application.parts.clock()
+        return self._application.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
+
+    def config(self) -> dict[str, Any]:
+        """The workspace's settings by their dotted names."""
+        return configuring.values(self._application.parts.config(self.scope.workspace))
+
+    def setting(self, name: str) -> Any:
+        """One of them. Raises Rejected: there is none of this name."""
+        return configuring.value(self._application.parts.config(self.scope.workspace), name)
+
+    def configure(self, name: str, value: str) -> dict[str, Any]:
+        """Set one of them, or with an empty value go back to the default; all of them, then.
+
+        Raises Rejected: names the setting and what it may be.
+        """
+        parts = self._application.parts
+        configuring.change(
+            self.scope.workspace,
+            name,
+            value,
+            parts.clock(),
+            objects=parts.objects,
+            ledger=self._application.ledger,
+        )
+        return self.config()
+
     def status(self) -> dict[str, Any]:
         """What memory holds, as JSON values."""
         return self._application.status(self.scope)
@@ -111,6 +157,14 @@ class Ingested:
                 "ignored": stored.ignored,
             },
         }
+
+
+def _grains(grain: str | None) -> Sequence[Grain]:
+    if grain is None:
+        return SUMMARY_GRAINS
+    if grain not in SUMMARY_GRAINS:
+        raise Rejected("grain", f"{grain[:40]!r} is not one of {', '.join(SUMMARY_GRAINS)}")
+    return (Grain(grain),)
 
 
 def _clock(now: Now) -> Callable[[], datetime]:

@@ -1,21 +1,20 @@
 """The queues' JSON: what travels between the functions, encoded, decoded and refused."""
 
-import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
 from varve.domain import triple
-from varve.domain.calendar import Grain, iso, parse_instant
+from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope, digest, path_id
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.domain.ledger import NO_CHANGES, LedgerChanges
+from varve.domain.record import EmbeddedRecord
 from varve.domain.triple import TripleOperation
+from varve.encoding import ledger_as_json, ledger_from_json, record_as_json, record_from_json
 from varve.ports import Delivery, Objects, Queue
 
 MAX_BODY_BYTES = 250_000
@@ -43,6 +42,17 @@ class WriteRecords:
     grain: Grain
     model: str
     records: tuple[EmbeddedRecord, ...]
+    ledger: LedgerChanges = NO_CHANGES
+
+
+@dataclass(frozen=True, slots=True)
+class ExpirePeriods:
+    """Periods of one grain's store whose time is over."""
+
+    scope: Scope
+    grain: Grain
+    labels: tuple[str, ...]
+    ledger: LedgerChanges = NO_CHANGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,18 @@ class WriteTriples:
 
     scope: Scope
     operations: tuple[TripleOperation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizePeriod:
+    """One agent's period to bring up to date, as of the planning pass's time."""
+
+    scope: Scope
+    period: Period
+    planned_at: datetime
+
+
+WriteMessage = WriteRecords | WriteTriples | ExpirePeriods
 
 
 def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
@@ -76,7 +98,22 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
         "agentId": message.scope.agent,
         "grain": str(message.grain),
         "model": message.model,
-        "records": [_record_as_json(embedded) for embedded in message.records],
+        "records": [record_as_json(embedded) for embedded in message.records],
+        **ledger_as_json(message.ledger),
+    }
+    group = _group(message.scope.workspace, message.scope.agent, message.grain)
+    _send(body, body, group, message.scope, queue, objects)
+
+
+def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
+    """Have the writer delete periods, in the store's own group. Raises Retryable."""
+    body = {
+        "type": "expire",
+        "workspaceId": message.scope.workspace,
+        "agentId": message.scope.agent,
+        "grain": str(message.grain),
+        "labels": list(message.labels),
+        **ledger_as_json(message.ledger),
     }
     group = _group(message.scope.workspace, message.scope.agent, message.grain)
     _send(body, body, group, message.scope, queue, objects)
@@ -106,16 +143,20 @@ def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
         raise _malformed(error) from error
 
 
-def read_write(delivery: Delivery, *, objects: Objects) -> WriteRecords | WriteTriples:
+def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
-    body = _read(delivery, objects, {"records", "triples"})
+    body = _read(delivery, objects, {"records", "triples", "expire"})
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
         if body["type"] == "triples":
             return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
-        records = tuple(map(_record_from_json, body["records"]))
-        return WriteRecords(scope, Grain(body["grain"]), str(body["model"]), records)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        grain, changes = Grain(body["grain"]), ledger_from_json(body, scope)
+        if body["type"] == "expire":
+            labels = tuple(Period.parse(label, grain).label for label in body["labels"])
+            return ExpirePeriods(scope, grain, labels, changes)
+        records = tuple(map(record_from_json, body["records"]))
+        return WriteRecords(scope, grain, str(body["model"]), records, changes)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise _malformed(error) from error
 
 
@@ -136,8 +177,12 @@ def _read(delivery: Delivery, objects: Objects, types: set[str]) -> dict[str, An
     """The body, fetched from `payloads/` where the message is a claim check."""
     body = _load(delivery.body)
     if isinstance(body, dict) and "payload" in body:
-        body = _load(_claimed(body["payload"], objects).decode())
-    if not isinstance(body, dict) or body.get("type") not in types:
+        body = _load(_claimed(body["payload"], objects))
+    return _typed(body, types)
+
+
+def _typed(body: Any, types: set[str]) -> dict[str, Any]:
+    if not isinstance(body, dict) or str(body.get("type")) not in types:
         raise Rejected("message", f"is not of a type this queue carries ({', '.join(sorted(types))})")
     return body
 
@@ -153,10 +198,10 @@ def _claimed(path: object, objects: Objects) -> bytes:
     return stored.data
 
 
-def _load(text: str) -> Any:
+def _load(text: str | bytes) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Rejected("message", "is not valid JSON") from error
 
 
@@ -176,54 +221,6 @@ def _malformed(error: Exception) -> Rejected:
     return Rejected("message", f"does not have the form of its type ({type(error).__name__})")
 
 
-def _record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
-    record = embedded.record
-    return {
-        "id": record.id,
-        "memoryType": str(record.memory_type),
-        "content": record.content,
-        "period": record.period,
-        "eventTime": iso(record.event_time),
-        "createdAt": iso(record.created_at),
-        "sourceIds": list(record.source_ids),
-        "conversationId": record.conversation_id,
-        "userId": record.user_id,
-        "about": record.about,
-        "importance": record.importance,
-        "confidence": record.confidence,
-        "position": record.position,
-        "vector": _vector_as_text(embedded.vector),
-    }
-
-
-def _record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
-    record = Record(
-        id=value["id"],
-        memory_type=MemoryType(value["memoryType"]),
-        content=value["content"],
-        period=value["period"],
-        event_time=parse_instant(value["eventTime"]),
-        created_at=parse_instant(value["createdAt"]),
-        source_ids=tuple(value["sourceIds"]),
-        conversation_id=value["conversationId"],
-        user_id=value["userId"],
-        about=value["about"],
-        importance=float(value["importance"]),
-        confidence=float(value["confidence"]),
-        position=int(value["position"]),
-    )
-    return EmbeddedRecord(record, _vector_from_text(value["vector"]))
-
-
-def _vector_as_text(vector: Vector) -> str:
-    """Little-endian float16 in base64, two bytes a dimension: what the stores keep."""
-    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
-
-
-def _vector_from_text(text: str) -> Vector:
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(np.float32)
-
-
 def records_in_bounds(
     message: WriteRecords, max_bytes: int = MAX_BODY_BYTES - 10_000
 ) -> Sequence[WriteRecords]:
@@ -231,12 +228,42 @@ def records_in_bounds(
     pieces: list[list[EmbeddedRecord]] = [[]]
     size = 0
     for embedded in message.records:
-        cost = len(_dump(_record_as_json(embedded)).encode()) + 1
+        cost = len(_dump(record_as_json(embedded)).encode()) + 1
         if pieces[-1] and size + cost > max_bytes:
             pieces.append([])
             size = 0
         pieces[-1].append(embedded)
         size += cost
     return [
-        WriteRecords(message.scope, message.grain, message.model, tuple(piece)) for piece in pieces if piece
+        WriteRecords(message.scope, message.grain, message.model, tuple(piece), message.ledger)
+        for piece in pieces
+        if piece
     ]
+
+
+def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -> None:
+    """Put one period on the work queue: one group per agent, so that two never build one summary.
+
+    What makes it new is what is due and the pass that found it so. Raises Retryable.
+    """
+    body = {
+        "type": "summarize",
+        "workspaceId": message.scope.workspace,
+        "agentId": message.scope.agent,
+        "grain": str(message.period.grain),
+        "period": message.period.label,
+        "plannedAt": iso(message.planned_at),
+    }
+    group = _group(message.scope.workspace, message.scope.agent)
+    queue.send(_dump(body), group=group, deduplication_id=digest(_dump(body), *sorted(marks)))
+
+
+def read_work(delivery: Delivery) -> SummarizePeriod:
+    """The message of a delivery on the work queue. Raises Rejected: it is none."""
+    body = _typed(_load(delivery.body), {"summarize"})
+    try:
+        scope = Scope(body["workspaceId"], body["agentId"])
+        period = Period.parse(body["period"], Grain(body["grain"]))
+        return SummarizePeriod(scope, period, parse_instant(body["plannedAt"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _malformed(error) from error

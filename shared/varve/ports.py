@@ -1,6 +1,6 @@
 """What the pipeline needs from the outside, each port as small as its callers need."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -13,6 +13,7 @@ from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -53,8 +54,14 @@ class Objects(Protocol):
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         """Write it only over that very version (None: only where nothing is). False: lost the race."""
 
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove the objects; those that are not there count as removed."""
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Every object whose key begins with `prefix + "/"`, in order of keys."""
+
+    def folders(self, prefix: str) -> Sequence[str]:
+        """The names right below the prefix that have objects below them, in order."""
 
 
 class MemoryReader(Protocol):
@@ -74,6 +81,12 @@ class MemoryReader(Protocol):
     def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
         """How many records the filter lets through."""
 
+    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+        """How many records each period's label has."""
+
+    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+        """All records of one period, oldest first."""
+
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
         """The oldest and the newest event time, or None where there are no records."""
 
@@ -87,6 +100,9 @@ class MemoryWriter(Protocol):
         `model` names the embedding model. Raises Misconfigured: the store holds vectors of another
         model or of other dimensions. Raises Retryable: the storage failed.
         """
+
+    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+        """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
 
 
 class GraphReader(Protocol):
@@ -108,6 +124,17 @@ class Queue(Protocol):
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         """Make the message durable before returning. Raises Retryable: it is not."""
+
+
+class Summarizer(Protocol):
+    """Says in few words what a period's sources say."""
+
+    @property
+    def name(self) -> str:
+        """Which model and prompt, or which rules, in a form that changes when the results may."""
+
+    def summarize(self, task: SummaryTask) -> Summary:
+        """The summary, its text within the task's budget. Raises Retryable, Rejected, Misconfigured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,4 +197,5 @@ class Secrets(Protocol):
 __all__ = [
     "LLM", "Clock", "DeadLetters", "Delivery", "Embedder", "Extractor", "GraphReader", "GraphWriter",
     "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets", "StoredObject",
+    "Summarizer",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope
-from varve.domain.workspace import Plan
+from varve.domain.retention import Plan
 
 DEFAULT_STORE = "./memory"
 DEFAULT_BASE_URL = "https://openrouter.ai/api/v1"
@@ -29,6 +29,7 @@ class Settings:
     store: str = DEFAULT_STORE
     ingest_queue_url: str | None = None
     write_queue_url: str | None = None
+    summary_queue_url: str | None = None
     llm: ModelName = ModelName("offline")
     embedder: ModelName = ModelName("embedded")
     base_url: str = DEFAULT_BASE_URL
@@ -55,6 +56,7 @@ def read_settings(environment: Mapping[str, str], store: str | None = None) -> S
         store=_store(store or environment.get("VARVE_STORE") or DEFAULT_STORE),
         ingest_queue_url=environment.get("VARVE_INGEST_QUEUE_URL") or None,
         write_queue_url=environment.get("VARVE_WRITE_QUEUE_URL") or None,
+        summary_queue_url=environment.get("VARVE_SUMMARY_QUEUE_URL") or None,
         llm=llm_name(environment.get("VARVE_LLM") or "offline", "VARVE_LLM"),
         embedder=embedder_name(environment.get("VARVE_EMBEDDER") or "embedded", "VARVE_EMBEDDER"),
         base_url=environment.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL,
@@ -79,7 +81,7 @@ def embedder_name(text: str, setting: str) -> ModelName:
         return ModelName("embedded")
     provider, _, rest = text.partition(":")
     name, _, dimensions = rest.rpartition(":")
-    if provider == "openai" and name and dimensions.isdigit() and 1 <= int(dimensions) <= 8192:
+    if provider == "openai" and name and dimensions.isdecimal() and 1 <= int(dimensions) <= 8192:
         return ModelName(provider, name, int(dimensions))
     raise Misconfigured(f"{setting}: {text!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
 

@@ -1,9 +1,12 @@
 """Every port in plain memory: for tests, and to try the library without a file."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from threading import Lock
 
 import numpy as np
 
@@ -23,6 +26,7 @@ class InMemoryObjects:
 
     def __init__(self) -> None:
         self._data: dict[str, bytes] = {}
+        self._lock = Lock()
 
     def get(self, key: str) -> StoredObject | None:
         data = self._data.get(key)
@@ -32,16 +36,25 @@ class InMemoryObjects:
         self._data[key] = data
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
-        current = self.get(key)
-        if (current.etag if current else None) != etag:
-            return current is not None and current.data == data
-        self._data[key] = data
-        return True
+        with self._lock:
+            current = self.get(key)
+            if (current.etag if current else None) != etag:
+                return current is not None and current.data == data
+            self._data[key] = data
+            return True
+
+    def delete(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._data.pop(key, None)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         for key in sorted(self._data):
             if key.startswith(prefix + "/"):
                 yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
+
+    def folders(self, prefix: str) -> Sequence[str]:
+        inside = (key.removeprefix(prefix + "/") for key in self._data if key.startswith(prefix + "/"))
+        return sorted({rest.partition("/")[0] for rest in inside if "/" in rest})
 
 
 class InMemoryRecords:
@@ -54,28 +67,28 @@ class InMemoryRecords:
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
         require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
         store = self._stores.setdefault((scope, grain), {})
-        changed = 0
+        newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
-            known = store.get(embedded.record.id)
-            if known is None or known.record.fingerprint != embedded.record.fingerprint:
-                store[embedded.record.id] = embedded
-                changed += 1
-        return changed
+            if _says_anew(embedded, newest.get(embedded.record.id)):
+                newest[embedded.record.id] = embedded
+        changed = {id_: embedded for id_, embedded in newest.items() if _says_anew(embedded, store.get(id_))}
+        store.update(changed)
+        return len(changed)
 
     def search(
         self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
     ) -> list[Candidate]:
-        words = set(text.casefold().split())
+        words = _words(text)
         found = [
             Candidate(
                 e.record,
                 float(np.dot(e.vector, vector)),
-                float(len(words & set(e.record.content.casefold().split()))),
+                float(len(words & _words(e.record.content))),
             )
             for e in self._matching(scope, grain, where)
         ]
-        nearest = sorted(found, key=lambda c: -c.vector)[:limit]
-        worded = sorted((c for c in found if c.keyword), key=lambda c: -c.keyword)[:limit]
+        nearest = sorted(found, key=lambda c: (-c.vector, c.record.id))[:limit]
+        worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.record.id))[:limit]
         return list({c.record.id: c for c in [*nearest, *worded]}.values())
 
     def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
@@ -89,6 +102,21 @@ class InMemoryRecords:
 
     def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
         return len(self._matching(scope, grain, where))
+
+    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+        return dict(Counter(e.record.period for e in self._stores.get((scope, grain), {}).values()))
+
+    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+        records = [e.record for e in self._stores.get((scope, grain), {}).values()]
+        found = [record for record in records if record.period == label]
+        return sorted(found, key=lambda r: (r.event_time, r.position, r.id))
+
+    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+        store = self._stores.get((scope, grain), {})
+        doomed = [id_ for id_, e in store.items() if e.record.period in labels]
+        for id_ in doomed:
+            del store[id_]
+        return len(doomed)
 
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
         times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
@@ -108,8 +136,7 @@ class InMemoryGraph:
         known = self._operations.setdefault(scope, {})
         before = len(known)
         for operation in operations:
-            earlier = known.get(operation.id, operation)
-            known[operation.id] = replace(operation, created_at=min(earlier.created_at, operation.created_at))
+            known[operation.id] = triple.first_learnt(known.get(operation.id, operation), operation)
         return len(known) - before
 
     def triples(self, scope: Scope) -> list[Triple]:
@@ -124,6 +151,16 @@ class InMemoryDeadLetters:
 
     def send(self, delivery: Delivery, error: Exception) -> None:
         self.letters.append((delivery, error))
+
+
+def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
+    return known is None or known.record.fingerprint != embedded.record.fingerprint
+
+
+def _words(text: str) -> set[str]:
+    """The words without case, accents and punctuation, as the real index has them."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return set(re.findall(r"[^\W_]+", plain.casefold()))
 
 
 def _admits(where: Filter, record: Record) -> bool:

@@ -3,56 +3,35 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from functools import reduce
+from datetime import datetime, timedelta
+from time import sleep
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, schema_for, to_arrow, to_record
 from varve.adapters.lean_import import without_rest_client
 from varve.domain.calendar import Grain
-from varve.domain.embedding import dimensions_of, require_same_model
+from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.domain.record import EmbeddedRecord, Record, Vector
 from varve.ports import Objects
 
 with without_rest_client():
     import lancedb
-    from lancedb.expr import Expr, col, lit
+    from lancedb.expr import col, lit
     from lancedb.index import FTS
     from lancedb.query import MatchQuery
     from lancedb.table import Table
 
 TABLE = "memories"
-_MODEL_KEY = b"varve.embedding_model"
-_TIME = pa.timestamp("us", tz="UTC")
-_PRIMARY_KEY = {
-    "lance-schema:unenforced-primary-key": "true",
-    "lance-schema:unenforced-primary-key:position": "1",
-}
-_COLUMNS = [
-    # Declared as primary key: without it two concurrent upserts of one new id can both land.
-    pa.field("id", pa.string(), nullable=False, metadata=_PRIMARY_KEY),
-    pa.field("memory_type", pa.string(), nullable=False),
-    pa.field("content", pa.string(), nullable=False),
-    pa.field("period", pa.string(), nullable=False),
-    pa.field("event_time", _TIME, nullable=False),
-    pa.field("created_at", _TIME, nullable=False),
-    pa.field("source_ids", pa.list_(pa.string()), nullable=False),
-    pa.field("conversation_id", pa.string()),
-    pa.field("user_id", pa.string()),
-    pa.field("about", pa.string()),
-    pa.field("importance", pa.float64(), nullable=False),
-    pa.field("confidence", pa.float64(), nullable=False),
-    pa.field("position", pa.int32(), nullable=False),
-    pa.field("fingerprint", pa.string(), nullable=False),
-]
-_RECORD_COLUMNS = [field.name for field in _COLUMNS if field.name != "fingerprint"]
+CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
 _KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True)
 
 T = TypeVar("T")
@@ -62,9 +41,10 @@ T = TypeVar("T")
 class Upkeep:
     """When a table is compacted and which of its old versions are kept for readers in flight.
 
-    Compaction follows a write that leaves `max_fragments` fragments. Of the older versions those
-    younger than `keep_for` stay, but never more than `max_versions`: a burst of writes stays bounded,
-    and a reader that outlives its version starts again from the newest.
+    Compaction follows a write that leaves `max_fragments` fragments, and every `max_fragments`
+    versions. Of the older versions those younger than `keep_for` stay, but never more than
+    `max_versions`: a burst of writes stays bounded, and a reader that outlives its version starts
+    again from the newest.
     """
 
     max_fragments: int = 32
@@ -88,38 +68,48 @@ class LanceRecords:
         self._upkeep = upkeep
         self._session = lancedb.Session()
         self._tables: dict[tuple[Scope, Grain], Table] = {}
+        self._indexed: set[tuple[Scope, Grain]] = set()
 
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
-        newest = {embedded.record.id: embedded for embedded in records}
+        newest: dict[str, EmbeddedRecord] = {}
+        for embedded in records:
+            known = newest.get(embedded.record.id)
+            if known is None or known.record.fingerprint != embedded.record.fingerprint:
+                newest[embedded.record.id] = embedded
         with _translated(scope, grain):
-            table = self._open(scope, grain) or self._create(scope, grain, model)
-            require_same_model(f"{scope}/{grain}", _model_of(table), model)
+            table = self._open(scope, grain)
+            if table is None:  # an empty table is false
+                table = self._create(scope, grain, model)
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
+            self._require_index(scope, grain, table)
+            before = table.version
             merge = (
                 table.merge_insert("id")
                 .when_matched_update_all(where="target.fingerprint != source.fingerprint")
                 .when_not_matched_insert_all()
             )
-            merged = merge.execute(_to_arrow(list(newest.values()), table.schema))
-            self._keep_up(table, _path(scope, grain))
+            merged = merge.execute(to_arrow(list(newest.values()), table.schema))
+            self._keep_up(table, _path(scope, grain), before)
         return int(merged.num_inserted_rows + merged.num_updated_rows)
 
     def search(
         self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
     ) -> list[Candidate]:
         def run(table: Table) -> list[Candidate]:
-            columns = [*_RECORD_COLUMNS, "vector"]
+            columns = [*RECORD_COLUMNS, "vector"]
             by_vector = table.search(vector, vector_column_name="vector").distance_type("cosine")
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = _filtered(by_vector, where).select([*columns, "_distance"]).limit(limit).to_arrow()
-            worded = _filtered(by_keyword, where).select([*columns, "_score"]).limit(limit).to_arrow()
-            return _united(near, worded, vector)
+            near = filtered(by_vector, where).select([*columns, "_distance"])
+            worded = filtered(by_keyword, where).select([*columns, "_score"])
+            best = _best(near, limit, "_distance", "ascending"), _best(worded, limit, "_score", "descending")
+            return _united(*best, vector)
 
         return self._read(scope, grain, run, [])
 
     def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
         def run(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
-            rows = _filtered(table.search(), where).select(keys).limit(None).to_arrow()
+            rows = filtered(table.search(), where).select(keys).limit(None).to_arrow()
             order = [("event_time", "descending"), ("position", "descending"), ("id", "ascending")]
             return _by_ids(table, rows.sort_by(order).column("id")[:limit].to_pylist())
 
@@ -129,9 +119,41 @@ class LanceRecords:
         return self._read(scope, grain, lambda table: _by_ids(table, ids), [])
 
     def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
-        condition = _condition(where)
-        sql = condition.to_sql() if condition is not None else None
-        return self._read(scope, grain, lambda table: table.count_rows(sql), 0)
+        def run(table: Table) -> int:
+            if where == Filter():
+                return int(table.count_rows())
+            # count_rows takes SQL text only, and the text of an expression does not quote every value.
+            return int(filtered(table.search(), where).select(["id"]).limit(None).to_arrow().num_rows)
+
+        return self._read(scope, grain, run, 0)
+
+    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+        def run(table: Table) -> dict[str, int]:
+            counts = table.search().select(["period"]).limit(None).to_arrow().column("period").value_counts()
+            return {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
+
+        return self._read(scope, grain, run, {})
+
+    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+        def run(table: Table) -> list[Record]:
+            rows = table.search().where(col("period") == lit(label)).select(RECORD_COLUMNS).limit(None)
+            records = [to_record(row) for row in rows.to_arrow().to_pylist()]
+            return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
+
+        return self._read(scope, grain, run, [])
+
+    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+        with _translated(scope, grain):
+            table = self._open(scope, grain)
+            if table is None or not labels:
+                return 0
+            doomed = col("period").isin(list(labels)).to_sql()
+            count = int(table.count_rows(doomed))
+            if count:
+                table.delete(doomed)
+                # Readers in flight start again from the newest version; what is past its time goes now.
+                table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+        return count
 
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
         def run(table: Table) -> tuple[datetime, datetime] | None:
@@ -165,20 +187,46 @@ class LanceRecords:
         return self._tables.setdefault((scope, grain), opened)
 
     def _create(self, scope: Scope, grain: Grain, model: str) -> Table:
-        """An empty table: created with data, one of two racing creators would lose acknowledged rows."""
-        vector = pa.field("vector", pa.list_(pa.float16(), dimensions_of(model)), nullable=False)
-        schema = pa.schema([*_COLUMNS, vector], metadata={_MODEL_KEY: model.encode()})
-        table = self._connect(scope, grain).create_table(TABLE, schema=schema, exist_ok=True)
-        if not table.list_indices():
-            table.create_index("content", config=_KEYWORDS)
+        """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
+
+        Whoever claims it makes it. A claim whose table does not appear is that of a writer who died,
+        and is taken over. Raises Retryable: another writer is still at it.
+        """
+        key = f"{_path(scope, grain)}/{TABLE}.creator"
+        claim = self._objects.get(key)
+        if claim is not None and (table := self._awaited(scope, grain)) is not None:
+            return table
+        if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
+            raise Retryable(f"store {scope}/{grain}: another writer is making the table")
+        if (table := self._open(scope, grain)) is not None:
+            return table
+        table = self._connect(scope, grain).create_table(TABLE, schema=schema_for(model), exist_ok=True)
         return self._tables.setdefault((scope, grain), table)
+
+    def _awaited(self, scope: Scope, grain: Grain) -> Table | None:
+        """The table that another writer is making, or None where it does not appear in good time."""
+        for _ in range(CLAIM_WAITS):
+            if (table := self._open(scope, grain)) is not None:
+                return table
+            sleep(CLAIM_WAIT_SECONDS)
+        return None
+
+    def _require_index(self, scope: Scope, grain: Grain, table: Table) -> None:
+        """See to the keyword index, once per process: whoever made the table may have died before it."""
+        if (scope, grain) not in self._indexed:
+            if not table.list_indices():
+                table.create_index("content", config=_KEYWORDS)
+            self._indexed.add((scope, grain))
 
     def _connect(self, scope: Scope, grain: Grain) -> Any:
         uri = f"{self._root}/{_path(scope, grain)}"
         return lancedb.connect(uri, storage_options=self._options, session=self._session)
 
-    def _keep_up(self, table: Table, path: str) -> None:
-        if table.stats()["fragment_stats"]["num_fragments"] < self._upkeep.max_fragments:
+    def _keep_up(self, table: Table, path: str, before: int) -> None:
+        """Writes that replace rows add versions without adding fragments, so both are watched."""
+        most = self._upkeep.max_fragments
+        fragments = table.stats()["fragment_stats"]["num_fragments"]
+        if fragments < most and table.version // most == before // most:
             return
         table.optimize(cleanup_older_than=self._prunable_age(path))
 
@@ -196,32 +244,22 @@ def _path(scope: Scope, grain: Grain) -> str:
     return f"vectordb/{scope.workspace}/{scope.agent}/{grain}"
 
 
-def _condition(where: Filter) -> Expr | None:
-    """The filter as an expression over values; nothing of it is ever pasted into a string of SQL."""
-    terms = []
-    if where.since is not None:
-        terms.append(col("event_time") >= lit(where.since.astimezone(UTC)))
-    if where.until is not None:
-        terms.append(col("event_time") < lit(where.until.astimezone(UTC)))
-    if where.user_id is not None:
-        terms.append(col("user_id") == lit(where.user_id))
-    if where.conversation_id is not None:
-        terms.append(col("conversation_id") == lit(where.conversation_id))
-    return reduce(lambda a, b: a & b, terms) if terms else None
-
-
-def _filtered(query: Any, where: Filter) -> Any:
-    """The query with the filter before ranking and limit (LanceDB's prefilter, its default)."""
-    condition = _condition(where)
-    return query if condition is None else query.where(condition)
-
-
 def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     if not ids:
         return []
-    wanted = table.search().where(col("id").isin(list(ids))).select(_RECORD_COLUMNS).limit(None)
-    found = {row["id"]: _to_record(row) for row in wanted.to_arrow().to_pylist()}
+    wanted = table.search().where(col("id").isin(list(ids))).select(RECORD_COLUMNS).limit(None)
+    found = {row["id"]: to_record(row) for row in wanted.to_arrow().to_pylist()}
     return [found[id_] for id_ in ids if id_ in found]
+
+
+def _best(query: Any, limit: int, column: str, order: str) -> pa.Table:
+    """The first `limit` rows; of equals at the end those with the least ids, where LanceDB takes any."""
+    asked = 2 * limit
+    while True:
+        rows = query.limit(asked).to_arrow().sort_by([(column, order), ("id", "ascending")])
+        if len(rows) < asked or rows[column][limit - 1] != rows[column][-1]:
+            return rows.slice(0, limit)
+        asked *= 2
 
 
 def _united(near: pa.Table, worded: pa.Table, vector: Vector) -> list[Candidate]:
@@ -229,7 +267,7 @@ def _united(near: pa.Table, worded: pa.Table, vector: Vector) -> list[Candidate]
     keyword = dict(zip(worded["id"].to_pylist(), worded["_score"].to_pylist(), strict=True))
     rows = {row["id"]: row for row in [*near.to_pylist(), *worded.to_pylist()]}
     return [
-        Candidate(_to_record(row), _cosine(row["vector"], vector), keyword.get(id_, 0.0))
+        Candidate(to_record(row), _cosine(row["vector"], vector), keyword.get(id_, 0.0))
         for id_, row in rows.items()
     ]
 
@@ -237,31 +275,6 @@ def _united(near: pa.Table, worded: pa.Table, vector: Vector) -> list[Candidate]
 def _cosine(stored: Sequence[float], vector: Vector) -> float:
     a = np.asarray(stored, dtype=np.float32)
     return float(np.dot(a, vector) / (np.linalg.norm(a) * np.linalg.norm(vector)))
-
-
-def _to_arrow(records: Sequence[EmbeddedRecord], schema: pa.Schema) -> pa.Table:
-    rows = [
-        {
-            **{name: getattr(e.record, name) for name in _RECORD_COLUMNS},
-            "source_ids": list(e.record.source_ids),
-            "fingerprint": e.record.fingerprint,
-            "vector": np.asarray(e.vector, dtype=np.float16),
-        }
-        for e in records
-    ]
-    return pa.Table.from_pylist(rows, schema=schema)
-
-
-def _to_record(row: dict[str, Any]) -> Record:
-    values = {name: row[name] for name in _RECORD_COLUMNS}
-    values["memory_type"] = MemoryType(row["memory_type"])
-    values["source_ids"] = tuple(row["source_ids"])
-    return Record(**values)
-
-
-def _model_of(table: Table) -> str:
-    metadata = table.schema.metadata or {}
-    return str(metadata.get(_MODEL_KEY, b"unknown:0"), "utf-8")
 
 
 @contextmanager

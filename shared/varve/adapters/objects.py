@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,27 @@ class ObstoreObjects:
                 return False
             return True
 
+    def delete(self, keys: Iterable[str]) -> None:
+        doomed = list(keys)
+        with _translated(doomed[0] if doomed else "nothing"):
+            try:
+                obstore.delete(self._store, doomed)
+            except (FileNotFoundError, NotFoundError):
+                # A file system stops at the first that is missing.
+                for key in doomed:
+                    with suppress(FileNotFoundError, NotFoundError):
+                        obstore.delete(self._store, key)
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         with _translated(prefix):
             entries = [entry for page in obstore.list(self._store, prefix) for entry in page]
         for entry in sorted(entries, key=lambda entry: entry["path"]):
             yield ObjectInfo(entry["path"], entry["size"], entry["last_modified"])
+
+    def folders(self, prefix: str) -> Sequence[str]:
+        with _translated(prefix):
+            found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
+        return sorted(folder.rstrip("/").rpartition("/")[2] for folder in found)
 
     def _is(self, key: str, data: bytes) -> bool:
         current = self.get(key)
@@ -82,10 +98,19 @@ class LocalObjects(ObstoreObjects):
         return LocalStore(self._root, mkdir=True)
 
     def get(self, key: str) -> StoredObject | None:
-        return super().get(key) if self._root.is_dir() else None
+        stored = super().get(key) if self._root.is_dir() else None
+        # The file system's own tag is inode, time and size, which a coarse clock can make equal.
+        return stored and StoredObject(stored.data, hashlib.sha256(stored.data).hexdigest())
+
+    def delete(self, keys: Iterable[str]) -> None:
+        if self._root.is_dir():
+            super().delete(keys)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         return super().list(prefix) if self._root.is_dir() else iter(())
+
+    def folders(self, prefix: str) -> Sequence[str]:
+        return super().folders(prefix) if self._root.is_dir() else []
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         if etag is None:

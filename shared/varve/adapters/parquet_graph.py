@@ -42,12 +42,14 @@ class ParquetGraph:
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
         for _ in range(MAX_RACES):
             known, etag = self._load(scope)
-            new = {operation.id for operation in operations} - known.keys()
-            if not new:
+            merged = dict(known)
+            for operation in operations:
+                merged[operation.id] = triple.first_learnt(merged.get(operation.id, operation), operation)
+            if merged == known:
                 return 0
-            table = to_table(triple.fold([*known.values(), *operations]))
+            table = to_table(triple.fold(merged.values()))
             if self._objects.put_if(_key(scope), _encode(table), etag):
-                return len(new)
+                return len(merged) - len(known)
         raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
 
     def _load(self, scope: Scope) -> tuple[dict[str, TripleOperation], str | None]:

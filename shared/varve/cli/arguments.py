@@ -2,15 +2,12 @@
 
 import argparse
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 
 NOT_BUILT = {
     "context": "the block to put before a prompt",
-    "summarize": "fold working memory into daily to yearly summaries",
-    "cleanup": "keep the plan's retention",
     "graph": "query and draw the triples",
     "profile": "a user's profile",
-    "config": "the workspace's configuration",
     "forget": "erase, with a receipt",
     "export": "write memory to a directory",
     "import": "read memory from a directory",
@@ -38,7 +35,16 @@ def parser() -> argparse.ArgumentParser:
     _search(command("search", "ask memory; without TEXT, the newest first"))
     show = command("show", "a record and its sources")
     show.add_argument("id", metavar="ID")
-    command("status", "what memory holds")
+    command("status", "what memory holds, and which periods wait or have failed")
+    summarize = command("summarize", "build the summaries that are due, from daily up")
+    summarize.add_argument("--grain", metavar="G", help="only this one: " + ", ".join(SUMMARY_GRAINS))
+    cleanup = command("cleanup", "delete what has outlived the plan")
+    cleanup.add_argument("--dry-run", action="store_true", help="only say what would go")
+    cleanup.add_argument("--force", action="store_true", help="also what has no ready summary above it")
+    config = command("config", "the workspace's configuration: list, get KEY, set KEY VALUE")
+    config.add_argument("action", choices=["list", "get", "set"])
+    config.add_argument("key", nargs="?", metavar="KEY")
+    config.add_argument("value", nargs="?", metavar="VALUE", help="empty for the default")
     for name, words in NOT_BUILT.items():
         command(name, f"{words} (not in this version)")
     return root

@@ -2,27 +2,34 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 
-
-def read_conversations(names: list[str]) -> list[Conversation]:
-    """All conversations of all files, validated. Raises Rejected: names file, field and reason."""
-    return [conversation for name in names for conversation in _read_file(name)]
+Accept = Callable[[Conversation], Conversation]
 
 
-def _read_file(name: str) -> Iterator[Conversation]:
+def read_conversations(
+    names: list[str], accept: Accept = lambda conversation: conversation
+) -> list[Conversation]:
+    """All conversations of all files, validated and accepted.
+
+    Raises Rejected: names file, field and reason, also where it was `accept` that refused.
+    """
+    return [conversation for name in names for conversation in _read_file(name, accept)]
+
+
+def _read_file(name: str, accept: Accept) -> Iterator[Conversation]:
     shown = "standard input" if name == "-" else name
     values = list(_values(_text(name, shown), shown))
     if not values:
         raise Rejected(shown, "holds no conversation")
     for place, value in values:
         try:
-            yield parse_conversation(value)
+            yield accept(parse_conversation(value))
         except Rejected as error:
             raise Rejected(f"{shown}: {place}{error.field}", error.reason) from error
 
@@ -59,7 +66,8 @@ def _values(text: str, shown: str) -> Iterator[tuple[str, Any]]:
 
 
 def _lines(text: str, shown: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not splitlines(): a JSON string may hold U+2028 and its like as they are.
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 yield f"line {number}: ", _decoded(line)
@@ -70,8 +78,12 @@ def _lines(text: str, shown: str) -> Iterator[tuple[str, Any]]:
 def _decoded(text: str) -> Any:
     try:
         return json.loads(text)
+    except json.JSONDecodeError:
+        raise
     except RecursionError as error:
         raise json.JSONDecodeError("nested too deeply", text[:1], 0) from error
+    except ValueError as error:  # Python's limit on the digits of a whole number
+        raise json.JSONDecodeError("holds a number of too many digits", text[:1], 0) from error
 
 
 def _not_json(shown: str, where: str) -> Rejected:

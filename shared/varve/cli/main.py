@@ -1,6 +1,7 @@
 """`varve COMMAND …`: parse, call the library, print; 0 done, 1 failed, 2 bad usage or input."""
 
 import argparse
+import io
 import os
 import sys
 from collections import defaultdict
@@ -8,7 +9,15 @@ from collections.abc import Callable, Sequence
 
 from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import read_conversations
-from varve.cli.output import as_json, say, search_lines, show_lines, status_lines
+from varve.cli.output import (
+    as_json,
+    cleanup_lines,
+    config_lines,
+    say,
+    search_lines,
+    show_lines,
+    status_lines,
+)
 from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Misconfigured, Rejected, VarveError
@@ -21,6 +30,9 @@ FAILED, BAD_INPUT = 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")  # what was said may hold any character
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in NOT_BUILT:
         say(f"varve: '{words[0]}' ({NOT_BUILT[words[0]]}) is not in this version yet")
@@ -50,9 +62,10 @@ def open_memory(options: argparse.Namespace, scope: Scope | None = None) -> Memo
 
 def ingest(options: argparse.Namespace) -> None:
     """Validate everything first, then take it in, agent by agent."""
+    Scope(options.workspace or DEFAULT_ID, options.agent or DEFAULT_ID)  # a bad option is no file's fault
     by_scope: defaultdict[Scope, list[Conversation]] = defaultdict(list)
-    for conversation in read_conversations(options.files):
-        by_scope[_scope_of(conversation, options)].append(conversation)
+    for conversation in read_conversations(options.files, lambda c: c.in_scope(_scope_of(c, options))):
+        by_scope[conversation.scope].append(conversation)
     totals: dict[str, dict[str, int] | None] = {}
     for scope, conversations in by_scope.items():
         memory = open_memory(options, scope)
@@ -81,6 +94,35 @@ def status(options: argparse.Namespace) -> None:
     print(as_json(held) if options.json else "\n".join(status_lines(held)))
 
 
+def summarize(options: argparse.Namespace) -> None:
+    """The nightly summaries by hand."""
+    done = open_memory(options).summarize(grain=options.grain)
+    print(as_json(done) if options.json else ", ".join(f"{n} {what}" for what, n in done.items()))
+
+
+def cleanup(options: argparse.Namespace) -> None:
+    """The nightly cleanup by hand."""
+    report = open_memory(options).cleanup(dry_run=options.dry_run, force=options.force)
+    lines = cleanup_lines(report, dry_run=options.dry_run)
+    print(as_json(report) if options.json else "\n".join(lines))
+
+
+def config(options: argparse.Namespace) -> None:
+    """The workspace's settings."""
+    memory = open_memory(options)
+    if options.action == "set":
+        if options.key is None or options.value is None:
+            raise Rejected("config set", "needs KEY and VALUE")
+        settings = memory.configure(options.key, options.value)
+    else:
+        settings = memory.config()
+    if options.action == "get" and options.key is None:
+        raise Rejected("config get", "needs KEY")
+    if options.key is not None:
+        settings = {options.key: memory.setting(options.key)}
+    print(as_json(settings) if options.json else "\n".join(config_lines(settings)))
+
+
 def demo(options: argparse.Namespace) -> None:
     """The project's corpus, remembered and asked about."""
     from varve.cli.demo import run
@@ -89,11 +131,14 @@ def demo(options: argparse.Namespace) -> None:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "cleanup": cleanup,
+    "config": config,
     "demo": demo,
     "ingest": ingest,
     "search": search,
     "show": show,
     "status": status,
+    "summarize": summarize,
 }
 
 
@@ -108,12 +153,10 @@ def _now(text: str | None) -> Now:
 
 def _scope_of(conversation: Conversation, options: argparse.Namespace) -> Scope:
     """The options' workspace and agent, else the conversation's own, else the default."""
-    scope = Scope(
+    return Scope(
         options.workspace or conversation.workspace_id or DEFAULT_ID,
         options.agent or conversation.agent_id or DEFAULT_ID,
     )
-    conversation.in_scope(scope)
-    return scope
 
 
 def _add(totals: dict[str, dict[str, int] | None], one: dict[str, dict[str, int] | None]) -> None:

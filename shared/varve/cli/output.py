@@ -2,9 +2,14 @@
 
 import json
 import sys
+from textwrap import shorten
 from typing import Any
 
 from varve.domain.answer import Result, SearchResponse
+
+
+MAX_LINE = 300
+MAX_SOURCES = 3
 
 
 def as_json(value: Any) -> str:
@@ -31,10 +36,11 @@ def search_lines(response: SearchResponse, *, ids: bool = True) -> list[str]:
 
 
 def _result_lines(number: int, result: Result, ids: bool) -> list[str]:
-    content = " ".join(result.content.split())
+    content = shorten(result.content, MAX_LINE, placeholder=" …")
     lines = [f"{number:>3}. {result.date}  {result.score:.2f}  {content}"]
     if ids:
-        sources = ", ".join(result.source_ids)
+        sources = ", ".join(result.source_ids[:MAX_SOURCES])
+        sources += f" and {more} more" if (more := len(result.source_ids) - MAX_SOURCES) > 0 else ""
         lines.append(f"     {result.id}  {result.memory_type}  {result.conversation_id or ''}  {sources}")
     return lines
 
@@ -50,17 +56,50 @@ def show_lines(shown: dict[str, Any]) -> list[str]:
     return lines
 
 
+def cleanup_lines(report: dict[str, Any], *, dry_run: bool) -> list[str]:
+    """A line for each grain: what goes, what is left and why."""
+    verb = "would go" if dry_run else "gone"
+    lines = []
+    for grain, held in report["grains"].items():
+        line = f"  {grain:<10}{held['expiredRecords']:>8} records of {held['expiredPeriods']} periods {verb}"
+        lines.append(f"{line}; kept for {held['limit']}, from {held['oldestKept']} on")
+        if held["unsealed"]:
+            waiting = ", ".join(held["unsealed"])
+            lines.append(f"            kept all the same, for their summary is not ready: {waiting}")
+    lines.append(f"  {'timeline':<10}{report['timelineDays']:>8} days {verb}")
+    return lines
+
+
+def config_lines(settings: dict[str, Any]) -> list[str]:
+    """A line for each setting."""
+    return [f"{name} = {'' if value is None else value}" for name, value in settings.items()]
+
+
 def status_lines(status: dict[str, Any]) -> list[str]:
     """A line for each grain, the graph and the timeline."""
     lines = [f"{status['workspaceId']}/{status['agentId']}"]
     for grain, held in status["grains"].items():
         span = f"{held['oldest']} to {held['newest']}" if held["records"] else ""
         lines.append(f"  {grain:<10}{held['records']:>8} records {_size(held['bytes']):>10}  {span}".rstrip())
+        lines += _period_lines(held.get("periods"))
     graph, timeline = status["graph"], status["timeline"]
     triples = f"{graph['triples']:>8} triples {_size(graph['bytes']):>10}"
     lines.append(f"  {'graph':<10}{triples}  {graph['current']} current")
     lines.append(f"  {'timeline':<10}{'':>16} {_size(timeline['bytes']):>10}")
     return lines
+
+
+def _period_lines(periods: dict[str, Any] | None) -> list[str]:
+    """What waits and what has failed; nothing where all is well."""
+    if periods is None:
+        return []
+    waiting = [f"{len(periods[state])} {state}" for state in ("due", "stale") if periods[state]]
+    lines = [f"            {', '.join(waiting)} (varve summarize)"] if waiting else []
+    return lines + [
+        f"            {failed['period']} failed {failed['attempts']} times, again {failed['nextTry']}: "
+        f"{failed['reason']}"
+        for failed in periods["failed"]
+    ]
 
 
 def _size(count: int) -> str:

@@ -51,6 +51,15 @@ class Result(_Answer):
     memory_type: str
 
 
+class Understood(_Answer):
+    """The time words found in the query, and the half-open window and grain they were taken to mean."""
+
+    phrase: str
+    since: str | None
+    until: str | None
+    grain: str
+
+
 class Searched(_Answer):
     """Where the search looked: grains, the window's limits, and how many records lie in it."""
 
@@ -60,6 +69,7 @@ class Searched(_Answer):
     records: int
     fallback: bool
     tokens: int
+    understood: Understood | None = None
 
 
 class SearchResponse(_Answer):

@@ -29,7 +29,8 @@ class Record:
     `event_time` is when it happened (for a turn, when it was said), `created_at` when we learnt it;
     `period` is the period it was said in. `importance` and `confidence` lie in [0, 1]; `position`
     is the message's place in its conversation, from 0. `source_ids` are message ids for facts and
-    turns, record ids for summaries.
+    turns, record ids for summaries. Only summaries have people, topics, open questions, key facts (as
+    JSON) and, beside each source id, the fingerprint that the source had.
     """
 
     id: str
@@ -45,6 +46,11 @@ class Record:
     importance: float = 0.5
     confidence: float = 1.0
     position: int = 0
+    people: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    source_fingerprints: tuple[str, ...] = ()
+    key_facts: str = ""
 
     @property
     def fingerprint(self) -> str:

@@ -1,21 +1,17 @@
 """A workspace's configuration: plan, time zone, prompts, models, and where the model's key lies."""
 
-from enum import StrEnum
+import re
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from varve.domain.calendar import Grain
+from varve.domain.conversation import PathId
+from varve.domain.errors import Rejected
+from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.validation import rejected
-
-
-class Plan(StrEnum):
-    """The plans, each with its retention."""
-
-    FREE = "free"
-    STARTER = "starter"
-    PRO = "pro"
 
 
 def _zone(name: str) -> str:
@@ -23,6 +19,18 @@ def _zone(name: str) -> str:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise ValueError(f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon") from error
+    return name
+
+
+def _llm(name: str) -> str:
+    if not re.fullmatch(r"offline|openai:.+", name):
+        raise ValueError(f"{name[:60]!r} is neither 'offline' nor 'openai:<model>'")
+    return name
+
+
+def _embedder(name: str) -> str:
+    if not re.fullmatch(r"embedded|openai:.+:[1-9][0-9]{0,3}", name):
+        raise ValueError(f"{name[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
     return name
 
 
@@ -50,8 +58,8 @@ class KeyReference(_Part):
 class Models(_Part):
     """Which models to use in place of VARVE_LLM, VARVE_EMBEDDER and OPENAI_BASE_URL."""
 
-    llm: str | None = None
-    embedder: str | None = None
+    llm: Annotated[str, AfterValidator(_llm)] | None = None
+    embedder: Annotated[str, AfterValidator(_embedder)] | None = None
     base_url: str | None = None
     key: KeyReference | None = None
 
@@ -64,9 +72,37 @@ class Models(_Part):
 
 
 class Prompts(_Part):
-    """Words to use in place of the project's own, by task."""
+    """Words to use in place of the project's own, by task; `summarize` by grain."""
 
     extract: str | None = None
+    summarize: dict[Grain, str] = {}
+
+
+def _limit(text: str) -> str:
+    try:
+        return str(Limit.parse(text))
+    except Rejected as error:
+        raise ValueError(error.reason) from error
+
+
+LimitText = Annotated[str, AfterValidator(_limit)]
+
+
+class Retention(_Part):
+    """Limits to use in place of the plan's, by grain, such as `30 days`; the timeline's only if shorter."""
+
+    working: LimitText | None = None
+    daily: LimitText | None = None
+    weekly: LimitText | None = None
+    monthly: LimitText | None = None
+    quarterly: LimitText | None = None
+    yearly: LimitText | None = None
+    timeline: LimitText | None = None
+
+    @property
+    def timeline_limit(self) -> Limit | None:
+        """The timeline's own limit, where the workspace sets one."""
+        return Limit.parse(self.timeline) if self.timeline else None
 
 
 class WorkspaceConfig(_Part):
@@ -74,13 +110,26 @@ class WorkspaceConfig(_Part):
 
     plan: Plan = Plan.FREE
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    retention: Retention = Retention()
     prompts: Prompts = Prompts()
+    agents: dict[PathId, Prompts] = {}
     models: Models = Models()
 
     @property
     def zone(self) -> ZoneInfo:
         """The time zone in which the workspace's days begin."""
         return ZoneInfo(self.timezone)
+
+    def prompts_for(self, agent: str) -> Prompts:
+        """The agent's own words where it has any, else the workspace's."""
+        own = self.agents.get(agent, Prompts())
+        summarize = {**self.prompts.summarize, **own.summarize}
+        return Prompts(extract=own.extract or self.prompts.extract, summarize=summarize)
+
+    def limit(self, grain: Grain) -> Limit:
+        """How long records of the grain are kept: the workspace's own limit, else its plan's."""
+        own = getattr(self.retention, grain)
+        return Limit.parse(own) if own else PLANS[self.plan][grain]
 
 
 def parse_workspace_config(data: bytes) -> WorkspaceConfig:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain, day_of
+from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import Scope
@@ -20,7 +20,7 @@ from varve.messages import (
     send_records,
     send_triples,
 )
-from varve.pipeline.timeline import Said, TakenIn, keep
+from varve.pipeline.timeline import Said, TakenIn, keep, working_day
 from varve.ports import Embedder, Extractor, Objects, Queue
 
 MAX_BATCH_TOKENS = 6_000
@@ -67,7 +67,8 @@ def extract(
     _send_records(turns, scope, embedder, queue, objects)
     before = _context(message, new[0])
     extraction = _extracted(message, [u for _, u in spoken], before, zone, extractor)
-    facts = [_fact_record(fact, new, message, zone) for fact in extraction.facts]
+    said = {s.id for s in new}
+    facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
     _send_records(facts, scope, embedder, queue, objects)
     if extraction.operations:
         send_triples(WriteTriples(scope, extraction.operations), queue=queue, objects=objects)
@@ -170,7 +171,7 @@ def _turns(
                 id=turn_id(conversation_id, said.id, index),
                 memory_type=MemoryType.TURN,
                 content=f"{utterance.speaker}: {passage}",
-                period=day_of(said.at, zone),
+                period=working_day(said.at, zone),
                 event_time=said.at,
                 created_at=message.received_at,
                 source_ids=(said.id,),
@@ -191,7 +192,7 @@ def _fact_record(fact: Fact, new: Sequence[Said], message: IngestMessage, zone: 
         id=fact_id(conversation_id, fact.message_ids, fact.content),
         memory_type=MemoryType.FACT,
         content=fact.content,
-        period=day_of(last.at, zone),
+        period=working_day(last.at, zone),
         event_time=fact.event_time,
         created_at=message.received_at,
         source_ids=fact.message_ids,

@@ -3,20 +3,27 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from varve.domain.answer import Result, Searched, SearchResponse, Why
-from varve.domain.calendar import Grain, day_of, iso
+from varve.domain.answer import Result, Searched, SearchResponse, Understood, Why
+from varve.domain.calendar import Grain, Period, day_of, iso
 from varve.domain.identity import Scope
-from varve.domain.query import Filter, SearchRequest, as_of, window
-from varve.domain.ranking import Candidate, Ranked, rank, recency, without_repeats
-from varve.domain.record import Record
+from varve.domain.query import Filter, SearchRequest
+from varve.domain.ranking import Candidate, Ranked, lane_weight, rank, recency, without_repeats
+from varve.domain.record import MemoryType, Record
+from varve.domain.routing import Route, route
 from varve.domain.text import estimated_tokens
+from varve.pipeline.ledger import Ledger
 from varve.ports import Embedder, MemoryReader
+
+if TYPE_CHECKING:
+    from varve.domain.timewords import TimeWords
 
 CANDIDATES_PER_RESULT = 5
 MIN_CANDIDATES = 50
-BUILT_GRAINS = (Grain.WORKING,)
+MAX_SOURCE_IDS = 50
+"""Sources that a result lists; a summary may have hundreds, which `show` prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,18 @@ class _Found:
     grain: Grain
 
 
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """The grains to search with how many records each has in the window; `fallback`: finer ones joined."""
+
+    counts: dict[Grain, int]
+    fallback: bool
+
+    @property
+    def filled(self) -> list[Grain]:
+        return [grain for grain, count in self.counts.items() if count]
+
+
 def search(
     scope: Scope,
     request: SearchRequest,
@@ -36,6 +55,7 @@ def search(
     zone: ZoneInfo,
     *,
     reader: MemoryReader,
+    ledger: Ledger,
     embedder: Embedder,
 ) -> SearchResponse:
     """Answer one request about one agent's memory as it stands at this moment.
@@ -43,37 +63,56 @@ def search(
     Filters apply before ranking and before the limit. Without a text: newest first.
     Raises Rejected (the limits leave no time), Misconfigured (another embedding model), Retryable.
     """
-    where = window(request, now, zone)
-    present = as_of(request, now, zone)
-    grains = list(BUILT_GRAINS) if request.grain == "auto" else [Grain(request.grain)]
-    counts = {grain: reader.count(scope, grain, where=where) for grain in grains}
-    searched = [grain for grain in grains if counts[grain]]
-    if request.text:
-        found = _ranked(scope, request, searched, where, present, reader, embedder)
-    else:
-        found = _newest(scope, request, searched, where, present, reader)
+    way = route(request, now, zone)
+    lanes = _lanes(scope, way, zone, reader, ledger)
+    found = _find(scope, request, way, lanes, reader, embedder)
+    hint = None
+    if not found and way.understood and way.text:
+        wide = way.anywhen(request)
+        found = _find(scope, request, wide, _lanes(scope, wide, zone, reader, ledger), reader, embedder)
+        hint = f"Nothing matches in the time of {way.understood.phrase!r}; these are from any time."
     shown, tokens = _within(found, request)
-    records = sum(counts.values())
     return SearchResponse(
         results=[_result(item, zone) for item in shown],
-        searched=Searched(
-            grains=[str(grain) for grain in grains],
-            since=iso(where.since) if where.since else None,
-            until=iso(where.until) if where.until else None,
-            records=records,
-            fallback=False,
-            tokens=tokens,
-        ),
-        hint=_hint(scope, request, grains, records, len(found), len(shown), reader),
+        searched=_searched(way, lanes, tokens),
+        hint=(hint if shown else None) or _hint(scope, request, way, lanes, len(found), len(shown), reader),
     )
+
+
+def _lanes(scope: Scope, way: Route, zone: ZoneInfo, reader: MemoryReader, ledger: Ledger) -> _Lanes:
+    """The route's lanes, and all finer ones where the grain asked for has no ready summary for the time."""
+    counts = {grain: reader.count(scope, grain, where=way.where) for grain in way.lanes}
+    if way.asked in (None, Grain.WORKING):
+        return _Lanes(counts, fallback=False)
+    finer = list(Grain)[: list(Grain).index(way.asked)]
+    below = {grain: reader.count(scope, grain, where=way.where) for grain in finer}
+    unready = not counts[way.asked] or _pending(scope, way, zone, ledger)
+    fallback = unready and any(below.values())
+    return _Lanes(counts | below if fallback else counts, fallback)
+
+
+def _pending(scope: Scope, way: Route, zone: ZoneInfo, ledger: Ledger) -> bool:
+    """Whether a period of the grain asked for that touches the window is due or stale."""
+    since, until = way.where.since, way.where.until
+    return any(
+        (until is None or due.period.start(zone) < until) and (since is None or due.period.end(zone) > since)
+        for due in ledger.due(Grain(way.asked or Grain.DAILY), scope)
+    )
+
+
+def _find(
+    scope: Scope, request: SearchRequest, way: Route, lanes: _Lanes, reader: MemoryReader, embedder: Embedder
+) -> list[_Found]:
+    if way.text:
+        return _ranked(scope, request, way, lanes.filled, reader, embedder)
+    return _newest(scope, request, way, lanes.filled, reader)
 
 
 def _ranked(
     scope: Scope,
     request: SearchRequest,
+    way: Route,
     grains: Sequence[Grain],
-    where: Filter,
-    present: datetime,
     reader: MemoryReader,
     embedder: Embedder,
 ) -> list[_Found]:
@@ -81,14 +120,16 @@ def _ranked(
     if not grains:
         return []
     limit = max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * request.max_results)
-    (vector,) = embedder.embed([request.text])
+    (vector,) = embedder.embed([way.text])
     grain_of: dict[str, Grain] = {}
     candidates: list[Candidate] = []
     for grain in grains:
-        lane = reader.search(scope, grain, text=request.text, vector=vector, where=where, limit=limit)
+        lane = reader.search(scope, grain, text=way.text, vector=vector, where=way.where, limit=limit)
         grain_of |= {candidate.record.id: grain for candidate in lane}
         candidates += lane
-    return [_scored(item, grain_of[item.record.id]) for item in without_repeats(rank(candidates, present))]
+    weights = {id_: lane_weight(grain, way.asked, way.age_days) for id_, grain in grain_of.items()}
+    ranked = rank(candidates, way.present, weights)
+    return [_scored(item, grain_of[item.record.id]) for item in without_repeats(ranked)]
 
 
 def _scored(item: Ranked, grain: Grain) -> _Found:
@@ -102,21 +143,23 @@ def _scored(item: Ranked, grain: Grain) -> _Found:
 
 
 def _newest(
-    scope: Scope,
-    request: SearchRequest,
-    grains: Sequence[Grain],
-    where: Filter,
-    present: datetime,
-    reader: MemoryReader,
+    scope: Scope, request: SearchRequest, way: Route, grains: Sequence[Grain], reader: MemoryReader
 ) -> list[_Found]:
-    """The newest of all grains; the score is how recent they are."""
+    """The newest of all grains, those of the grain asked for first; the score is how recent they are."""
     browsed = [
         (record, grain)
         for grain in grains
-        for record in reader.browse(scope, grain, where=where, limit=request.max_results)
+        for record in reader.browse(scope, grain, where=way.where, limit=request.max_results)
     ]
-    browsed.sort(key=lambda pair: (-pair[0].event_time.timestamp(), -pair[0].position, pair[0].id))
-    return [_dated(record, grain, present) for record, grain in browsed]
+    browsed.sort(
+        key=lambda pair: (
+            pair[1] is not way.asked,
+            -pair[0].event_time.timestamp(),
+            -pair[0].position,
+            pair[0].id,
+        )
+    )
+    return [_dated(record, grain, way.present) for record, grain in browsed]
 
 
 def _dated(record: Record, grain: Grain, present: datetime) -> _Found:
@@ -149,40 +192,68 @@ def _result(item: _Found, zone: ZoneInfo) -> Result:
         content=record.content,
         grain=str(item.grain),
         period=record.period,
-        date=day_of(record.event_time, zone),
+        date=_date(item, zone),
         event_time=iso(record.event_time),
         score=item.score,
         why=item.why,
         conversation_id=record.conversation_id,
-        source_ids=list(record.source_ids),
+        source_ids=list(record.source_ids[:MAX_SOURCE_IDS]),
         user_id=record.user_id,
         memory_type=str(record.memory_type),
+    )
+
+
+def _date(item: _Found, zone: ZoneInfo) -> str:
+    """The local day of what happened; of a summary the first day it sums up."""
+    if item.record.memory_type is MemoryType.SUMMARY:
+        return Period.parse(item.record.period, item.grain).days[0].isoformat()
+    return day_of(item.record.event_time, zone)
+
+
+def _searched(way: Route, lanes: _Lanes, tokens: int) -> Searched:
+    since, until = way.where.since, way.where.until
+    return Searched(
+        grains=[str(grain) for grain in Grain if grain in lanes.counts],
+        since=iso(since) if since else None,
+        until=iso(until) if until else None,
+        records=sum(lanes.counts.values()),
+        fallback=lanes.fallback,
+        tokens=tokens,
+        understood=_understood(way.understood),
+    )
+
+
+def _understood(words: "TimeWords | None") -> Understood | None:
+    if words is None:
+        return None
+    return Understood(
+        phrase=words.phrase,
+        since=iso(words.since) if words.since else None,
+        until=iso(words.until) if words.until else None,
+        grain=str(words.grain),
     )
 
 
 def _hint(
     scope: Scope,
     request: SearchRequest,
-    grains: Sequence[Grain],
-    records: int,
+    way: Route,
+    lanes: _Lanes,
     found: int,
     shown: int,
     reader: MemoryReader,
 ) -> str | None:
-    """What to do next when little or nothing is shown; None when the answer speaks for itself."""
+    """What to do next when nothing is shown; None when the answer speaks for itself."""
     if shown:
         return None
     if found:
         return f"{found} memories match, but none fits maxTokens={request.max_tokens}; raise it."
-    if records:
+    if lanes.filled:
         return "Nothing in this window matches; ask with other words, or without queryText to browse it."
-    names = ", ".join(grains)
-    total = sum(reader.count(scope, grain, where=Filter()) for grain in grains)
-    if total:
-        return (
-            f"{total} {names} memories exist, but none within these limits (time, user, conversation); "
-            "widen or drop them."
-        )
-    if any(grain not in BUILT_GRAINS for grain in grains):
-        return f"There are no {names} summaries; search grain 'working' or 'auto'."
+    elsewhere = {grain: reader.count(scope, grain, where=Filter()) for grain in Grain}
+    names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
+    if any(elsewhere[grain] for grain in way.lanes):
+        return f"There are {names} records, but none within these limits (time, user, conversation)."
+    if names:
+        return f"There are no {way.lanes[0]} summaries; there are {names} records."
     return "This memory is empty: nothing has been ingested yet for this workspace and agent."

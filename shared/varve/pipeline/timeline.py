@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import day_of, iso
+from varve.domain.calendar import Grain, Period, iso
 from varve.domain.conversation import Message
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
@@ -39,7 +39,7 @@ class TakenIn:
     """
 
     def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
-        self._key = f"ledger/{scope.workspace}/{scope.agent}/conversations/{conversation_id}.json"
+        self._key = f"ledger/conversations/{scope.workspace}/{scope.agent}/{conversation_id}.json"
         self._objects = objects
         stored = objects.get(self._key)
         self._etag = stored.etag if stored else None
@@ -67,10 +67,15 @@ def keep(
     said: Sequence[Said], scope: Scope, conversation_id: str, zone: ZoneInfo, *, objects: Objects
 ) -> None:
     """Write messages to the timeline as they came, one immutable object for each local day."""
-    for day, messages in groupby(said, key=lambda s: day_of(s.at, zone)):
+    for day, messages in groupby(said, key=lambda s: working_day(s.at, zone)):
         lines = "".join(json.dumps(_line(s), ensure_ascii=True) + "\n" for s in messages).encode()
         name = digest(lines.decode(), length=_KEY_LENGTH)
         objects.put(f"{_folder(scope, day, conversation_id)}/{name}.jsonl", lines)
+
+
+def working_day(at: datetime, zone: ZoneInfo) -> str:
+    """The label of the working period that holds the instant."""
+    return Period.of(at, Grain.WORKING, zone).label
 
 
 def messages_on(
@@ -82,6 +87,19 @@ def messages_on(
         stored = objects.get(info.key)
         lines += stored.data.decode().splitlines() if stored else []
     yield from sorted(map(json.loads, lines), key=lambda line: line["position"])
+
+
+def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
+    """The local days of which messages are kept, in order."""
+    folder = f"timeline/{scope.workspace}/{scope.agent}"
+    return sorted({info.key.split("/")[3] for info in objects.list(folder)})
+
+
+def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
+    """Delete the messages of whole local days."""
+    for day in days:
+        folder = f"timeline/{scope.workspace}/{scope.agent}/{day}"
+        objects.delete([info.key for info in objects.list(folder)])
 
 
 def _line(said: Said) -> dict[str, Any]:

@@ -2,31 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
+from varve.domain.calendar import Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.messages import WriteRecords, WriteTriples, read_write
+from varve.messages import ExpirePeriods, WriteMessage, WriteRecords, WriteTriples, read_write
 from varve.pipeline.deliver import by_group, until_failure
+from varve.pipeline.ledger import Ledger
 from varve.ports import DeadLetters, Delivery, GraphWriter, MemoryWriter, Objects
 
-Message = WriteRecords | WriteTriples
-Pending = list[tuple[Delivery, Message]]
+Pending = list[tuple[Delivery, WriteMessage]]
 
 
 @dataclass(slots=True)
 class WriteOutcome:
-    """Deliveries to return to the queue, and how many records and triple operations were new."""
+    """Deliveries to return to the queue, and how much was new or is gone."""
 
     returned: list[Delivery] = field(default_factory=list)
     records: int = 0
     operations: int = 0
+    expired: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The two writers, which nothing but this module is given."""
+    """The two writers, which nothing but this module is given, and the ledger that follows them."""
 
     records: MemoryWriter
     graph: GraphWriter
+    ledger: Ledger
 
 
 def write(
@@ -85,23 +89,50 @@ def _commit(
     return []
 
 
-def _apply(messages: Sequence[Message], stores: Stores, outcome: WriteOutcome) -> None:
-    """One commit for each store the messages are for (a group is one store; a forged body may differ)."""
-    by_store: dict[object, list[Message]] = {}
+def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutcome) -> None:
+    """One commit for each run of messages of one sort for one store, in their order.
+
+    The ledger follows the commit: a mark that is there stands for what can be read.
+    """
+    for _, run in groupby(messages, key=_store):
+        batch = list(run)
+        match batch[0]:
+            case WriteRecords():
+                outcome.records += _upsert([m for m in batch if isinstance(m, WriteRecords)], stores)
+            case ExpirePeriods():
+                outcome.expired += _expire([m for m in batch if isinstance(m, ExpirePeriods)], stores)
+            case WriteTriples(scope):
+                operations = [o for m in batch if isinstance(m, WriteTriples) for o in m.operations]
+                outcome.operations += stores.graph.apply(scope, operations)
+
+
+def _store(message: WriteMessage) -> tuple[object, ...]:
+    """What messages must share to be one commit; a forged body may differ from its group."""
+    if isinstance(message, WriteTriples):
+        return (WriteTriples, message.scope)
+    model = message.model if isinstance(message, WriteRecords) else None
+    return (type(message), message.scope, message.grain, model)
+
+
+def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
+    scope, grain = messages[0].scope, messages[0].grain
+    records = [embedded for message in messages for embedded in message.records]
+    changed = stores.records.upsert(scope, grain, records, messages[0].model)
+    labels = {embedded.record.period for embedded in records}
+    parents = [parent for label in labels if (parent := Period(grain, label).parent())]
+    # Even where nothing changed: the delivery before may have ended between commit and mark.
+    stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
+    _change_ledger(messages, stores)
+    return changed
+
+
+def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
+    labels = [label for message in messages for label in message.labels]
+    deleted = stores.records.delete_periods(messages[0].scope, messages[0].grain, labels)
+    _change_ledger(messages, stores)
+    return deleted
+
+
+def _change_ledger(messages: Sequence[WriteRecords | ExpirePeriods], stores: Stores) -> None:
     for message in messages:
-        key = (
-            (message.scope, message.grain, message.model)
-            if isinstance(message, WriteRecords)
-            else message.scope
-        )
-        by_store.setdefault(key, []).append(message)
-    for batch in by_store.values():
-        first = batch[0]
-        if isinstance(first, WriteRecords):
-            records = [r for message in batch if isinstance(message, WriteRecords) for r in message.records]
-            outcome.records += stores.records.upsert(first.scope, first.grain, records, first.model)
-        else:
-            operations = [
-                o for message in batch if isinstance(message, WriteTriples) for o in message.operations
-            ]
-            outcome.operations += stores.graph.apply(first.scope, operations)
+        stores.ledger.change(message.ledger)

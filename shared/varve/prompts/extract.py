@@ -6,22 +6,17 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope, digest
 from varve.domain.triple import SINGLE_VALUED
+from varve.prompts.fence import WEEKDAYS, Shape, data_line, day_in_words, days_in_words, fenced, local
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Shape(BaseModel):
-    """The schema forbids other names, as strict JSON schema asks; a reply that has them is still read."""
-
-    model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
-
-
-class ReplyFact(_Shape):
+class ReplyFact(Shape):
     """One fact as the model writes it; nothing in it is trusted yet."""
 
     content: str
@@ -32,7 +27,7 @@ class ReplyFact(_Shape):
     message_ids: list[str]
 
 
-class ReplyTriple(_Shape):
+class ReplyTriple(Shape):
     """One triple operation as the model writes it; nothing in it is trusted yet."""
 
     op: Literal["ADD", "UPDATE", "DELETE"]
@@ -45,7 +40,7 @@ class ReplyTriple(_Shape):
     replaces: str | None
 
 
-class ExtractReply(_Shape):
+class ExtractReply(Shape):
     """The whole reply; two empty lists when there is nothing to remember."""
 
     facts: list[ReplyFact]
@@ -119,7 +114,6 @@ gives
 "triples": [{"op": "UPDATE", "subject": "Oskar", "predicate": "lives_in", "object": "Linz", \
 "event_time": "2026-02-27", "confidence": 1.0, "message_ids": ["a1"], "replaces": "Graz"}]}"""
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DAYS_BACK, _DAYS_AHEAD = 14, 7
 
 
@@ -146,11 +140,11 @@ def fingerprint(instructions: str | None = None) -> str:
 
 def _heading(batch: Batch) -> str:
     """The conversation's days, and a small calendar: models count weekdays badly."""
-    days = sorted({_local(u.said_at, batch.zone).date() for u in batch.utterances})
+    days = sorted({local(u.said_at, batch.zone).date() for u in batch.utterances})
     if not days:
         return "The conversation is empty."
-    span = _day(days[0]) if len(days) == 1 else f"{_day(days[0])} to {_day(days[-1])}"
-    around = ", ".join(f"{_WEEKDAYS[day.weekday()][:3]} {day}" for day in _around(days[-1]))
+    span = days_in_words(days[0], days[-1])
+    around = ", ".join(f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _around(days[-1]))
     return f"The conversation took place on {span}, time zone {batch.zone.key}.\nCalendar: {around}."
 
 
@@ -161,32 +155,20 @@ def _around(day: date) -> list[date]:
 
 
 def _fenced(tag: str, utterances: Sequence[Utterance], zone: ZoneInfo) -> str:
-    lines = "\n".join(_line(utterance, zone) for utterance in utterances)
-    return f"<{tag}>\n{lines}\n</{tag}>"
+    return fenced(tag, (_line(utterance, zone) for utterance in utterances))
 
 
 def _line(utterance: Utterance, zone: ZoneInfo) -> str:
-    """One line of JSON. No text can end its line or the fence: line breaks and `<` are escaped."""
-    said = _local(utterance.said_at, zone)
-    fields = {
-        "id": utterance.message_id,
-        "said": f"{_day(said.date())} {said:%H:%M}",
-        "role": utterance.role,
-        "speaker": utterance.speaker,
-        "text": utterance.text,
-    }
-    return json.dumps(fields, ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _day(day: date) -> str:
-    return f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}"
-
-
-def _local(instant: datetime, zone: ZoneInfo) -> datetime:
-    try:
-        return instant.astimezone(zone)
-    except OverflowError:  # the first or last hours of the calendar have no local time everywhere
-        return instant
+    said = local(utterance.said_at, zone)
+    return data_line(
+        {
+            "id": utterance.message_id,
+            "said": f"{day_in_words(said.date())} {said:%H:%M}",
+            "role": utterance.role,
+            "speaker": utterance.speaker,
+            "text": utterance.text,
+        }
+    )
 
 
 _SAMPLE_TIME = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

@@ -1,0 +1,87 @@
+"""Records, vectors and changes to the ledger as the queues' JSON spells them."""
+
+import base64
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from varve.domain.calendar import iso, parse_instant
+from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, require_own
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+
+_RECORD = TypeAdapter(Record)
+
+
+def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
+    """The record and its vector as plain JSON values; the inverse of `record_from_json`."""
+    record = embedded.record
+    return {
+        "id": record.id,
+        "memoryType": str(record.memory_type),
+        "content": record.content,
+        "period": record.period,
+        "eventTime": iso(record.event_time),
+        "createdAt": iso(record.created_at),
+        "sourceIds": list(record.source_ids),
+        "conversationId": record.conversation_id,
+        "userId": record.user_id,
+        "about": record.about,
+        "importance": record.importance,
+        "confidence": record.confidence,
+        "position": record.position,
+        "people": list(record.people),
+        "topics": list(record.topics),
+        "openQuestions": list(record.open_questions),
+        "sourceFingerprints": list(record.source_fingerprints),
+        "keyFacts": record.key_facts,
+        "vector": _vector_as_text(embedded.vector),
+    }
+
+
+def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
+    """A record from JSON values. Raises KeyError, TypeError, ValueError: they are not a record's."""
+    record = Record(
+        id=value["id"],
+        memory_type=MemoryType(value["memoryType"]),
+        content=value["content"],
+        period=value["period"],
+        event_time=parse_instant(value["eventTime"]),
+        created_at=parse_instant(value["createdAt"]),
+        source_ids=tuple(value["sourceIds"]),
+        conversation_id=value["conversationId"],
+        user_id=value["userId"],
+        about=value["about"],
+        importance=value["importance"],
+        confidence=value["confidence"],
+        position=value["position"],
+        people=tuple(value["people"]),
+        topics=tuple(value["topics"]),
+        open_questions=tuple(value["openQuestions"]),
+        source_fingerprints=tuple(value["sourceFingerprints"]),
+        key_facts=value["keyFacts"],
+    )
+    return EmbeddedRecord(_RECORD.validate_python(asdict(record)), _vector_from_text(value["vector"]))
+
+
+def _vector_as_text(vector: Vector) -> str:
+    """Little-endian float16 in base64, two bytes a dimension: what the stores keep."""
+    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
+
+
+def _vector_from_text(text: str) -> Vector:
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(np.float32)
+
+
+def ledger_as_json(changes: LedgerChanges) -> dict[str, Any]:
+    """What a write changes in the ledger, as plain JSON values."""
+    return {"settles": list(changes.settles), "expiries": list(changes.expiries)}
+
+
+def ledger_from_json(body: dict[str, Any], scope: Scope) -> LedgerChanges:
+    """Changes to the ledger from JSON values. Raises KeyError, TypeError; Rejected: another agent's."""
+    changes = LedgerChanges(tuple(body["settles"]), tuple(body["expiries"]))
+    require_own((*changes.settles, *changes.expiries), scope)
+    return changes

@@ -1,0 +1,144 @@
+"""Clean up: what has outlived its plan goes, from working upward, unless its parent is not ready."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from varve.domain.calendar import Grain, Period
+from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, expiry_key
+from varve.domain.retention import Limit, expired, expires_at, oldest_kept, timeline_limit
+from varve.domain.workspace import WorkspaceConfig
+from varve.messages import ExpirePeriods, send_expiry
+from varve.pipeline.ledger import Ledger
+from varve.pipeline.timeline import delete_days, kept_days
+from varve.ports import MemoryReader, Objects, Queue
+
+
+@dataclass(frozen=True, slots=True)
+class GrainReport:
+    """What of one grain goes, what should but is kept because its parent is not ready, and what stays."""
+
+    grain: Grain
+    limit: str
+    expired: Mapping[str, int]
+    unsealed: Mapping[str, int]
+    oldest_kept: str
+    next_expiry: datetime | None
+
+    @property
+    def records(self) -> int:
+        """How many records go."""
+        return sum(self.expired.values())
+
+
+@dataclass(frozen=True, slots=True)
+class CleanupReport:
+    """One agent's cleanup; `timeline` are the days whose messages go."""
+
+    grains: tuple[GrainReport, ...]
+    timeline: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "grains": {
+                str(g.grain): {
+                    "limit": g.limit,
+                    "oldestKept": g.oldest_kept,
+                    "expiredPeriods": len(g.expired),
+                    "expiredRecords": g.records,
+                    "unsealed": dict(g.unsealed),
+                }
+                for g in self.grains
+            },
+            "timelineDays": len(self.timeline),
+        }
+
+
+def inspect(
+    scope: Scope,
+    now: datetime,
+    config: WorkspaceConfig,
+    *,
+    reader: MemoryReader,
+    ledger: Ledger,
+    objects: Objects,
+    force: bool = False,
+) -> CleanupReport:
+    """What cleanup would do for one agent; `force` takes unsealed periods too."""
+    grains = tuple(_inspect(scope, grain, now, config, reader, ledger, force) for grain in Grain)
+    own = config.retention.timeline_limit
+    limit = timeline_limit(config.plan, own, now, config.zone)
+    days = (Period.parse(day, Grain.DAILY) for day in kept_days(scope, objects=objects))
+    gone = tuple(day.label for day in days if expired(day, limit, now, config.zone))
+    return CleanupReport(grains, gone)
+
+
+def clean(
+    scope: Scope,
+    report: CleanupReport,
+    notes: Iterable[str] = (),
+    *,
+    queue: Queue,
+    ledger: Ledger,
+    objects: Objects,
+) -> None:
+    """Do it: one message per store, in the store's own group, so that no write is overtaken.
+
+    The `notes` of expiry that called for it go when it is done, and one is left for what expires next.
+    """
+    for grain in report.grains:
+        settles = tuple(note for note in notes if note.endswith(f"/{grain.grain}"))
+        expiries = (expiry_key(grain.next_expiry, scope, grain.grain),) if grain.next_expiry else ()
+        changes = LedgerChanges(settles, tuple(key for key in expiries if key not in settles))
+        if grain.expired:
+            message = ExpirePeriods(scope, grain.grain, tuple(grain.expired), changes)
+            send_expiry(message, queue=queue, objects=objects)
+        else:
+            ledger.change(changes)
+    delete_days(report.timeline, scope, objects=objects)
+
+
+def _inspect(
+    scope: Scope,
+    grain: Grain,
+    now: datetime,
+    config: WorkspaceConfig,
+    reader: MemoryReader,
+    ledger: Ledger,
+    force: bool,
+) -> GrainReport:
+    limit = config.limit(grain)
+    counts = {Period(grain, label): count for label, count in reader.periods(scope, grain).items()}
+    over = {period: n for period, n in counts.items() if expired(period, limit, now, config.zone)}
+    unsealed: set[Period] = set() if force or not over else _unsealed(over, scope, grain, reader, ledger)
+    return GrainReport(
+        grain=grain,
+        limit=str(limit),
+        expired={period.label: n for period, n in sorted(over.items()) if period not in unsealed},
+        unsealed={period.label: n for period, n in sorted(over.items()) if period in unsealed},
+        oldest_kept=oldest_kept(grain, limit, now, config.zone).label,
+        next_expiry=_next_expiry(set(counts) - set(over), unsealed, limit, now, config),
+    )
+
+
+def _next_expiry(
+    kept: set[Period], unsealed: set[Period], limit: Limit, now: datetime, config: WorkspaceConfig
+) -> datetime | None:
+    """When to look again: tomorrow for what waits for its parent, else when the oldest kept expires."""
+    if unsealed:
+        return now + timedelta(days=1)
+    return min((expires_at(period, limit, config.zone) for period in kept), default=None)
+
+
+def _unsealed(
+    periods: Iterable[Period], scope: Scope, grain: Grain, reader: MemoryReader, ledger: Ledger
+) -> set[Period]:
+    """Those whose parent has no summary yet, or one that something new has made stale."""
+    if grain.parent is None:
+        return set()
+    ready = set(reader.periods(scope, grain.parent))
+    stale = {due.period.label for due in ledger.due(grain.parent, scope)}
+    return {p for p in periods if (parent := p.parent()) and parent.label not in ready - stale}

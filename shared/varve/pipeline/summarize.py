@@ -1,0 +1,218 @@
+"""Summarize one agent's period: gather its sources, and build its one summary where they changed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from varve.domain import retention
+from varve.domain.calendar import Grain, Period, day_of
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, expiry_key
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.summary import (
+    BUDGET_TOKENS,
+    KeyFact,
+    Source,
+    Summary,
+    SummaryTask,
+    key_facts_as_json,
+    key_facts_from_json,
+    most_important,
+    summary_id,
+)
+from varve.domain.text import estimated_tokens
+from varve.domain.workspace import WorkspaceConfig
+from varve.messages import WriteRecords, send_records
+from varve.pipeline.ledger import Ledger
+from varve.ports import Embedder, MemoryReader, Objects, Queue, Summarizer
+
+SUMMARY_IMPORTANCE = 0.6
+KEY_FACTS_HEADING = "\nKey facts:\n"
+KEY_FACTS_SHARE = 0.5
+
+
+class Outcome(StrEnum):
+    """What became of one agent's period."""
+
+    BUILT = "built"
+    UNCHANGED = "unchanged"
+    EMPTY = "empty"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A period's sources as they are now, with the key facts below it and the summary it has.
+
+    `lost` are sources of that summary that retention has taken since: what they said lives on in
+    its text alone, which then is a source of the next one.
+    """
+
+    sources: tuple[Source, ...]
+    key_facts: tuple[KeyFact, ...]
+    prior: Record | None
+    lost: frozenset[str]
+
+    @property
+    def changed(self) -> bool:
+        """Whether a source is new or says something else than when the summary was made."""
+        return any(self.known.get(source.id) != source.fingerprint for source in self.sources)
+
+    @property
+    def known(self) -> dict[str, str]:
+        """The sources of the summary there is, with what they said."""
+        prior = self.prior
+        return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True)) if prior else {}
+
+
+def summarize(
+    scope: Scope,
+    period: Period,
+    now: datetime,
+    config: WorkspaceConfig,
+    *,
+    reader: MemoryReader,
+    ledger: Ledger,
+    summarizer: Summarizer,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
+) -> Outcome:
+    """Bring one agent's period up to date: one summary with a deterministic id, through the writer.
+
+    Nothing is asked of a model and nothing is written where the sources are what they were. A model
+    that fails is noted in the ledger with its reason and a time to try again; no other period waits.
+    Raises Retryable: the store failed; Misconfigured.
+    """
+    # Listed before anything is read: what is written from here on has marks of its own.
+    marks = ledger.marks(scope, period)
+    gathered = gather(scope, period, reader=reader)
+    if not gathered.changed:
+        ledger.change(LedgerChanges(settles=marks))
+        ledger.recover(scope, period)
+        return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
+    try:
+        record = _built(period, gathered, now, config, summarizer)
+        (vector,) = embedder.embed([record.content])
+    except (Retryable, Rejected) as error:
+        ledger.fail(scope, period, str(error), now)
+        return Outcome.FAILED
+    changes = LedgerChanges(settles=marks, expiries=_expiries(scope, period, config))
+    message = WriteRecords(scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes)
+    send_records(message, queue=queue, objects=objects)
+    ledger.recover(scope, period)
+    return Outcome.BUILT
+
+
+def gather(scope: Scope, period: Period, *, reader: MemoryReader) -> Gathered:
+    """What the period's summary is to be made from, oldest first."""
+    below = [
+        record for child in period.children() for record in reader.in_period(scope, child.grain, child.label)
+    ]
+    prior = next(iter(reader.get(scope, period.grain, [summary_id(period)])), None)
+    lost = frozenset(prior.source_ids if prior else ()) - {record.id for record in below}
+    facts = [fact for record in below for fact in _key_facts(record)]
+    if lost and prior:
+        facts += key_facts_from_json(prior.key_facts)
+    return Gathered(tuple(map(_source, below)), most_important(facts), prior, lost)
+
+
+def _key_facts(record: Record) -> Iterable[KeyFact]:
+    """A fact is one itself; a summary carries those of its sources."""
+    if record.memory_type is MemoryType.FACT:
+        yield KeyFact(record.id, record.content, record.event_time, record.importance, record.user_id)
+    elif record.memory_type is MemoryType.SUMMARY:
+        yield from key_facts_from_json(record.key_facts)
+
+
+def _source(record: Record) -> Source:
+    is_summary = record.memory_type is MemoryType.SUMMARY
+    return Source(
+        id=record.id,
+        fingerprint=record.fingerprint[:16],
+        text=record.content.partition(KEY_FACTS_HEADING)[0] if is_summary else record.content,
+        at=record.event_time,
+        importance=record.importance,
+        user_id=record.user_id,
+        label=record.period if is_summary else None,
+    )
+
+
+def _built(
+    period: Period,
+    gathered: Gathered,
+    now: datetime,
+    config: WorkspaceConfig,
+    summarizer: Summarizer,
+) -> Record:
+    facts = _fact_lines(gathered.key_facts, period.grain, config)
+    budget = BUDGET_TOKENS[period.grain] - estimated_tokens(facts)
+    task = SummaryTask(period, config.zone, _with_prior(gathered), budget)
+    return _record(period, gathered, summarizer.summarize(task), facts, now, config)
+
+
+def _with_prior(gathered: Gathered) -> tuple[Source, ...]:
+    """The sources, after the summary that alone still says what lost ones said."""
+    prior = (_source(gathered.prior),) if gathered.prior and gathered.lost else ()
+    return prior + gathered.sources
+
+
+def _record(
+    period: Period,
+    gathered: Gathered,
+    summary: Summary,
+    facts: str,
+    now: datetime,
+    config: WorkspaceConfig,
+) -> Record:
+    sources = _fingerprints(gathered)
+    start, end = period.start(config.zone), period.end(config.zone)
+    users = {source.user_id for source in gathered.sources}
+    return Record(
+        id=summary_id(period),
+        memory_type=MemoryType.SUMMARY,
+        content=summary.text + facts,
+        period=period.label,
+        # Its middle: a window holds a summary when it holds the better part of what it sums up.
+        event_time=start + (end - start) / 2,
+        created_at=now,
+        source_ids=tuple(sources),
+        user_id=users.pop() if len(users) == 1 else None,
+        importance=SUMMARY_IMPORTANCE,
+        people=summary.people,
+        topics=summary.topics,
+        open_questions=summary.open_questions,
+        source_fingerprints=tuple(sources.values()),
+        key_facts=key_facts_as_json(gathered.key_facts),
+    )
+
+
+def _fingerprints(gathered: Gathered) -> dict[str, str]:
+    """Every source that went into the summary, lost ones too, with what it said."""
+    lost = {id_: said for id_, said in gathered.known.items() if id_ in gathered.lost}
+    return lost | {source.id: source.fingerprint for source in gathered.sources}
+
+
+def _fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:
+    """The key facts, a dated line each, as many as fit their share of the budget."""
+    left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(KEY_FACTS_HEADING)
+    lines: list[tuple[KeyFact, str]] = []
+    for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):
+        line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
+        left -= estimated_tokens(line + "\n")
+        if left < 0:
+            break
+        lines.append((fact, line))
+    lines.sort(key=lambda pair: (pair[0].event_time, pair[0].id))
+    return KEY_FACTS_HEADING + "\n".join(line for _, line in lines) if lines else ""
+
+
+def _expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
+    """When cleanup is to look: at the summary's own time, and for a day at its working records'."""
+    periods = [period, *(p for p in period.children() if p.grain is Grain.WORKING)]
+    return tuple(
+        expiry_key(retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain)
+        for p in periods
+    )
