@@ -94,9 +94,9 @@ class Parts:
     def config(self, workspace: str) -> WorkspaceConfig:
         """The workspace's configuration as it is stored now. Raises Rejected: it is not valid."""
         stored = self.objects.get(f"workspaces/{path_id(workspace, 'workspaceId')}/config.json")
-        if stored is None:
-            return WorkspaceConfig(plan=self.settings.default_plan)
-        return parse_workspace_config(stored.data)
+        config = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+        named = "plan" in config.model_fields_set
+        return config if named else config.model_copy(update={"plan": self.settings.default_plan})
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
         """The workspace's embedder, with its cache; the same one for writing and asking."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from varve.domain.answer import Result, SearchResponse
 
-
 MAX_LINE = 300
 MAX_SOURCES = 3
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record
 
-HALF_LIFE_DAYS = 30.0
+HALF_LIFE_DAYS = 180.0
 
-VECTOR_WEIGHT = 0.375
-KEYWORD_WEIGHT = 0.425
-RECENCY_WEIGHT = 0.05
+VECTOR_WEIGHT = 0.35
+KEYWORD_WEIGHT = 0.4
+RECENCY_WEIGHT = 0.1
 IMPORTANCE_WEIGHT = 0.15
 
 

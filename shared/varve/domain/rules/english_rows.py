@@ -32,11 +32,11 @@ ROWS = (
         "{who} was born in {place}", sets("born_in", "{place}"), 0.6),
     # Where
     Row(rf"{_WE}(?:'ve| have)? {_EVER}moved (?:back )?from {{place2}} to {{place}}",
-        "{who} moved from {place2} to {place}",
+        "{who} moved from {place2} to {place} and lives there",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9, Lean.PAST),
     Row(rf"{_WE}(?:'ve| have)? {_EVER}(?:moved|relocated)(?: back| house| home| apartments| with my"
         rf" family)* to {{place}}",
-        "{who} moved to {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+        "{who} moved to {place} and lives there", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"{_WE} {_EVER}live (?:in|near) {{place}}, not (?:in )?{{place2}}",
         "{who} lives in {place}, not in {place2}",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9),

@@ -18,13 +18,13 @@ ROWS = (
     Row("(?:yo )?soy de {place}{end}", "{who} es de {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row("(?:yo )?nací en {place}", "{who} nació en {place}", sets("born_in", "{place}"), 0.6),
     # Where
-    Row(rf"{_MOVED} (?:de|desde) {{place2}} a {{place}}", "{who} se mudó de {place2} a {place}",
+    Row(rf"{_MOVED} (?:de|desde) {{place2}} a {{place}}", "{who} se mudó de {place2} a {place} y vive allí",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9, Lean.PAST),
     # "Nos mudamos" is present and past alike; only a day that is past tells.
-    Row("nos mudamos a {place} {date}", "{who} se mudó a {place}", sets("lives_in", "{place}"),
+    Row("nos mudamos a {place} {date}", "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"),
         0.8, 0.85, Lean.PAST),
     Row(rf"{_MOVED} a {{place}}",
-        "{who} se mudó a {place}", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
+        "{who} se mudó a {place} y vive allí", sets("lives_in", "{place}"), 0.8, 0.85, Lean.PAST),
     Row(rf"(?:yo )?{_NOW}(?:vivo|vivimos) en {{place}}, no en {{place2}}",
         "{who} vive en {place}, no en {place2}",
         sets("lives_in", "{place}", replaces="{place2}"), 0.8, 0.9),

@@ -1,0 +1,26 @@
+"""LanceDB without its REST client: the layout that rests on, and that nothing else is different."""
+
+import subprocess
+import sys
+
+PROBE = """
+import sys
+import varve.adapters.lance
+loaded = [name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.api.")]
+assert loaded == [], loaded
+import lance_namespace_urllib3_client as client
+made = client.TableApi()
+assert type(made).__module__ == "lance_namespace_urllib3_client.api.table_api", type(made)
+print("lean")
+"""
+
+
+def test_the_rest_client_is_loaded_only_when_somebody_calls_it() -> None:
+    run = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=False)
+    assert (run.stdout.strip(), run.stderr) == ("lean", "")
+
+
+def test_a_client_that_is_loaded_already_is_left_alone() -> None:
+    script = "import lancedb, varve.adapters.lance; lancedb.connect('memory://x').list_tables(); print('ok')"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "ok", run.stderr

@@ -1,0 +1,56 @@
+"""The words match the code: commands, variables, targets and paths that the documents name exist."""
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from varve.cli.arguments import NOT_BUILT, parser
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SETTINGS = (ROOT / "shared/varve/settings.py").read_text("utf-8")
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    (action,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(action.choices)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_a_document_shows_exists(document: Path) -> None:
+    shown = set(re.findall(r"(?:^|`)varve ([a-z]+)", document.read_text("utf-8"), re.MULTILINE))
+    assert shown <= set(commands())
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_a_document_names_is_there(document: Path) -> None:
+    text = document.read_text("utf-8")
+    named = set(re.findall(r"`((?:docs|tests|benchmarks|functions|events|shared)/[\w./-]+\w)`", text))
+    linked = set(re.findall(r"\]\((?!http|#)([\w./-]+)\)", text))
+    places = [ROOT / path for path in named] + [document.parent / path for path in linked]
+    assert [place for place in places if not place.exists()] == []
+
+
+def test_every_make_target_the_readme_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text("utf-8")))
+    assert {"demo", "test"} < targets
+    assert named <= targets
+
+
+def test_the_readme_names_every_variable_that_is_read() -> None:
+    read = set(re.findall(r'"(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)"', SETTINGS))
+    assert read == set(
+        re.findall(r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", (ROOT / "README.md").read_text("utf-8"))
+    )
+
+
+def test_every_verb_of_the_contract_is_a_command() -> None:
+    contract = (
+        "demo ingest search show context summarize cleanup status graph profile config forget export import "
+        "reembed dlq"
+    )
+    assert set(contract.split()) == set(commands())
+    assert set(NOT_BUILT) < set(commands())
