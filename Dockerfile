@@ -19,8 +19,14 @@ COPY functions ${LAMBDA_TASK_ROOT}/functions
 # on the way into Lambda.
 RUN python3 -m compileall -q -f -j 0 --invalidation-mode unchecked-hash "${LAMBDA_TASK_ROOT}"
 
-# A handler that does not import must not leave the build.
+# What does not import must not leave the build; nor an embedder without its model, which is read on first use.
 RUN python3 -c "import functions.ingest.app" \
  && python3 -c "import functions.extract.app" \
  && python3 -c "import functions.write.app" \
- && python3 -c "import functions.search.app"
+ && python3 -c "import functions.summarize.app" \
+ && python3 -c "import functions.cleanup.app" \
+ && python3 -c "import functions.search.app" \
+ && python3 -c "import varve.adapters.lance" \
+ && python3 -c "import varve.adapters.parquet_graph" \
+ && python3 -c "import openai, varve.adapters.openai_llm" \
+ && python3 -c "from varve.adapters.wordllama_embedder import WordLlamaEmbedder; WordLlamaEmbedder().embed(['Lisbon'])"

@@ -233,11 +233,13 @@ class WorkOutcome:
     built: int = 0
     unchanged: int = 0
     failed: int = 0
+    given_up: int = 0
 
     def count(self, outcome: Outcome) -> None:
         """One more period; an empty one counts as unchanged."""
         self.built += outcome is Outcome.BUILT
-        self.failed += outcome is Outcome.FAILED
+        self.failed += outcome in (Outcome.FAILED, Outcome.GIVEN_UP)
+        self.given_up += outcome is Outcome.GIVEN_UP
         self.unchanged += outcome in (Outcome.UNCHANGED, Outcome.EMPTY)
 
 

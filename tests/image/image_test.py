@@ -1,4 +1,4 @@
-"""Builds the Dockerfile as it is and sends a conversation through it, from ingest to search.
+"""Builds the Dockerfile as it is and sends a conversation through it, from ingest to its day's summary.
 
 Run by `make image-test` (python tests/image/image_test.py). Each function starts in a container of its own,
 read-only, with the memory and the share of a processor that the template gives it, under the runtime
@@ -33,7 +33,7 @@ from tests.support import sam  # noqa: E402
 
 TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
 INSTALL = "sudo apt-get install --no-install-recommends " + " ".join(TOOLS)
-FUNCTIONS = ("ingest", "extract", "write", "search")
+FUNCTIONS = ("ingest", "extract", "write", "summarize", "cleanup", "search")
 NEEDED = ("Dockerfile", "requirements.lock", *(f"functions/{name}/app.py" for name in FUNCTIONS))
 INIT_SECONDS = float(os.environ.get("IMAGE_TEST_INIT_SECONDS", "5"))
 
@@ -49,6 +49,9 @@ CONVERSATION = {
 }  # fmt: skip
 QUESTION = {"workspaceId": "acme", "agentId": "support", "arguments": {"queryText": "Where does Dana live?"}}
 ANSWER = "Lisbon"
+DAILY = {"workspaceId": "acme", "agentId": "support", "arguments": {"grain": "daily"}}
+NIGHT = {"grain": "daily", "scheduledTime": "2026-03-03T01:10:00Z"}
+CLEANUP = {"scheduledTime": "2026-03-06T05:10:00Z"}
 
 Json = Any
 
@@ -84,7 +87,9 @@ def check(images: Images, root: Path) -> None:
     with step("the image"):
         images.build(root / "Dockerfile")
     with Queues() as queues:
-        Rehearsal(images, functions, queues).conversation()
+        rehearsal = Rehearsal(images, functions, queues)
+        rehearsal.conversation()
+        rehearsal.nights()
 
 
 class Rehearsal:
@@ -102,6 +107,19 @@ class Rehearsal:
         found = self.invoke("SearchFunction", QUESTION)
         if ANSWER not in json.dumps(found):
             raise Failed(f"SearchFunction did not find {ANSWER}: {json.dumps(found)[:2000]}")
+
+    def nights(self) -> None:
+        """Summarize the day once it is over, find its summary, clean up later. Raises Failed."""
+        self.invoke("SummarizeFunction", NIGHT)
+        self.consume("SummarizeFunction", "summaries.fifo")
+        self.consume("WriteFunction", "writes.fifo")
+        found = self.invoke("SearchFunction", DAILY)["results"]
+        if [(each["grain"], each["period"]) for each in found] != [("daily", "2026-03-02")]:
+            raise Failed(f"SearchFunction did not find the day's summary: {json.dumps(found)[:2000]}")
+        cleaned = self.invoke("CleanupFunction", CLEANUP)["cleaned"]
+        if cleaned["periods"] != 1:
+            raise Failed(f"CleanupFunction found another than the one day over its limit: {cleaned}")
+        self.consume("WriteFunction", "writes.fifo")
 
     def consume(self, name: str, queue: str) -> None:
         batch = self.queues.take(queue)
@@ -139,6 +157,7 @@ def environment(queues: Queues) -> dict[str, str]:
         "VARVE_STORE": "/tmp/memory",
         "VARVE_INGEST_QUEUE_URL": queues.url("ingest.fifo"),
         "VARVE_WRITE_QUEUE_URL": queues.url("writes.fifo"),
+        "VARVE_SUMMARY_QUEUE_URL": queues.url("summaries.fifo"),
         "VARVE_LLM": "offline",
         "VARVE_EMBEDDER": "embedded",
         "OPENAI_BASE_URL": "http://127.0.0.1:9",

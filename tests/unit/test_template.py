@@ -454,8 +454,8 @@ def test_someone_is_told_of_dead_letters_of_old_messages_and_of_crashes(stack: s
     }
 
 
-def test_someone_is_told_of_a_period_that_could_not_be_summarized(stack: sam.Template) -> None:
-    (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == "FailedPeriods"]
+def test_someone_is_told_of_a_period_that_was_given_up(stack: sam.Template) -> None:
+    (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == "GivenUpPeriods"]
     variables = _variables(stack, "SummarizeFunction")
     handler = (ROOT / "functions" / "summarize" / "app.py").read_text()
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]

@@ -8,12 +8,15 @@ from typing import Any
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key
-from varve.domain.retention import Limit, expired, expires_at, oldest_kept, timeline_limit
+from varve.domain.retention import Limit, expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import ExpirePeriods, send_expiry
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.timeline import delete_days, kept_days
 from varve.ports import MemoryReader, Objects, Queue
+
+LOOK_AGAIN = timedelta(hours=23)
+"""After this, noted by the full hour, what waits for its parent is looked at: by tomorrow's pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +74,8 @@ def inspect(
     grains = tuple(_inspect(scope, grain, now, config, reader, ledger, force) for grain in Grain)
     own = config.retention.timeline_limit
     limit = timeline_limit(config.plan, own, now, config.zone)
-    days = (Period.parse(day, Grain.DAILY) for day in kept_days(scope, objects=objects))
-    gone = tuple(day.label for day in days if expired(day, limit, now, config.zone))
+    oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
+    gone = tuple(day for day in kept_days(scope, objects=objects) if day < oldest)
     return CleanupReport(grains, gone)
 
 
@@ -111,15 +114,18 @@ def _inspect(
     force: bool,
 ) -> GrainReport:
     limit = config.limit(grain)
+    oldest = oldest_kept(grain, limit, now, config.zone)
     counts = {Period(grain, label): count for label, count in reader.periods(scope, grain).items()}
-    over = {period: n for period, n in counts.items() if expired(period, limit, now, config.zone)}
-    unsealed: set[Period] = set() if force or not over else _unsealed(over, scope, grain, reader, ledger)
+    over = {period: n for period, n in counts.items() if period < oldest}
+    unsealed: set[Period] = set()
+    if over and not force:
+        unsealed = _unsealed(over, scope, grain, now, config, reader, ledger)
     return GrainReport(
         grain=grain,
         limit=str(limit),
         expired={period.label: n for period, n in sorted(over.items()) if period not in unsealed},
         unsealed={period.label: n for period, n in sorted(over.items()) if period in unsealed},
-        oldest_kept=oldest_kept(grain, limit, now, config.zone).label,
+        oldest_kept=oldest.label,
         next_expiry=_next_expiry(set(counts) - set(over), unsealed, limit, now, config),
     )
 
@@ -129,16 +135,32 @@ def _next_expiry(
 ) -> datetime | None:
     """When to look again: tomorrow for what waits for its parent, else when the oldest kept expires."""
     if unsealed:
-        return now + timedelta(days=1)
+        return now + LOOK_AGAIN
     return min((expires_at(period, limit, config.zone) for period in kept), default=None)
 
 
 def _unsealed(
-    periods: Iterable[Period], scope: Scope, grain: Grain, reader: MemoryReader, ledger: Ledger
+    periods: Iterable[Period],
+    scope: Scope,
+    grain: Grain,
+    now: datetime,
+    config: WorkspaceConfig,
+    reader: MemoryReader,
+    ledger: Ledger,
 ) -> set[Period]:
-    """Those whose parent has no summary yet, or one that something new has made stale."""
-    if grain.parent is None:
+    """Those whose parent has no summary yet, or that, or whose parent, something new has made stale.
+
+    A parent that is gone because its own time was over had been ready before.
+    """
+    above, order = grain.parent, list(Grain)
+    if above is None:
         return set()
-    ready = set(reader.periods(scope, grain.parent))
-    stale = {due.period.label for due in ledger.due(grain.parent, scope)}
-    return {p for p in periods if (parent := p.parent()) and parent.label not in ready - stale}
+    due = [one.period for each in order[1 : order.index(above) + 1] for one in ledger.due(each, scope)]
+    stale = {one for one in due if one.grain is above}
+    stale |= {Period.of_day(one.days[0], grain) for one in due if one.grain is not above}
+    ready = {Period(above, label) for label in reader.periods(scope, above)}
+    oldest = oldest_kept(above, config.limit(above), now, config.zone)
+    sealed = (
+        p for p in periods if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
+    )
+    return {*periods}.difference(sealed)

@@ -9,7 +9,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, expiry_key
+from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.summary import (
     BUDGET_TOKENS,
@@ -40,6 +40,7 @@ class Outcome(StrEnum):
     UNCHANGED = "unchanged"
     EMPTY = "empty"
     FAILED = "failed"
+    GIVEN_UP = "given up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +91,21 @@ def summarize(
     marks = ledger.marks(scope, period)
     gathered = gather(scope, period, reader=reader)
     if not gathered.changed:
-        ledger.change(LedgerChanges(settles=marks))
+        expiries = _expiries(scope, period, config) if gathered.prior else ()
+        ledger.change(LedgerChanges(settles=marks, expiries=expiries))
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     try:
         record = _built(period, gathered, now, config, summarizer)
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
-        ledger.fail(scope, period, str(error), now)
-        return Outcome.FAILED
-    changes = LedgerChanges(settles=marks, expiries=_expiries(scope, period, config))
+        failure = ledger.fail(scope, period, str(error), now)
+        return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
+    # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
+    settles = (*marks, failed_key(scope, period))
+    changes = LedgerChanges(settles=settles, expiries=_expiries(scope, period, config))
     message = WriteRecords(scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes)
     send_records(message, queue=queue, objects=objects)
-    ledger.recover(scope, period)
     return Outcome.BUILT
 
 
@@ -169,7 +172,7 @@ def _record(
 ) -> Record:
     sources = _fingerprints(gathered)
     start, end = period.start(config.zone), period.end(config.zone)
-    users = {source.user_id for source in gathered.sources}
+    users = {source.user_id for source in _with_prior(gathered)}
     return Record(
         id=summary_id(period),
         memory_type=MemoryType.SUMMARY,
@@ -210,8 +213,9 @@ def _fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig)
 
 
 def _expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
-    """When cleanup is to look: at the summary's own time, and for a day at its working records'."""
-    periods = [period, *(p for p in period.children() if p.grain is Grain.WORKING)]
+    """When cleanup is to look: at the summary's own time, and at that of the first it sums up, which
+    may have waited for it. Whoever looks notes when to look next."""
+    periods = (period, period.children()[0])
     return tuple(
         expiry_key(retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain)
         for p in periods

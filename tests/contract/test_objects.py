@@ -1,0 +1,394 @@
+"""What every object store promises, asked of each adapter; then what only one of them has to answer for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.support.loopback import LoopbackHandler, LoopbackServer
+from tests.support.moto_process import MotoServer
+from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.objects import (
+    PROBE_KEY,
+    local_objects,
+    require_conditional_put,
+    s3_objects,
+)
+from varve.domain.errors import Misconfigured, Retryable
+from varve.ports import Objects
+
+BUCKET = "varve-test"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "NO_PROXY": "*",
+}
+prefixes = (f"prefix-{number}" for number in count())
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
+        point_aws_at(server.endpoint, patch)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=BUCKET)
+        client.close()
+        yield server.endpoint
+
+
+def point_aws_at(endpoint: str, patch: pytest.MonkeyPatch) -> None:
+    for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": endpoint}.items():
+        patch.setenv(name, value)
+
+
+def in_memory(_: Path) -> Callable[[], Objects]:
+    shared = InMemoryObjects()
+    return lambda: shared
+
+
+def directory(root: Path) -> Callable[[], Objects]:
+    return lambda: local_objects(root / "store")
+
+
+def s3(_: Path) -> Callable[[], Objects]:
+    prefix = next(prefixes)
+    return lambda: s3_objects(BUCKET, prefix)
+
+
+@pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Objects]:
+    """Opens one and the same store, as another process would."""
+    if request.param is s3:
+        request.getfixturevalue("moto")
+    opener: Callable[[], Objects] = request.param(tmp_path)
+    return opener
+
+
+@pytest.fixture
+def objects(opened: Callable[[], Objects]) -> Objects:
+    return opened()
+
+
+def data_of(objects: Objects, key: str) -> bytes:
+    stored = objects.get(key)
+    assert stored is not None
+    return stored.data
+
+
+def etag_of(objects: Objects, key: str) -> str:
+    stored = objects.get(key)
+    assert stored is not None
+    return stored.etag
+
+
+class TestReadingAndWriting:
+    @pytest.mark.parametrize("data", [b"", b"words", bytes(range(256)), b"x" * 3_000_000])
+    def test_gives_back_the_bytes_that_were_put(self, objects: Objects, data: bytes) -> None:
+        objects.put("a/b", data)
+        assert data_of(objects, "a/b") == data
+
+    def test_another_opening_of_the_store_sees_them_at_once(self, opened: Callable[[], Objects]) -> None:
+        opened().put("a/b", b"1")
+        assert data_of(opened(), "a/b") == b"1"
+
+    def test_there_is_nothing_where_nothing_was_put(self, objects: Objects) -> None:
+        assert objects.get("a/b") is None
+        objects.put("a/b", b"1")
+        assert objects.get("a/bc") is None
+        assert objects.get("b/b") is None
+
+    def test_a_put_replaces_whatever_was_there(self, objects: Objects) -> None:
+        objects.put("a", b"first and longer")
+        objects.put("a", b"second")
+        assert data_of(objects, "a") == b"second"
+
+    def test_the_tag_changes_with_the_bytes(self, objects: Objects) -> None:
+        tags = set()
+        for number in range(50):
+            objects.put("a", b"%03d" % number)
+            tags.add(etag_of(objects, "a"))
+        assert len(tags) == 50
+
+    def test_keys_may_hold_every_character_of_an_id(self, objects: Objects) -> None:
+        keys = [
+            "A.b_c-9/x",
+            "a.b_c-9/x",
+            "0",
+            "a.json",
+            "a.json.json",
+            "-/_",
+            f"{'i' * 128}/{'j' * 128}.json",
+        ]
+        for key in keys:
+            objects.put(key, key.encode())
+        assert [data_of(objects, key) for key in keys] == [key.encode() for key in keys]
+
+
+class TestConditionalPut:
+    def test_creates_where_nothing_is(self, objects: Objects) -> None:
+        assert objects.put_if("a/b", b"mine", None)
+        assert data_of(objects, "a/b") == b"mine"
+
+    def test_creating_where_something_is_loses_and_changes_nothing(self, objects: Objects) -> None:
+        objects.put("a", b"theirs")
+        assert not objects.put_if("a", b"mine", None)
+        assert data_of(objects, "a") == b"theirs"
+
+    def test_replaces_the_version_that_was_read(self, objects: Objects) -> None:
+        objects.put("a", b"one")
+        assert objects.put_if("a", b"two", etag_of(objects, "a"))
+        assert data_of(objects, "a") == b"two"
+
+    def test_replacing_a_version_that_has_gone_loses_and_changes_nothing(self, objects: Objects) -> None:
+        objects.put("a", b"one")
+        stale = etag_of(objects, "a")
+        objects.put("a", b"two")
+        assert not objects.put_if("a", b"mine", stale)
+        assert data_of(objects, "a") == b"two"
+
+    def test_replacing_what_never_was_loses_and_makes_nothing(self, objects: Objects) -> None:
+        objects.put("other", b"one")
+        assert not objects.put_if("a", b"mine", etag_of(objects, "other"))
+        assert objects.get("a") is None
+
+    def test_a_create_whose_acknowledgement_was_lost_counts_as_won(self, objects: Objects) -> None:
+        assert objects.put_if("a", b"mine", None)
+        assert objects.put_if("a", b"mine", None)
+
+    def test_a_replacement_whose_acknowledgement_was_lost_counts_as_won(self, objects: Objects) -> None:
+        objects.put("a", b"one")
+        read = etag_of(objects, "a")
+        assert objects.put_if("a", b"two", read)
+        assert objects.put_if("a", b"two", read)
+        assert not objects.put_if("a", b"three", read)
+
+    def test_of_threads_that_create_one_object_exactly_one_wins(self, opened: Callable[[], Objects]) -> None:
+        for number in range(12):
+            key = f"race/{number}"
+            winners = race(opened, lambda objects, me, key=key: objects.put_if(key, b"by %d" % me, None))
+            assert len(winners) == 1
+            assert data_of(opened(), key) == b"by %d" % winners[0]
+
+    def test_of_threads_that_replace_one_version_exactly_one_wins(
+        self, opened: Callable[[], Objects]
+    ) -> None:
+        opened().put("race", b"start")
+        for _ in range(12):
+            read = etag_of(opened(), "race")
+            winners = race(
+                opened,
+                lambda objects, me, read=read: objects.put_if("race", os.urandom(8) + b"by %d" % me, read),
+            )
+            assert len(winners) == 1
+            assert data_of(opened(), "race").endswith(b"by %d" % winners[0])
+
+    def test_a_counter_that_four_threads_add_to_loses_nothing(self, opened: Callable[[], Objects]) -> None:
+        opened().put("counter", b"0000")
+
+        def add(objects: Objects, _: int) -> bool:
+            for _ in range(10):
+                while True:
+                    stored = objects.get("counter")
+                    assert stored is not None
+                    # The writer's mark, for equal bytes would count as one's own lost acknowledgement.
+                    value = b"%04d" % (int(stored.data[:4]) + 1) + os.urandom(4)
+                    if objects.put_if("counter", value, stored.etag):
+                        break
+            return True
+
+        race(opened, add)
+        assert data_of(opened(), "counter")[:4] == b"0040"
+
+
+def race(opened: Callable[[], Objects], act: Callable[[Objects, int], bool], threads: int = 4) -> list[int]:
+    """Who of so many threads, started at one moment and each with a store of its own, was told True."""
+    start = Barrier(threads)
+
+    def run(me: int) -> bool:
+        objects = opened()
+        start.wait()
+        return act(objects, me)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return [me for me, won in enumerate(pool.map(run, range(threads))) if won]
+
+
+class TestListing:
+    def test_lists_what_lies_below_a_prefix_in_order_of_keys(self, objects: Objects) -> None:
+        for key in ("a/b/d", "a/b-c", "a/B", "a/b.c/x", "a/b/c/e", "z", "0"):
+            objects.put(key, key.encode())
+        listed = [info.key for info in objects.list("a")]
+        assert listed == ["a/B", "a/b-c", "a/b.c/x", "a/b/c/e", "a/b/d"]
+
+    def test_a_prefix_ends_at_a_slash(self, objects: Objects) -> None:
+        for key in ("a/x", "ab/x", "a-b/x", "b/a/x", "A/x"):
+            objects.put(key, b"1")
+        assert [info.key for info in objects.list("a")] == ["a/x"]
+
+    def test_an_object_does_not_lie_below_itself(self, objects: Objects) -> None:
+        objects.put("a/b", b"1")
+        assert list(objects.list("a/b")) == []
+
+    def test_tells_the_size_and_an_aware_time(self, objects: Objects) -> None:
+        objects.put("a/b", b"12345")
+        (info,) = objects.list("a")
+        assert info.size == 5
+        assert info.last_modified.tzinfo is not None
+
+    def test_there_is_nothing_below_a_prefix_without_objects(self, objects: Objects) -> None:
+        assert list(objects.list("a")) == []
+        objects.put("b/c", b"1")
+        assert list(objects.list("a")) == []
+
+    def test_lists_more_objects_than_one_page_holds(self, objects: Objects) -> None:
+        keys = [f"a/{number:04d}" for number in range(1_050)]
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda key: objects.put(key, b""), keys))
+        assert [info.key for info in objects.list("a")] == keys
+
+
+class TestDirectory:
+    def test_reading_does_not_make_the_directory(self, tmp_path: Path) -> None:
+        root = tmp_path / "store"
+        objects = local_objects(root)
+        assert objects.get("a/b") is None
+        assert list(objects.list("a")) == []
+        assert not objects.put_if("a/b", b"1", "some tag")
+        assert not any(root.glob("a/*"))
+        unread = local_objects(tmp_path / "unread")
+        assert unread.get("a/b") is None
+        assert list(unread.list("a")) == []
+        assert not (tmp_path / "unread").exists()
+
+    def test_the_first_write_makes_the_directory_and_those_above(self, tmp_path: Path) -> None:
+        local_objects(tmp_path / "some" / "where").put("a/b", b"1")
+        assert (tmp_path / "some" / "where" / "a" / "b").read_bytes() == b"1"
+
+    def test_a_file_in_place_of_the_directory_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "store").write_text("not a directory")
+        with pytest.raises(Misconfigured, match=r"store: is a file"):
+            local_objects(tmp_path / "store")
+
+    def test_a_version_is_told_by_its_bytes_not_by_the_file_systems_clock(self, tmp_path: Path) -> None:
+        objects = local_objects(tmp_path)
+        objects.put("a", b"one")
+        read = etag_of(objects, "a")
+        was = (tmp_path / "a").stat()
+        (tmp_path / "a").write_bytes(b"two")  # same inode, size and, on a coarse clock, time
+        os.utime(tmp_path / "a", ns=(was.st_atime_ns, was.st_mtime_ns))
+        assert not objects.put_if("a", b"mine", read)
+        assert data_of(objects, "a") == b"two"
+
+    def test_no_reader_sees_half_an_object(self, tmp_path: Path) -> None:
+        objects = local_objects(tmp_path)
+        objects.put("a", b"0" * 500_000)
+
+        def write(_: Objects, me: int) -> bool:
+            for number in range(30):
+                if me == 0:
+                    objects.put("a", b"%d" % (number % 10) * 500_000)
+                elif len(set(data_of(objects, "a"))) != 1:
+                    return False
+            return True
+
+        assert race(lambda: objects, write, threads=3) == [0, 1, 2]
+
+
+class FakeS3(LoopbackServer):
+    """As much of S3 as a put needs; it ignores If-None-Match, or answers nothing but `status`."""
+
+    def __init__(self, status: int | None = None) -> None:
+        super().__init__(_FakeS3Handler)
+        self.status = status
+        self.stored: dict[str, bytes] = {}
+
+
+class _FakeS3Handler(LoopbackHandler):
+    def do_PUT(self) -> None:  # noqa: N802 - the name http.server looks for
+        owner = self._owner
+        owner.stored[self.path] = self.body()
+        self._reply(b"")
+
+    def get(self) -> None:
+        self._reply(self._owner.stored.get(self.path.partition("?")[0], b""))
+
+    def _reply(self, body: bytes) -> None:
+        headers = {"ETag": '"1"', "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT"}
+        self.answer(self._owner.status or 200, b"" if self._owner.status else body, headers)
+
+    @property
+    def _owner(self) -> Any:
+        return self.server.owner  # type: ignore[attr-defined]
+
+
+class TestS3:
+    def test_a_server_that_ignores_if_none_match_is_refused_every_time(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with FakeS3() as server:
+            point_aws_at(f"http://{server.address}", monkeypatch)
+            for _ in range(3):
+                with pytest.raises(Misconfigured, match="If-None-Match") as raised:
+                    require_conditional_put(s3_objects(BUCKET, "p"), f"http://{server.address}")
+                assert server.address in str(raised.value)
+            assert [key for key in server.stored if PROBE_KEY in key]
+
+    def test_a_server_that_honours_it_is_accepted_every_time(self, moto: str) -> None:
+        prefix = next(prefixes)
+        for _ in range(3):
+            require_conditional_put(s3_objects(BUCKET, prefix), moto)
+        assert [info.key for info in s3_objects(BUCKET, prefix).list("probe")] == [PROBE_KEY]
+
+    def test_processes_that_ask_at_the_same_moment_all_accept_it(self, moto: str) -> None:
+        for _ in range(5):
+            prefix = next(prefixes)
+            passed = race(
+                lambda prefix=prefix: s3_objects(BUCKET, prefix),
+                lambda objects, _: require_conditional_put(objects, moto) is None,
+            )
+            assert passed == [0, 1, 2, 3]
+
+    def test_a_prefix_keeps_to_itself(self, moto: str) -> None:
+        ours, theirs = s3_objects(BUCKET, "one"), s3_objects(BUCKET, "one-more")
+        theirs.put("a/b", b"theirs")
+        assert ours.get("a/b") is None
+        assert list(ours.list("a")) == []
+        assert data_of(s3_objects(BUCKET, ""), "one-more/a/b") == b"theirs"
+
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_a_missing_right_is_the_operators_business(
+        self, monkeypatch: pytest.MonkeyPatch, status: int
+    ) -> None:
+        with FakeS3(status) as server:
+            point_aws_at(f"http://{server.address}", monkeypatch)
+            objects = s3_objects(BUCKET, "p")
+            for act in (
+                lambda: objects.get("a/b"),
+                lambda: objects.put("a/b", b"1"),
+                lambda: objects.put_if("a/b", b"1", None),
+            ):
+                with pytest.raises(Misconfigured, match="no permission for a/b"):
+                    act()
+
+    def test_an_outage_may_pass(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        server = FakeS3()
+        server.close()
+        point_aws_at(f"http://{server.address}", monkeypatch)
+        with pytest.raises(Retryable, match="a/b"):
+            s3_objects(BUCKET, "p").get("a/b")
+
+    def test_a_bucket_that_is_not_there_is_not_an_empty_store(self, moto: str) -> None:
+        with pytest.raises((Misconfigured, Retryable)):
+            s3_objects("no-such-bucket", "p").put("a/b", b"1")
+        with pytest.raises((Misconfigured, Retryable)):
+            list(s3_objects("no-such-bucket", "p").list("a"))

@@ -1,0 +1,425 @@
+"""What every record store promises, asked of each adapter: readers and writers of one agent's grain."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import boto3
+import numpy as np
+import pytest
+
+from tests.support.moto_process import MotoServer
+from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance import LanceRecords
+from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.domain.calendar import Grain
+from varve.domain.embedding import EmbeddingMismatch
+from varve.domain.errors import Misconfigured
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.ranking import Candidate
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.ports import MemoryReader, MemoryWriter
+
+DIMENSIONS = 8
+MODEL = f"contract:{DIMENSIONS}"
+SCOPE = Scope("acme", "support")
+T0 = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
+ANY = Filter()
+BUCKET = "varve-test"
+prefixes = (f"prefix-{number}" for number in count())
+
+
+class Records(MemoryReader, MemoryWriter, Protocol):
+    """Both ports over one store."""
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
+    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
+    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
+            patch.setenv(name, value)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=BUCKET)
+        client.close()
+        yield server.endpoint
+
+
+def in_memory(_: Path) -> Callable[[], Records]:
+    shared = InMemoryRecords()
+    return lambda: shared
+
+
+def directory(root: Path) -> Callable[[], Records]:
+    return lambda: LanceRecords(str(root), local_objects(root))
+
+
+def s3(_: Path) -> Callable[[], Records]:
+    prefix = next(prefixes)
+    return lambda: LanceRecords(f"s3://{BUCKET}/{prefix}", s3_objects(BUCKET, prefix), lance_options())
+
+
+@pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Records]:
+    """Opens one and the same store, as another process would."""
+    if request.param is s3:
+        request.getfixturevalue("moto")
+    opener: Callable[[], Records] = request.param(tmp_path / "store")
+    return opener
+
+
+@pytest.fixture
+def records(opened: Callable[[], Records]) -> Records:
+    return opened()
+
+
+def axis(number: int, sign: float = 1.0) -> Vector:
+    """A unit vector; those of two numbers are at right angles."""
+    vector: Vector = np.zeros(DIMENSIONS, dtype=np.float32)
+    vector[number] = sign
+    return vector
+
+
+def record(id_: str, content: str = "Dana likes tea.", **changes: Any) -> Record:
+    made = Record(
+        id=id_,
+        memory_type=MemoryType.FACT,
+        content=content,
+        period="2026-03-02",
+        event_time=T0,
+        created_at=T0 + timedelta(hours=1),
+        source_ids=("m1", "m2"),
+        conversation_id="c-1",
+        user_id="u-1",
+        about="Dana",
+        importance=0.7,
+        confidence=0.9,
+        position=3,
+    )
+    return replace(made, **changes)
+
+
+def embedded(made: Record, vector: Vector | None = None) -> EmbeddedRecord:
+    return EmbeddedRecord(made, axis(0) if vector is None else vector)
+
+
+def put(records: Records, *made: Record, vector: Vector | None = None, scope: Scope = SCOPE) -> int:
+    return records.upsert(scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL)
+
+
+def look(
+    records: Records, text: str, vector: Vector | None = None, where: Filter = ANY, limit: int = 50
+) -> list[Candidate]:
+    asked = axis(0) if vector is None else vector
+    return records.search(SCOPE, Grain.WORKING, text=text, vector=asked, where=where, limit=limit)
+
+
+def worded(records: Records, text: str) -> set[str]:
+    """The ids that the keyword lane finds."""
+    return {candidate.record.id for candidate in look(records, text) if candidate.keyword > 0}
+
+
+def ids(found: Sequence[Candidate | Record]) -> list[str]:
+    return [one.record.id if isinstance(one, Candidate) else one.id for one in found]
+
+
+def browsed(records: Records, where: Filter = ANY, limit: int = 10_000) -> list[Record]:
+    return records.browse(SCOPE, Grain.WORKING, where=where, limit=limit)
+
+
+def counted(records: Records, where: Filter = ANY) -> int:
+    return records.count(SCOPE, Grain.WORKING, where=where)
+
+
+def stored(records: Records, *wanted: str) -> list[Record]:
+    return records.get(SCOPE, Grain.WORKING, wanted)
+
+
+class TestUpsert:
+    def test_gives_back_every_field_as_it_was_written(self, opened: Callable[[], Records]) -> None:
+        full = record("a", "Órbita — 'quoted' \"twice\" \\ 😀\nand a second line", position=7)
+        sparse = record("b", conversation_id=None, user_id=None, about=None, source_ids=())
+        exact = record("c", event_time=datetime(2026, 3, 2, 9, 15, 0, 123_457, tzinfo=UTC))
+        early = record("d", event_time=datetime(1, 1, 1, tzinfo=UTC))
+        late = record("e", event_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
+        assert put(opened(), full, sparse, exact, early, late) == 5
+        assert stored(opened(), "a", "b", "c", "d", "e") == [full, sparse, exact, early, late]
+
+    def test_the_same_again_changes_nothing_and_counts_for_nothing(self, records: Records) -> None:
+        first = [record("a"), record("b", "Dana lives in Lisbon.")]
+        assert put(records, *first) == 2
+        later = [replace(one, created_at=one.created_at + timedelta(days=1)) for one in first]
+        assert put(records, *later) == 0
+        assert stored(records, "a", "b") == first
+
+    def test_a_record_that_says_something_else_is_replaced(self, records: Records) -> None:
+        put(records, record("a"), record("b"))
+        changed = record("a", "Dana likes coffee.", importance=0.2)
+        assert put(records, changed, record("b")) == 1
+        assert stored(records, "a", "b") == [changed, record("b")]
+        assert counted(records) == 2
+        assert worded(records, "coffee") == {"a"}
+        assert "a" not in worded(records, "tea")
+
+    def test_of_two_with_one_id_in_a_batch_the_last_stays_and_they_count_once(self, records: Records) -> None:
+        last = record("a", "Dana likes coffee.")
+        assert put(records, record("a"), record("b"), last) == 2
+        assert counted(records) == 2
+        assert stored(records, "a") == [last]
+        assert put(records, record("a", "Dana likes milk."), last) == 0
+        assert stored(records, "a") == [last]
+
+    def test_of_two_that_say_the_same_in_a_batch_the_first_stays(self, records: Records) -> None:
+        first = record("a")
+        assert put(records, first, replace(first, created_at=first.created_at + timedelta(days=1))) == 1
+        assert stored(records, "a") == [first]
+
+    def test_no_records_are_no_change(self, records: Records) -> None:
+        assert put(records) == 0
+        assert counted(records) == 0
+        put(records, record("a"))
+        assert put(records) == 0
+        assert counted(records) == 1
+
+    def test_what_one_opening_writes_another_reads_at_once(self, opened: Callable[[], Records]) -> None:
+        writer, reader = opened(), opened()
+        for number in range(3):
+            put(writer, record(f"r-{number}"))
+            assert counted(reader) == number + 1
+            assert f"r-{number}" in ids(look(reader, "tea"))
+
+    def test_scopes_and_grains_do_not_see_each_other(self, records: Records) -> None:
+        others = [Scope("acme", "sales"), Scope("acme-2", "support"), Scope("support", "acme")]
+        for number, scope in enumerate([SCOPE, *others]):
+            put(records, record("a", f"secret {number}"), scope=scope)
+        daily = embedded(record("a", "secret daily"))
+        records.upsert(SCOPE, Grain.DAILY, [daily], MODEL)
+        for number, scope in enumerate([SCOPE, *others]):
+            found = records.search(scope, Grain.WORKING, text="secret", vector=axis(0), where=ANY, limit=50)
+            assert [c.record.content for c in found] == [f"secret {number}"]
+            assert records.count(scope, Grain.WORKING, where=ANY) == 1
+            (only,) = records.browse(scope, Grain.WORKING, where=ANY, limit=10)
+            assert only.content == f"secret {number}"
+            (got,) = records.get(scope, Grain.WORKING, ["a"])
+            assert got.content == f"secret {number}"
+        assert records.browse(SCOPE, Grain.DAILY, where=ANY, limit=10) == [daily.record]
+        assert records.count(SCOPE, Grain.WEEKLY, where=ANY) == 0
+
+
+class TestModel:
+    """Invariant 10: model and dimensions are recorded in each store; a mismatch names both."""
+
+    @pytest.mark.parametrize("other", ["other:8", "contract:16", "contract-v2:8"])
+    def test_invariant_10_a_mismatch_is_an_error_that_names_both_models(
+        self, opened: Callable[[], Records], other: str
+    ) -> None:
+        put(opened(), record("a"))
+        dimensions = int(other.rpartition(":")[2])
+        foreign = EmbeddedRecord(record("b"), np.ones(dimensions, dtype=np.float32))
+        with pytest.raises(EmbeddingMismatch) as raised:
+            opened().upsert(SCOPE, Grain.WORKING, [foreign], other)
+        assert repr(MODEL) in str(raised.value)
+        assert repr(other) in str(raised.value)
+        assert str(SCOPE) in str(raised.value)
+        assert isinstance(raised.value, Misconfigured)
+        assert browsed(opened()) == [record("a")]
+
+    def test_each_store_has_a_model_of_its_own(self, records: Records) -> None:
+        put(records, record("a"))
+        other = Scope("acme", "other")
+        foreign = EmbeddedRecord(record("b"), np.ones(16, dtype=np.float32))
+        assert records.upsert(other, Grain.WORKING, [foreign], "other:16") == 1
+
+
+class TestSearch:
+    def test_unites_the_nearest_with_those_that_share_a_word(self, records: Records) -> None:
+        crowd = [record(f"near-{n}", f"something about weather {n}") for n in range(60)]
+        put(records, *crowd, vector=axis(0))
+        put(records, record("worded", "the printer shows ERR-4711 again"), vector=axis(0, -1.0))
+        put(records, record("nearest", "nothing in common"), vector=axis(1))
+        found = {c.record.id: c for c in look(records, "printer ERR-4711", axis(1), limit=5)}
+        assert found["nearest"].vector == pytest.approx(1.0, abs=1e-3)
+        assert found["nearest"].keyword == 0.0
+        assert found["worded"].vector == pytest.approx(0.0, abs=1e-3)
+        assert found["worded"].keyword > 0.0
+        again = {c.record.id: c for c in look(records, "printer ERR-4711", axis(0), limit=5)}
+        assert again["worded"].vector == pytest.approx(-1.0, abs=1e-3)
+        assert len(again) == 6
+
+    def test_finds_a_record_of_both_lanes_once_with_both_scores(self, records: Records) -> None:
+        put(records, record("a", "tea with lemon"))
+        (only,) = look(records, "lemon")
+        assert only.vector == pytest.approx(1.0, abs=1e-3)
+        assert only.keyword > 0
+
+    @pytest.mark.parametrize(
+        ("asked", "content"),
+        [
+            ("ERR-4711", "Build fails: ERR-4711."),
+            ("what does err-4711 mean?", "Build fails (ERR-4711), says the log"),
+            ("4711", "Build fails with ERR-4711"),
+            ("NW-53977", "Your ticket is NW-53977, at a quarter to eight"),
+            ("E_1042", '"E_1042" came up'),
+            ("6.4.2", "please update it to 6.4.2."),
+            ("dana@example.org", "write to dana@example.org, please"),
+            ("0xDEADBEEF", "halted at 0xDEADBEEF!"),
+        ],
+    )
+    def test_finds_ids_and_error_codes_by_their_characters(
+        self, records: Records, asked: str, content: str
+    ) -> None:
+        put(records, *[record(f"n-{n}", "a note about tea") for n in range(20)], vector=axis(1))
+        put(records, record("wanted", content), vector=axis(2))
+        assert worded(records, asked) == {"wanted"}
+
+    @pytest.mark.parametrize("asked", ["nació", "NACIÓ", "nacio", "¿Cuándo nació?", "cuando nacio"])
+    @pytest.mark.parametrize("said", ["Alma nació el viernes", "alma nacio el viernes"])
+    def test_finds_spanish_words_with_and_without_their_accents(
+        self, records: Records, asked: str, said: str
+    ) -> None:
+        put(records, record("alma", said), record("other", "la tarta de La Rosa"))
+        assert worded(records, asked) == {"alma"}
+
+    @pytest.mark.parametrize(
+        "asked",
+        ["", " ", "?!…", "the of and", '"', "'", "\\", "a AND (b", "content:tea", "+tea -milk", "tea~2^3",
+         "*", "😀", "\x00", "' OR 1=1 --", "茶を飲む", "tea " * 2_500, "x" * 10_000],
+    )  # fmt: skip
+    def test_takes_any_text_for_words_never_for_a_language(self, records: Records, asked: str) -> None:
+        put(records, record("a"))
+        assert ids(look(records, asked)) == ["a"]
+
+    def test_gives_at_most_the_limit_of_each_lane(self, records: Records) -> None:
+        put(records, *[record(f"a-{n}", f"tea {n}") for n in range(30)], vector=axis(1))
+        put(records, *[record(f"b-{n}", f"milk {n}") for n in range(30)], vector=axis(0))
+        found = ids(look(records, "tea", axis(0), limit=7))
+        assert len(found) == 14
+        assert sum(id_.startswith("a-") for id_ in found) == 7
+
+    def test_takes_of_equals_at_the_limit_always_the_same(self, records: Records) -> None:
+        made = [record(f"r-{n:03d}", "tea") for n in range(300)]
+        put(records, *random.Random(4711).sample(made, len(made)), vector=axis(0))
+        put(records, record("better", "tea tea tea"), vector=axis(0))
+        for _ in range(3):
+            found = ids(look(records, "tea", axis(0), limit=5))
+            assert set(found) <= {"better", *(f"r-{n:03d}" for n in range(5))}
+
+    def test_compares_directions_not_lengths(self, records: Records) -> None:
+        put(records, record("a"), vector=axis(0) * np.float32(0.25))
+        (only,) = look(records, "", axis(0) * np.float32(3.0))
+        if isinstance(records, LanceRecords):  # the fake trusts that vectors have unit length
+            assert only.vector == pytest.approx(1.0, abs=1e-3)
+
+
+class TestFilters:
+    def test_apply_before_ranking_and_before_the_limit(self, records: Records) -> None:
+        crowd = [record(f"crowd-{n}", "tea tea tea", user_id="u-other") for n in range(1_500)]
+        old = [record(f"old-{n}", "tea", event_time=T0 - timedelta(days=30)) for n in range(100)]
+        wanted = [record(f"wanted-{n}", f"tea once {n} among many other words") for n in range(3)]
+        put(records, *crowd, *old, vector=axis(0))
+        put(records, *wanted, vector=axis(0, -1.0))
+        where = Filter(since=T0 - timedelta(days=1), user_id="u-1")
+        assert sorted(ids(look(records, "tea", where=where, limit=3))) == ["wanted-0", "wanted-1", "wanted-2"]
+        assert ids(look(records, "unspoken", where=where, limit=1))[0].startswith("wanted-")
+        assert len(browsed(records, where, limit=3)) == 3
+        assert counted(records, where) == 3
+
+    def test_time_is_half_open_to_the_microsecond(self, records: Records) -> None:
+        tick = timedelta(microseconds=1)
+        put(records, *[record(f"t{n:+d}", event_time=T0 + n * tick) for n in (-1, 0, 1)])
+        assert ids(browsed(records, Filter(since=T0))) == ["t+1", "t+0"]
+        assert ids(browsed(records, Filter(until=T0))) == ["t-1"]
+        assert ids(browsed(records, Filter(since=T0, until=T0 + tick))) == ["t+0"]
+        assert sorted(ids(look(records, "tea", where=Filter(since=T0)))) == ["t+0", "t+1"]
+        assert counted(records, Filter(since=T0 + 2 * tick)) == 0
+
+    def test_all_of_them_hold_at_once(self, records: Records) -> None:
+        put(
+            records,
+            record("a"),
+            record("b", user_id="u-2"),
+            record("c", conversation_id="c-2"),
+            record("d", event_time=T0 + timedelta(days=1)),
+            record("e", user_id=None, conversation_id=None),
+        )
+        assert ids(browsed(records, Filter(T0, T0 + timedelta(hours=1), "u-1", "c-1"))) == ["a"]
+        assert sorted(ids(browsed(records, Filter(conversation_id="c-1")))) == ["a", "b", "d"]
+        assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
+        assert counted(records) == 5
+
+    @pytest.mark.parametrize(
+        "hostile",
+        ["' OR 1=1 --", "' OR '1'='1", '" OR ""="', "u-1' --", "u-1\\", "\\' OR 1=1 --", "''", "'", '"', "\\",
+         "%", "_-1", "*", "u-1;DROP TABLE memories", "\\' OR 1=1) --", "''OR(1=1)OR''", "a''b",
+         "u-1\x00", "ｕ-1", "u‐1", "＇ OR 1=1", "Ω≈ç√", "😀",
+         "NULL", "true", "user_id", "$1", "{}", "u-1 ", "U-1", ""],
+    )  # fmt: skip
+    def test_a_hostile_id_is_a_value_like_any_other(self, records: Records, hostile: str) -> None:
+        put(records, record("a"), record("b", user_id=None, conversation_id=None))
+        for where in (Filter(user_id=hostile), Filter(conversation_id=hostile)):
+            assert look(records, "tea", where=where) == []
+            assert browsed(records, where) == []
+            assert counted(records, where) == 0
+        mine = record("c", user_id=hostile, conversation_id=hostile)
+        put(records, mine)
+        for where in (Filter(user_id=hostile), Filter(conversation_id=hostile)):
+            assert ids(look(records, "tea", where=where)) == ["c"]
+            assert browsed(records, where) == [mine]
+            assert counted(records, where) == 1
+        assert counted(records) == 3
+
+    def test_hostile_record_ids_are_values_too(self, records: Records) -> None:
+        put(records, record("a"), record("' OR 1=1 --"), record("\\"))
+        assert stored(records, "' OR '1'='1", "a' OR 'a'='a") == []
+        assert ids(stored(records, "' OR 1=1 --", "\\")) == ["' OR 1=1 --", "\\"]
+
+
+class TestReading:
+    def test_browses_the_newest_first_beyond_a_thousand(self, records: Records) -> None:
+        made = [record(f"r-{n:04d}", event_time=T0 + timedelta(minutes=n)) for n in range(1_250)]
+        shuffled = random.Random(4711).sample(made, len(made))
+        for start in range(0, len(shuffled), 500):
+            put(records, *shuffled[start : start + 500])
+        newest = [one.id for one in reversed(made)]
+        assert ids(browsed(records)) == newest
+        assert ids(browsed(records, limit=1_100)) == newest[:1_100]
+        assert ids(browsed(records, limit=1)) == newest[:1]
+        until = Filter(until=T0 + timedelta(minutes=1_100))
+        assert ids(browsed(records, until, limit=3)) == ["r-1099", "r-1098", "r-1097"]
+
+    def test_breaks_ties_by_the_later_message_then_by_id(self, records: Records) -> None:
+        put(records, record("b", position=1), record("c", position=2), record("a", position=1))
+        assert ids(browsed(records)) == ["c", "a", "b"]
+
+    def test_gets_in_the_order_asked_for_and_leaves_out_what_is_not_there(self, records: Records) -> None:
+        put(records, *[record(f"r-{n}") for n in range(1_200)])
+        assert ids(stored(records, "r-9", "none", "r-1000", "r-1")) == ["r-9", "r-1000", "r-1"]
+        assert stored(records) == []
+        every = [f"r-{n}" for n in reversed(range(1_200))]
+        assert ids(stored(records, *every)) == every
+
+    def test_spans_from_the_oldest_to_the_newest(self, records: Records) -> None:
+        ends = (T0 - timedelta(days=400), T0 + timedelta(days=30, microseconds=1))
+        put(records, record("a"), record("b", event_time=ends[1]), record("c", event_time=ends[0]))
+        assert records.span(SCOPE, Grain.WORKING) == ends
+
+    def test_a_store_nobody_wrote_to_is_empty(self, records: Records) -> None:
+        assert look(records, "tea") == []
+        assert browsed(records) == []
+        assert stored(records, "a") == []
+        assert counted(records) == 0
+        assert records.span(SCOPE, Grain.WORKING) is None
+
+
+def test_reading_a_directory_that_is_not_there_does_not_make_it(tmp_path: Path) -> None:
+    records = directory(tmp_path / "store")()
+    TestReading().test_a_store_nobody_wrote_to_is_empty(records)
+    assert not (tmp_path / "store").exists()

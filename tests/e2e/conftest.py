@@ -1,0 +1,70 @@
+"""The rehearsal's parts: the image's install, a scripted model, deployments of the template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.e2e.conversations import SCRIPT
+from tests.support.deployment import Deploy, Deployment, deployed
+from tests.support.install import PROJECT, Image, install
+from tests.support.model_replies import extraction
+from tests.support.model_server import ModelServer
+from tests.support.moto_template import Template
+from tests.support.sam import load_template, translate
+
+API_KEY = "rehearsal-model-key"
+PARAMETERS = {
+    "Llm": "openai:test-model",
+    "Embedder": "embedded",
+    "Identities": '{"memory": "acme/support", "AGENT12345": "acme/support"}',
+}
+
+
+@pytest.fixture(scope="session")
+def image() -> Image:
+    return install()
+
+
+@pytest.fixture(scope="session")
+def template() -> Template:
+    return translate(load_template(PROJECT / "template.yaml"), PARAMETERS)
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[ModelServer]:
+    with ModelServer(extraction(SCRIPT), api_key=API_KEY) as server:
+        yield server
+
+
+@pytest.fixture
+def other_model() -> Iterator[ModelServer]:
+    """A model of the test's own, to break as it likes."""
+    with ModelServer(extraction(SCRIPT), api_key=API_KEY) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rehearsal(template: Template, image: Image, model: ModelServer) -> Iterator[Deployment]:
+    """The deployment most tests share; each test keeps to a workspace of its own, or to reading."""
+    options: dict[str, Any] = {"parameters": PARAMETERS, "overrides": model.environment}
+    with deployed(template, image, processes={"WriteFunction": 2}, **options) as deployment:
+        yield deployment
+
+
+@pytest.fixture
+def deploy(template: Template, image: Image, other_model: ModelServer) -> Iterator[Deploy]:
+    """Deployments of a test's own, fed by `other_model`: `deploy(deliver_twice=True)`."""
+    with ExitStack() as stacks:
+
+        def start(parameters: dict[str, str] | None = None, **options: Any) -> Deployment:
+            given = {**PARAMETERS, **(parameters or {})}
+            running = deployed(
+                template, image, parameters=given, overrides=other_model.environment, **options
+            )
+            return stacks.enter_context(running)
+
+        yield start

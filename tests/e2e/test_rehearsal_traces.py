@@ -1,0 +1,54 @@
+"""What the rehearsal leaves behind: empty queues, logs without content, objects under one root."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.e2e.conversations import SCRIPT, conversation
+from tests.support.deployment import Deployment
+from tests.support.model_server import ModelServer
+from tests.support.runtime_api import SECRET
+
+pytestmark = pytest.mark.e2e
+
+FOLDERS = {"workspaces", "vectordb", "graphs", "timeline", "ledger", "payloads", "audit", "probe"}
+
+
+@pytest.fixture(scope="module")
+def ran(rehearsal: Deployment) -> Deployment:
+    """The rehearsal after everything the tests before put it through, and at least one conversation."""
+    rehearsal.ingest(conversation("c-trace", "I moved to Lisbon last Friday.", workspace="trace"))
+    rehearsal.run()
+    # A time before all that was told: the schedules' functions run and find nothing due.
+    rehearsal.fire("daily", "2026-01-01T00:10:00Z")
+    rehearsal.fire("CleanupFunctionNightly", "2026-01-01T05:10:00Z")
+    rehearsal.search("trace", "support", queryText="Where does Dana live?")
+    return rehearsal
+
+
+def test_nothing_is_left_on_any_queue(ran: Deployment) -> None:
+    assert ran.poller.depths() == dict.fromkeys(ran.stack.queues, (0, 0, 0))
+
+
+def test_no_group_went_on_past_a_failure(ran: Deployment) -> None:
+    assert not any(delivery.broken_groups for delivery in ran.poller.deliveries)
+
+
+def test_no_content_and_no_key_is_in_any_log(ran: Deployment, model: ModelServer) -> None:
+    said = {text[:60] for text in ran.sent} | {knowledge.content for knowledge in SCRIPT.values()}
+    secrets = {model.api_key, SECRET, "Where does Dana live?"}
+    for name, log in ran.logs.items():
+        told = sorted(each for each in said | secrets if each in log or json.dumps(each)[1:-1] in log)
+        assert not told, f"{name} logs content or keys: {told}"
+
+
+def test_every_function_logs_that_it_worked(ran: Deployment) -> None:
+    assert all(log.strip() for log in ran.logs.values())
+
+
+def test_everything_lies_under_the_stores_root_in_the_folders_of_the_layout(ran: Deployment) -> None:
+    keys = ran.keys()
+    assert all(key.startswith(ran.root) for key in keys)
+    assert {key.removeprefix(ran.root).split("/")[0] for key in keys} <= FOLDERS

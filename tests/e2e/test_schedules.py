@@ -1,0 +1,287 @@
+"""The schedules, fired by hand: days become summaries, weeks are made of days, and what is over goes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.e2e.conversations import SCRIPT, Conversation, conversation
+from tests.e2e.snapshot import ASKED, LEARNT, snapshot, without
+from tests.support.deployment import Deploy, Deployment, deployed
+from tests.support.install import Image
+from tests.support.model_replies import extraction
+from tests.support.model_server import SERVER_ERROR, ModelServer, Request, prompt
+from tests.support.moto_template import Template
+
+pytestmark = pytest.mark.e2e
+
+WEEK, DAYS = "2026-W10", ["2026-03-02", "2026-03-03", "2026-03-05"]
+FRIDAY_NIGHT, MONDAY_NIGHT = "2026-03-06T01:10:00Z", "2026-03-09T02:40:00Z"
+CLEANUP = "CleanupFunctionNightly"
+GRAINS = ["daily", "weekly", "monthly", "quarterly", "yearly"]
+
+
+def week(workspace: str = "acme") -> list[Conversation]:
+    """Three days of one week, two users."""
+    moved = ("I moved to Lisbon last Friday.", "The boxes are still packed.")
+    error = "It says error code KX-4471 again."
+    marco = {"user": "u-7", "speaker": "Marco"}
+    return [
+        conversation("c-monday", *moved, workspace=workspace, day=DAYS[0]),
+        conversation("c-tuesday", "I adore gooseberries.", workspace=workspace, day=DAYS[1]),
+        conversation("c-thursday", error, workspace=workspace, day=DAYS[2], **marco),
+    ]
+
+
+def narrator(request: Request) -> dict[str, Any]:
+    """A model that extracts by the script, and sums up by saying again what it reads."""
+    sources = re.search(r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL)
+    if sources is None:
+        return extraction(SCRIPT)(request)
+    lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
+    return {"summary": "\n".join(lines), "people": ["Dana"], "topics": ["moving"], "open_questions": []}
+
+
+@pytest.fixture(scope="module")
+def narrating() -> Iterator[ModelServer]:
+    with ModelServer(narrator) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def told(template: Template, image: Image, narrating: ModelServer) -> Iterator[Deployment]:
+    """A deployment of the module's own, for a schedule plans for every workspace there is."""
+    given: dict[str, Any] = {"parameters": {"Llm": "openai:test-model"}, "overrides": narrating.environment}
+    with deployed(template, image, **given) as deployment:
+        deployment.ingest_all(*week())
+        deployment.run()
+        yield deployment
+
+
+@pytest.fixture(scope="module")
+def working(told: Deployment) -> list[dict[str, Any]]:
+    """The working records, from before any schedule fired."""
+    return found(told, "working")
+
+
+@pytest.fixture(scope="module")
+def days(told: Deployment, working: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The daily summaries after the night in which the last of the days was over."""
+    told.fire("daily", FRIDAY_NIGHT)
+    told.run()
+    return found(told, "daily")
+
+
+@pytest.fixture(scope="module")
+def weeks(told: Deployment, days: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The weekly summaries after the night in which the week was over."""
+    told.fire("weekly", MONDAY_NIGHT)
+    told.run()
+    return found(told, "weekly")
+
+
+def found(
+    deployment: Deployment, grain: str, workspace: str = "acme", agent: str = "support"
+) -> list[dict[str, Any]]:
+    """The records of one grain, newest first, without what depends on the time of asking."""
+    answer = deployment.search(workspace, agent, grain=grain, maxResults=100)
+    return [without(each, LEARNT | ASKED) for each in answer["results"] if each["grain"] == grain]
+
+
+def periods(deployment: Deployment, grain: str, workspace: str = "acme") -> list[str]:
+    return sorted({each["period"] for each in found(deployment, grain, workspace)})
+
+
+def metric(deployment: Deployment, function: str, name: str) -> float:
+    """The sum of what a function printed of a metric, as CloudWatch reads it from the log."""
+    lines = [json.loads(line) for line in deployment.logs[function].splitlines() if '"_aws"' in line]
+    return sum(sum(line[name]) for line in lines if name in line)
+
+
+def narrated(deploy: Deploy, other_model: ModelServer, **options: Any) -> Deployment:
+    """A deployment of a test's own that has heard of the week."""
+    other_model.reply = narrator
+    deployment = deploy(**options)
+    deployment.ingest_all(*week())
+    deployment.run()
+    return deployment
+
+
+def test_every_grain_has_a_schedule_and_cleanup_one(told: Deployment) -> None:
+    fired = {(each.function, each.grain) for each in told.stack.schedules.values()}
+    assert fired == {*(("SummarizeFunction", grain) for grain in GRAINS), ("CleanupFunction", None)}
+
+
+def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
+    working: list[dict[str, Any]], days: list[dict[str, Any]]
+) -> None:
+    assert sorted(day["period"] for day in days) == DAYS
+    for day in days:
+        records = {record["id"] for record in working if record["period"] == day["period"]}
+        assert records
+        assert set(day["sourceIds"]) == records
+
+
+def test_a_week_that_is_over_gets_one_summary_made_of_its_days(
+    days: list[dict[str, Any]], weeks: list[dict[str, Any]]
+) -> None:
+    (only,) = weeks
+    assert only["period"] == WEEK
+    assert set(only["sourceIds"]) == {day["id"] for day in days}
+    assert "Lisbon" in only["content"]
+
+
+def test_a_schedule_that_fires_again_for_the_same_time_builds_nothing_anew(
+    told: Deployment,
+    days: list[dict[str, Any]],
+    weeks: list[dict[str, Any]],
+    narrating: ModelServer,
+) -> None:
+    asked = len(narrating.chats)
+    fired = [told.fire("daily", FRIDAY_NIGHT), told.fire("weekly", MONDAY_NIGHT)]
+    told.run()
+    assert fired == [{"planned": 0}] * 2
+    assert len(narrating.chats) == asked
+    assert (found(told, "daily"), found(told, "weekly")) == (days, weeks)
+
+
+def test_a_late_conversation_rebuilds_its_day_and_only_its_day(
+    told: Deployment, days: list[dict[str, Any]], weeks: list[dict[str, Any]]
+) -> None:
+    at = {"workspace": "late"}
+    told.ingest_all(*week("late"))
+    told.run()
+    told.fire("daily", FRIDAY_NIGHT)
+    told.run()
+    before = {day["period"]: day for day in found(told, "daily", "late")}
+    told.ingest(conversation("c-after", "Oh, and quinces as well!", day=DAYS[1], **at))
+    told.run()
+    assert told.fire("daily", FRIDAY_NIGHT) == {"planned": 1}
+    told.run()
+    after = {day["period"]: day for day in found(told, "daily", "late")}
+    assert [period for period in DAYS if after[period] != before[period]] == [DAYS[1]]
+    assert "quinces" in after[DAYS[1]]["content"]
+    assert found(told, "daily") == days
+
+
+def test_doubled_schedules_and_messages_change_nothing(
+    days: list[dict[str, Any]], weeks: list[dict[str, Any]], deploy: Deploy, other_model: ModelServer
+) -> None:
+    doubled = narrated(deploy, other_model, deliver_twice=True, deduplication_seconds=0)
+    for grain, night in (("daily", FRIDAY_NIGHT), ("weekly", MONDAY_NIGHT)):
+        planned = [doubled.fire(grain, night)["planned"] for _ in range(2)]
+        assert planned[0] == planned[1] > 0
+        doubled.run()
+    assert (found(doubled, "daily"), found(doubled, "weekly")) == (days, weeks)
+    assert not any(delivery.broken_groups for delivery in doubled.poller.deliveries)
+
+
+def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
+    days: list[dict[str, Any]], deploy: Deploy, other_model: ModelServer
+) -> None:
+    deployment = narrated(deploy, other_model)
+    failed = f"{deployment.root}ledger/failed/"
+    other_model.fail_next(SERVER_ERROR)
+    assert deployment.fire("daily", FRIDAY_NIGHT) == {"planned": 3}
+    deployment.run()
+    assert periods(deployment, "daily") == DAYS[1:]
+    assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
+    assert metric(deployment, "SummarizeFunction", "BuiltSummaries") == 2
+    (noted,) = deployment.keys(failed)
+    assert DAYS[0] in noted
+    assert json.loads(deployment.read(noted))["reason"]
+    # It waits, and the week waits for it.
+    assert deployment.fire("daily", FRIDAY_NIGHT) == {"planned": 0}
+    assert deployment.fire("weekly", MONDAY_NIGHT) == {"planned": 0}
+    later = datetime.now(UTC) + timedelta(minutes=90)
+    assert deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ")) == {"planned": 1}
+    deployment.run()
+    assert found(deployment, "daily") == days
+    assert deployment.keys(failed) == []
+    assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
+    assert deployment.fire("weekly", MONDAY_NIGHT) == {"planned": 1}
+    assert deployment.poller.dead_letters("WorkQueue") == []
+
+
+def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(told: Deployment) -> None:
+    told.ingest_all(*week("poisoned"))
+    told.run()
+    told.poller.send("WorkQueue", "not JSON, but a heron", "poisoned:support", "poison-1")
+    told.fire("daily", FRIDAY_NIGHT)
+    told.run()
+    (letter,) = told.poller.dead_letters("WorkQueue")
+    assert letter["body"] == "not JSON, but a heron"
+    assert letter["messageAttributes"]["errorType"]["stringValue"] == "Rejected"
+    assert periods(told, "daily", "poisoned") == DAYS
+    told.poller.take("WorkDeadLetterQueue")
+
+
+def test_a_day_is_over_when_it_is_over_in_the_workspaces_time_zone(
+    deploy: Deploy, other_model: ModelServer
+) -> None:
+    other_model.reply = narrator
+    deployment = deploy()
+    deployment.stack.client("s3").put_object(
+        Bucket=deployment.stack.bucket,
+        Key=f"{deployment.root}workspaces/auckland/config.json",
+        Body=b'{"timezone": "Pacific/Auckland"}',
+    )
+    for workspace in ("auckland", "greenwich"):
+        deployment.ingest(conversation("c-1", "I adore gooseberries.", workspace=workspace, day=DAYS[0]))
+    deployment.run()
+    # Midnight in Auckland is 11:00 here, and an hour of grace comes after it.
+    planned = [deployment.fire("daily", f"{DAYS[0]}T{hour}:10:00Z")["planned"] for hour in (11, 12)]
+    deployment.run()
+    assert planned == [0, 1]
+    assert periods(deployment, "daily", "auckland") == DAYS[:1]
+    assert periods(deployment, "daily", "greenwich") == []
+
+
+def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_nothing_else(
+    deploy: Deploy, other_model: ModelServer
+) -> None:
+    deployment = narrated(deploy, other_model)
+    deployment.fire("daily", FRIDAY_NIGHT)
+    deployment.run()
+    late = "2026-02-26"
+    deployment.ingest(conversation("c-late", "The heating of my flat in Porto is broken.", day=late))
+    deployment.run()
+    before = remembered(deployment)
+    old = [record for record in before["working"] if record["period"] in DAYS[:2]]
+    answer = deployment.fire(CLEANUP, "2026-03-06T05:10:00Z")
+    deployment.run()
+    assert answer == {"cleaned": {"agents": 1, "periods": 2, "records": len(old)}, "unsealed": 1}
+    kept = [record for record in before["working"] if record not in old]
+    assert {record["period"] for record in kept} == {late, DAYS[2]}
+    assert remembered(deployment) == {**before, "working": kept}
+    assert metric(deployment, "CleanupFunction", "ExpiredPeriods") == 2
+    assert metric(deployment, "CleanupFunction", "UnsealedPeriods") == 1
+    # What could not go for want of a summary goes once it has one.
+    deployment.fire("daily", "2026-03-07T01:10:00Z")
+    deployment.run()
+    again = deployment.fire(CLEANUP, "2026-03-07T05:10:00Z")
+    deployment.run()
+    assert (again["cleaned"]["periods"], again["unsealed"]) == (1, 0)
+    assert periods(deployment, "working") == [DAYS[2]]
+    assert periods(deployment, "daily") == [late, *DAYS]
+
+
+def remembered(deployment: Deployment) -> dict[str, Any]:
+    """All that memory holds: the records by grain, the triples and the timeline."""
+    held = snapshot(deployment, "acme", "support")["support"]
+    grains = {grain: found(deployment, grain) for grain in ("working", *GRAINS)}
+    return {**grains, "triples": held["triples"], "timeline": held["timeline"]}
+
+
+def test_no_schedule_leaves_content_or_keys_in_a_log(told: Deployment, narrating: ModelServer) -> None:
+    told.fire("daily", FRIDAY_NIGHT)
+    told.fire(CLEANUP, MONDAY_NIGHT)
+    said = {*told.sent, *(knowledge.content for knowledge in SCRIPT.values()), narrating.api_key}
+    for name in ("SummarizeFunction", "CleanupFunction"):
+        assert told.logs[name].strip()
+        assert [text for text in said if text in told.logs[name]] == []

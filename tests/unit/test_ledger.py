@@ -1,0 +1,138 @@
+"""The ledger: marks that stay until what they stand for is summed up, failures that wait, notes by hour."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.builders import ACME, MORNING
+from varve.adapters.in_memory import InMemoryObjects
+from varve.domain.calendar import Grain, Period
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope
+from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, require_own
+from varve.pipeline.ledger import Ledger
+
+DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
+OTHER = Scope("acme", "sales")
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger(InMemoryObjects())
+
+
+def due(ledger: Ledger, grain: Grain = Grain.DAILY, scope: Scope | None = None) -> list[tuple[Scope, str]]:
+    return [(one.scope, one.period.label) for one in ledger.due(grain, scope)]
+
+
+def test_what_was_written_marks_its_period_due(ledger: Ledger) -> None:
+    ledger.mark(ACME, [DAY, NEXT, DAY], "what")
+    ledger.mark(OTHER, [DAY], "what")
+    assert due(ledger) == [(OTHER, DAY.label), (ACME, DAY.label), (ACME, NEXT.label)]
+    assert due(ledger, scope=OTHER) == [(OTHER, DAY.label)]
+    assert due(ledger, Grain.WEEKLY) == []
+
+
+def test_the_same_write_again_leaves_the_same_mark_and_another_one_its_own(ledger: Ledger) -> None:
+    for written in ("a", "a", "b"):
+        ledger.mark(ACME, [DAY], written)
+    (one,) = ledger.due(Grain.DAILY)
+    assert len(one.marks) == 2
+    assert one.marks == ledger.marks(ACME, DAY)
+
+
+def test_marks_of_one_agent_or_period_are_not_those_of_a_longer_name(ledger: Ledger) -> None:
+    ledger.mark(Scope("acme", "support-2"), [DAY], "a")
+    ledger.mark(ACME, [Period.parse("2026")], "a")
+    assert due(ledger, scope=ACME) == []
+    assert ledger.marks(ACME, DAY) == ()
+
+
+def test_only_marks_that_were_listed_before_are_removed(ledger: Ledger) -> None:
+    """A write between the listing and the removal keeps the period due."""
+    ledger.mark(ACME, [DAY], "before")
+    listed = ledger.marks(ACME, DAY)
+    ledger.mark(ACME, [DAY], "meanwhile")
+    ledger.change(LedgerChanges(settles=listed))
+    (left,) = ledger.marks(ACME, DAY)
+    assert left not in listed
+    assert due(ledger) == [(ACME, DAY.label)]
+
+
+def test_settling_twice_is_settling_once(ledger: Ledger) -> None:
+    ledger.mark(ACME, [DAY], "a")
+    changes = LedgerChanges(settles=ledger.marks(ACME, DAY))
+    for _ in range(2):
+        ledger.change(changes)
+    assert due(ledger) == []
+
+
+def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(ledger: Ledger) -> None:
+    waits = [ledger.fail(ACME, DAY, "down", MORNING).next_try - MORNING for _ in range(8)]
+    assert [wait / HOUR for wait in waits] == [1, 2, 4, 8, 16, 24, 24, 24]
+
+
+def test_a_failed_period_is_given_up_after_the_fifth_time(ledger: Ledger) -> None:
+    given_up = [ledger.fail(ACME, DAY, "down", MORNING).given_up for _ in range(6)]
+    assert GIVEN_UP_AFTER == 5
+    assert given_up == [False] * 4 + [True] * 2
+
+
+def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(ledger: Ledger) -> None:
+    ledger.fail(ACME, DAY, "model: overloaded", MORNING)
+    ledger.fail(ACME, DAY, "model: refused", MORNING)
+    ledger.fail(OTHER, NEXT, "model: down", MORNING)
+    failures = ledger.failures(Grain.DAILY)
+    assert {*failures} == {(ACME, DAY), (OTHER, NEXT)}
+    assert (failures[ACME, DAY].attempts, failures[ACME, DAY].reason) == (2, "model: refused")
+    assert failures[ACME, DAY].next_try == MORNING + 2 * HOUR
+    ledger.recover(ACME, DAY)
+    assert {*ledger.failures(Grain.DAILY)} == {(OTHER, NEXT)}
+    assert ledger.failures(Grain.DAILY, ACME) == {}
+
+
+def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
+    at = datetime(2026, 3, 4, 18, tzinfo=UTC)
+    hours = [
+        expiry_key(at + late, ACME, Grain.WORKING).split("/")[2]
+        for late in (timedelta(0), timedelta(microseconds=1), timedelta(minutes=15), HOUR)
+    ]
+    assert hours == ["2026-03-04T18", "2026-03-04T19", "2026-03-04T19", "2026-03-04T19"]
+
+
+def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(ledger: Ledger) -> None:
+    at = datetime(2026, 3, 4, 18, 15, tzinfo=UTC)
+    note = expiry_key(at, ACME, Grain.WORKING)
+    later = expiry_key(at + timedelta(days=3), ACME, Grain.DAILY)
+    ledger.change(LedgerChanges(expiries=(note, later)))
+    assert ledger.expiring(at + timedelta(minutes=44)) == {}
+    assert ledger.expiring(at + timedelta(minutes=45)) == {ACME: (note,)}
+    assert ledger.expiring(at + timedelta(days=9)) == {ACME: (note, later)}
+    ledger.change(LedgerChanges(settles=(note,)))
+    assert ledger.expiring(at + timedelta(days=2)) == {}
+
+
+def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(ledger: Ledger) -> None:
+    """Which is why cleanup leaves no note that it settles."""
+    note = expiry_key(MORNING, ACME, Grain.WORKING)
+    ledger.change(LedgerChanges(settles=(note,), expiries=(note,)))
+    assert ledger.expiring(MORNING + HOUR) == {}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        due_key(OTHER, DAY, "a"),
+        expiry_key(MORNING, Scope("rival", "support"), Grain.DAILY),
+        "timeline/x/y/acme/support/z",
+        "ledger/due/daily/acme/support",
+        "ledger/due/daily/acme/support/../../x",
+    ],
+)
+def test_invariant_7_a_message_can_only_change_its_own_agents_ledger(key: str) -> None:
+    require_own([due_key(ACME, DAY, "a"), expiry_key(MORNING, ACME, Grain.DAILY)], ACME)
+    with pytest.raises(Rejected):
+        require_own([due_key(ACME, DAY, "a"), key], ACME)
