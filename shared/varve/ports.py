@@ -68,9 +68,12 @@ class MemoryReader(Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
     ) -> list[Candidate]:
-        """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered."""
+        """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered.
+
+        `model` names the model behind the vector. Raises Misconfigured: the store's is another.
+        """
 
     def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
         """The newest by event time, newest first."""

@@ -257,6 +257,24 @@ class TestListing:
         assert [info.key for info in objects.list("a")] == keys
 
 
+class TestDeletingAndFolders:
+    def test_deletes_what_is_there_and_minds_nothing_else(self, objects: Objects) -> None:
+        for key in ("a/1", "a/2", "a/3"):
+            objects.put(key, b"x")
+        objects.delete(["a/1", "a/missing", "a/3"])
+        assert [info.key for info in objects.list("a")] == ["a/2"]
+        objects.delete([])
+        objects.delete(["b/never"])
+        assert [info.key for info in objects.list("a")] == ["a/2"]
+
+    def test_folders_are_the_names_that_have_objects_below_them(self, objects: Objects) -> None:
+        for key in ("v/w1/a/x", "v/w1/b/x", "v/w1/b/y/z", "v/w2/c/x", "v/w1/file"):
+            objects.put(key, b"x")
+        assert list(objects.folders("v/w1")) == ["a", "b"]
+        assert list(objects.folders("v")) == ["w1", "w2"]
+        assert list(objects.folders("nothing")) == []
+
+
 class TestDirectory:
     def test_reading_does_not_make_the_directory(self, tmp_path: Path) -> None:
         root = tmp_path / "store"

@@ -119,7 +119,9 @@ def look(
     records: Records, text: str, vector: Vector | None = None, where: Filter = ANY, limit: int = 50
 ) -> list[Candidate]:
     asked = axis(0) if vector is None else vector
-    return records.search(SCOPE, Grain.WORKING, text=text, vector=asked, where=where, limit=limit)
+    return records.search(
+        SCOPE, Grain.WORKING, text=text, vector=asked, model=MODEL, where=where, limit=limit
+    )
 
 
 def worded(records: Records, text: str) -> set[str]:
@@ -203,7 +205,9 @@ class TestUpsert:
         daily = embedded(record("a", "secret daily"))
         records.upsert(SCOPE, Grain.DAILY, [daily], MODEL)
         for number, scope in enumerate([SCOPE, *others]):
-            found = records.search(scope, Grain.WORKING, text="secret", vector=axis(0), where=ANY, limit=50)
+            found = records.search(
+                scope, Grain.WORKING, text="secret", vector=axis(0), model=MODEL, where=ANY, limit=50
+            )
             assert [c.record.content for c in found] == [f"secret {number}"]
             assert records.count(scope, Grain.WORKING, where=ANY) == 1
             (only,) = records.browse(scope, Grain.WORKING, where=ANY, limit=10)
@@ -216,6 +220,15 @@ class TestUpsert:
 
 class TestModel:
     """Invariant 10: model and dimensions are recorded in each store; a mismatch names both."""
+
+    def test_invariant_10_asking_with_another_model_is_an_error_too(self, records: Records) -> None:
+        put(records, record("a", "tea"))
+        with pytest.raises(Misconfigured) as raised:
+            records.search(
+                SCOPE, Grain.WORKING, text="tea", vector=axis(0), model="other:4", where=ANY, limit=5
+            )
+        assert repr(MODEL) in str(raised.value)
+        assert "'other:4'" in str(raised.value)
 
     @pytest.mark.parametrize("other", ["other:8", "contract:16", "contract-v2:8"])
     def test_invariant_10_a_mismatch_is_an_error_that_names_both_models(
@@ -423,3 +436,28 @@ def test_reading_a_directory_that_is_not_there_does_not_make_it(tmp_path: Path) 
     records = directory(tmp_path / "store")()
     TestReading().test_a_store_nobody_wrote_to_is_empty(records)
     assert not (tmp_path / "store").exists()
+
+
+class TestPeriods:
+    def test_counts_the_records_of_each_period(self, records: Records) -> None:
+        put(records, *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 2}") for n in range(5)))
+        assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-01": 3, "2026-03-02": 2}
+
+    def test_reads_all_of_one_period_oldest_first(self, records: Records) -> None:
+        times = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (9, 7, 8)]
+        made = [record(f"a{n}", "tea", period="2026-03-01", event_time=time) for n, time in enumerate(times)]
+        put(records, *made, record("b", "tea", period="2026-03-02"))
+        found = records.in_period(SCOPE, Grain.WORKING, "2026-03-01")
+        assert [one.id for one in found] == ["a1", "a2", "a0"]
+        assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
+
+    def test_reads_a_period_of_more_than_a_thousand(self, records: Records) -> None:
+        put(records, *(record(f"a{n}", "tea", period="2026-03-01") for n in range(1_200)))
+        assert len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01")) == 1_200
+
+    def test_deletes_whole_periods_and_says_how_many_records(self, records: Records) -> None:
+        put(records, *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 3}") for n in range(9)))
+        assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01", "2026-03-02", "2026-04-01"]) == 6
+        assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-03": 3}
+        assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"]) == 0
+        assert records.delete_periods(SCOPE, Grain.DAILY, ["2026-03-01"]) == 0

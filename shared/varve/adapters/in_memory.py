@@ -76,8 +76,9 @@ class InMemoryRecords:
         return len(changed)
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
     ) -> list[Candidate]:
+        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
         words = _words(text)
         found = [
             Candidate(

@@ -93,9 +93,10 @@ class LanceRecords:
         return int(merged.num_inserted_rows + merged.num_updated_rows)
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, where: Filter, limit: int
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
     ) -> list[Candidate]:
         def run(table: Table) -> list[Candidate]:
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
             columns = [*RECORD_COLUMNS, "vector"]
             by_vector = table.search(vector, vector_column_name="vector").distance_type("cosine")
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")

@@ -166,7 +166,7 @@ def require_conditional_put(objects: Objects, where: str) -> None:
     """Make sure the endpoint refuses to overwrite under If-None-Match.
 
     LanceDB commits and this library's own updates rest on it: an endpoint that ignores it loses
-    acknowledged rows without an error. One request once the probe object exists, two before.
+    acknowledged rows without an error. A few requests, once per process.
     Raises Misconfigured: it does not refuse.
     """
     for content in (b"1", b"2"):

@@ -124,7 +124,15 @@ def _ranked(
     grain_of: dict[str, Grain] = {}
     candidates: list[Candidate] = []
     for grain in grains:
-        lane = reader.search(scope, grain, text=way.text, vector=vector, where=way.where, limit=limit)
+        lane = reader.search(
+            scope,
+            grain,
+            text=way.text,
+            vector=vector,
+            model=embedder.model,
+            where=way.where,
+            limit=limit,
+        )
         grain_of |= {candidate.record.id: grain for candidate in lane}
         candidates += lane
     weights = {id_: lane_weight(grain, way.asked, way.age_days) for id_, grain in grain_of.items()}

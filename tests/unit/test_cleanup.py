@@ -1,0 +1,256 @@
+"""Cleanup: what has outlived its plan and is summed up goes, the rest stays and is told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.traffic import Simulation
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
+from varve.domain.identity import Scope
+from varve.domain.workspace import WorkspaceConfig
+from varve.pipeline import configure
+from varve.pipeline.cleanup import CleanupReport, GrainReport
+from varve.ports import ObjectInfo
+
+SCOPE = Scope("acme", "support")
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+OVER = datetime(2026, 3, 5, tzinfo=UTC)  # when Monday's 48 hours of a free plan are
+
+
+class Agent:
+    """An agent that was talked to on so many days from Monday on."""
+
+    def __init__(self, days: int = 1, configured: bool = True, **config: Any) -> None:
+        configs = {"acme": WorkspaceConfig.model_validate(config)} if configured else {}
+        self.sim = Simulation(configs, MONDAY)
+        for number in range(days):
+            self.tell(MONDAY + timedelta(days=number))
+
+    def tell(self, at: datetime, text: str = "I like tea.", name: str = "") -> None:
+        name = name or f"c-{at:%Y-%m-%d}"
+        messages = [{"id": f"{name}.m", "role": "user", "content": text, "timestamp": iso(at)}]
+        identity = {"workspaceId": "acme", "agentId": "support", "conversationId": name, "userId": "u-42"}
+        self.sim.ingest([{**identity, "messages": messages}])
+        self.sim.drain()
+
+    def sum_up(self, at: datetime, *grains: Grain) -> None:
+        for grain in grains or (Grain.DAILY,):
+            self.sim.plan(grain, at)
+
+    def look(self, at: datetime, **given: Any) -> CleanupReport:
+        self.sim.clock.now = at
+        report = self.sim.app.cleanup(SCOPE, at, **given)
+        self.sim.drain()
+        return report
+
+    def kept(self, grain: Grain = Grain.WORKING) -> list[str]:
+        return sorted(self.sim.parts.records.periods(SCOPE, grain))
+
+    def everything(self) -> list[tuple[ObjectInfo, bytes]]:
+        objects = self.sim.parts.objects
+        tops = ("ledger", "timeline", "payloads", "workspaces")
+        return [(info, objects._data[info.key]) for top in tops for info in objects.list(top)]
+
+
+def of(report: CleanupReport, grain: Grain = Grain.WORKING) -> GrainReport:
+    return next(each for each in report.grains if each.grain is grain)
+
+
+def test_a_day_goes_when_its_last_hour_has_outlived_the_limit_and_not_before() -> None:
+    agent = Agent()
+    agent.sum_up(MONDAY + DAY)
+    assert of(agent.look(OVER - timedelta(microseconds=1))).expired == {}
+    assert agent.kept() == ["2026-03-02"]
+    assert of(agent.look(OVER)).expired == {"2026-03-02": 2}
+    assert agent.kept() == []
+    assert agent.kept(Grain.DAILY) == ["2026-03-02"]
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing() -> None:
+    agent = Agent(days=3)
+    agent.sum_up(MONDAY + 4 * DAY)
+    before = (agent.kept(), agent.everything())
+    dry = agent.look(OVER + DAY, dry_run=True)
+    assert (agent.kept(), agent.everything()) == before
+    assert dry == agent.look(OVER + DAY)
+    assert agent.kept() == ["2026-03-04"]
+
+
+def test_a_report_as_json_tells_counts_and_the_oldest_kept_of_each_grain() -> None:
+    agent = Agent(days=3)
+    agent.sum_up(MONDAY + DAY)
+    grains = agent.look(OVER + DAY, dry_run=True).to_dict()["grains"]
+    assert list(grains) == [str(grain) for grain in Grain]
+    assert grains["working"] == {
+        "limit": "48 hours",
+        "oldestKept": "2026-03-04",
+        "expiredPeriods": 1,
+        "expiredRecords": 2,
+        "unsealed": {"2026-03-03": 2},
+    }
+    assert grains["yearly"]["oldestKept"] == "2025"
+
+
+def test_invariant_6_what_is_not_summed_up_is_kept_and_told() -> None:
+    agent = Agent()
+    report = of(agent.look(OVER + 40 * DAY))
+    assert (report.expired, report.unsealed) == ({}, {"2026-03-02": 2})
+    assert agent.kept() == ["2026-03-02"]
+
+
+def test_invariant_6_what_came_after_its_summary_is_kept_until_that_is_rebuilt() -> None:
+    agent = Agent()
+    agent.sum_up(MONDAY + DAY)
+    agent.tell(MONDAY, "I like late tea.", "c-late")
+    assert of(agent.look(OVER)).unsealed == {"2026-03-02": 4}
+    agent.sum_up(OVER + HOUR)
+    assert of(agent.look(OVER + HOUR)).expired == {"2026-03-02": 4}
+
+
+def test_invariant_6_a_summary_that_is_stale_itself_is_kept_for_the_words_only_it_has() -> None:
+    agent = Agent(retention={"daily": "9 days"})
+    agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
+    agent.look(MONDAY + 8 * DAY)
+    agent.tell(MONDAY, "I like late tea.", "c-late")
+    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).unsealed == {"2026-03-02": 1}
+    agent.sum_up(MONDAY + 9 * DAY, Grain.DAILY, Grain.WEEKLY)
+    assert of(agent.look(MONDAY + 9 * DAY), Grain.DAILY).expired == {"2026-03-02": 1}
+    (week,) = agent.sim.parts.records.in_period(SCOPE, Grain.WEEKLY, "2026-W10")
+    assert "late tea" in week.key_facts
+    assert "I like tea." in week.key_facts
+
+
+def test_what_waited_goes_at_the_first_pass_after_it_was_summed_up() -> None:
+    agent = Agent(days=3, retention={"daily": "2 days"})
+    at = datetime(2026, 3, 6, 1, tzinfo=UTC)
+    agent.sum_up(at)
+    agent.sim.clean(at)
+    assert agent.kept(Grain.DAILY) == ["2026-03-02", "2026-03-03", "2026-03-04"]
+    closed = datetime(2026, 3, 9, 1, tzinfo=UTC)
+    agent.sum_up(closed, Grain.WEEKLY)
+    agent.sim.clean(closed)
+    assert agent.kept(Grain.DAILY) == []
+
+
+def test_force_takes_what_is_not_summed_up_as_well() -> None:
+    agent = Agent()
+    assert of(agent.look(OVER, force=True, dry_run=True)).expired == {"2026-03-02": 2}
+    report = of(agent.look(OVER, force=True))
+    assert (report.expired, report.unsealed, agent.kept()) == ({"2026-03-02": 2}, {}, [])
+
+
+def test_a_parent_whose_own_time_is_over_keeps_its_children_from_nothing() -> None:
+    """Days that a workspace keeps longer than weeks go all the same."""
+    agent = Agent(retention={"weekly": "1 week", "daily": "30 days"})
+    agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
+    agent.sum_up(MONDAY + 30 * DAY, Grain.MONTHLY)
+    agent.look(MONDAY + 30 * DAY)
+    assert (agent.kept(Grain.WEEKLY), agent.kept(Grain.DAILY)) == ([], [])
+
+
+def test_the_pyramid_is_cleaned_from_working_upward_in_one_pass() -> None:
+    agent = Agent()
+    agent.sum_up(MONDAY + 400 * DAY, *SUMMARY_GRAINS)
+    agent.look(MONDAY + 400 * DAY)
+    assert [agent.kept(grain) for grain in Grain] == [[], [], [], [], [], ["2026"]]
+    agent.look(MONDAY + 900 * DAY)
+    assert agent.kept(Grain.YEARLY) == []
+
+
+# The timeline.
+
+
+def test_the_timeline_follows_the_yearly_limit() -> None:
+    agent = Agent()
+    before = datetime(2028, 1, 2, 23, tzinfo=UTC)  # the last day of 2027, as the calendar has it
+    assert agent.look(before).timeline == ()
+    assert agent.look(before + HOUR).timeline == ("2026-03-02",)
+    assert list(agent.sim.parts.objects.list("timeline")) == []
+
+
+def test_a_workspace_may_keep_less_of_the_timeline() -> None:
+    agent = Agent(days=3, retention={"timeline": "2 days"})
+    at = MONDAY + 3 * DAY
+    assert agent.look(at, dry_run=True).timeline == ("2026-03-02", "2026-03-03")
+    assert len(list(agent.sim.parts.objects.list("timeline"))) == 3
+    agent.look(at)
+    assert [info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")] == ["2026-03-04"]
+
+
+# When to look.
+
+
+def noted(agent: Agent) -> list[str]:
+    return [info.key.removeprefix("ledger/expiry/") for info in agent.sim.parts.objects.list("ledger/expiry")]
+
+
+def test_a_pass_looks_at_agents_of_which_something_has_expired_and_at_no_other() -> None:
+    agent = Agent()
+    agent.sum_up(MONDAY + DAY)
+    assert agent.sim.app.clean(OVER - HOUR).agents == 0
+    outcome = agent.sim.app.clean(OVER)
+    assert (outcome.agents, outcome.periods, outcome.records, outcome.unsealed) == (1, 1, 2, 0)
+    agent.sim.drain()
+    assert agent.sim.app.clean(OVER + HOUR).agents == 0
+
+
+def test_a_note_is_settled_by_the_pass_and_the_next_expiry_is_noted() -> None:
+    agent = Agent(days=3)
+    agent.sum_up(MONDAY + 4 * DAY)
+    agent.sim.clean(OVER)
+    assert [note for note in noted(agent) if note.endswith("working")] == [
+        "2026-03-06T00/acme/support/working",
+        "2026-03-07T00/acme/support/working",
+    ]
+    agent.sim.clean(OVER + 2 * DAY)
+    assert [note for note in noted(agent) if note.endswith("working")] == []
+
+
+def test_notes_stay_until_the_deletion_is_done() -> None:
+    agent = Agent()
+    agent.sum_up(MONDAY + DAY)
+    before = noted(agent)
+    agent.sim.app.clean(OVER)
+    assert noted(agent)[: len(before)] == before
+    agent.sim.drain()
+    assert "2026-03-05T00/acme/support/working" not in noted(agent)
+
+
+def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -> None:
+    agent = Agent(days=2)
+    agent.sum_up(MONDAY + DAY + HOUR)
+    late = OVER + timedelta(days=1, hours=5, minutes=10)
+    assert agent.sim.app.clean(late).unsealed == 1
+    agent.sim.drain()
+    assert agent.sim.app.clean(late + DAY).unsealed == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("plan", "free"), ("retention.working", "1 day"), ("timezone", "Asia/Tokyo")]
+)
+def test_a_change_of_configuration_makes_cleanup_look_again(name: str, value: str) -> None:
+    agent = Agent(days=2, configured=False)
+    objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
+    objects.put("vectordb/acme/support/working/some-file", b"")
+    configure.change("acme", "plan", "pro", MONDAY, objects=objects, ledger=ledger)
+    agent.sum_up(MONDAY + 3 * DAY)
+    at = OVER + 2 * DAY
+    agent.sim.app.clean(at)
+    agent.sim.drain()
+    assert agent.kept() == ["2026-03-02", "2026-03-03"]
+    configure.change("acme", name, value, at, objects=objects, ledger=ledger)
+    outcome = agent.sim.app.clean(at + HOUR)
+    agent.sim.drain()
+    assert outcome.agents == 1
+    assert agent.kept() == ([] if name != "timezone" else ["2026-03-02", "2026-03-03"])
+
+
+def test_an_agent_without_records_is_cleaned_to_no_effect() -> None:
+    agent = Agent(days=0)
+    report = agent.look(OVER)
+    assert all((grain.expired, grain.unsealed) == ({}, {}) for grain in report.grains)
+    assert of(report).oldest_kept == Period.of(OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone).label

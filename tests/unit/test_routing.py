@@ -1,0 +1,217 @@
+"""Where a question is looked for: windows and grains by rule, and never an empty answer for want of a summary."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.support.builders import ACME, WordEmbedder, a_record, attempt, embedded
+from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
+from varve.domain.answer import SearchResponse
+from varve.domain.calendar import Grain, Period
+from varve.domain.errors import Rejected
+from varve.domain.query import parse_search_request
+from varve.domain.ranking import ASKED_WEIGHT, SUMMARY_WEIGHT_NOW, SUMMARY_WEIGHT_YEAR, lane_weight
+from varve.domain.record import MemoryType, Record
+from varve.domain.routing import Route, route
+from varve.domain.summary import summary_id
+from varve.pipeline.ledger import Ledger
+from varve.pipeline.search import search
+
+UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday, in 2026-W47
+WEEK = Period.parse("2026-W46")
+WEDNESDAY = datetime(2026, 11, 11, 12, tzinfo=UTC)
+
+
+def routed(text: str | None = None, zone: ZoneInfo = UTC_ZONE, **arguments: Any) -> Route:
+    return route(parse_search_request({"queryText": text, **arguments}), NOW, zone)
+
+
+def at(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=UTC)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until", "asked"),
+    [
+        ("what did Dana say yesterday?", at(2026, 11, 20), at(2026, 11, 21), Grain.DAILY),
+        ("what happened last week?", at(2026, 11, 9), at(2026, 11, 16), Grain.WEEKLY),
+        ("what happened in March?", at(2026, 3, 1), at(2026, 4, 1), Grain.MONTHLY),
+        ("what was 2025 like?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
+        ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), Grain.MONTHLY),
+    ],
+)
+def test_time_words_give_the_window_and_the_grain(
+    text: str, since: datetime, until: datetime, asked: Grain
+) -> None:
+    way = routed(text)
+    assert (way.where.since, way.where.until, way.asked) == (since, until, asked)
+    assert way.lanes == tuple(Grain)
+    assert way.understood is not None
+    assert way.understood.phrase in text
+    assert way.understood.phrase not in way.text
+
+
+def test_the_window_is_of_the_workspaces_days() -> None:
+    where = routed("what did Dana say yesterday?", ZoneInfo("Asia/Tokyo")).where
+    assert (where.since, where.until) == (at(2026, 11, 19, 15), at(2026, 11, 20, 15))
+
+
+def test_a_question_that_speaks_of_no_time_is_asked_of_all() -> None:
+    way = routed("where does Dana live?")
+    assert (way.where.since, way.where.until, way.asked, way.understood) == (None, None, None, None)
+    assert (way.lanes, way.text, way.age_days) == (tuple(Grain), "where does Dana live?", None)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"since": "2026-01-01"}, {"until": "2026-01-01"}, {"minimumDaysAgo": 3}, {"maximumDaysAgo": 0}],
+)
+def test_limits_that_are_given_go_before_words(limits: dict[str, Any]) -> None:
+    way = routed("what happened last week?", **limits)
+    assert (way.understood, way.asked, way.text) == (None, None, "what happened last week?")
+
+
+def test_a_grain_that_is_given_is_the_only_lane_and_must_not_read_as_empty() -> None:
+    way = routed("Dana", grain="weekly")
+    assert (way.lanes, way.asked) == ((Grain.WEEKLY,), Grain.WEEKLY)
+
+
+def test_words_are_meant_as_of_the_questions_present() -> None:
+    where = routed("what happened yesterday?", asOf="2026-03-02").where
+    assert (where.since, where.until) == (at(2026, 3, 1), at(2026, 3, 2))
+
+
+def test_a_question_without_its_time_words_is_the_same_question() -> None:
+    request = parse_search_request({"queryText": "tea last week"})
+    wide = route(request, NOW, UTC_ZONE).anywhen(request)
+    assert (wide.text, wide.where.since, wide.where.until, wide.asked) == ("tea last week", None, None, None)
+
+
+def test_limits_that_leave_no_time_are_refused() -> None:
+    assert isinstance(attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")), Rejected)
+
+
+def test_summaries_weigh_more_the_further_back_the_window_lies() -> None:
+    ages = [None, 0.0, 30.0, 180.0, 365.0, 4_000.0]
+    weights = [lane_weight(Grain.MONTHLY, None, age) for age in ages]
+    assert weights == sorted(weights)
+    assert (weights[0], weights[-1], weights[-2]) == (
+        SUMMARY_WEIGHT_NOW,
+        SUMMARY_WEIGHT_YEAR,
+        SUMMARY_WEIGHT_YEAR,
+    )
+    assert {lane_weight(Grain.WORKING, Grain.WORKING, age) for age in ages} == {1.0}
+    asked = lane_weight(Grain.MONTHLY, Grain.MONTHLY, 30.0)
+    assert asked == pytest.approx(ASKED_WEIGHT * lane_weight(Grain.MONTHLY, None, 30.0))
+
+
+def test_a_windows_age_is_that_of_its_middle() -> None:
+    assert routed(since="2026-11-11", until="2026-11-20").age_days == pytest.approx(5.5)
+    assert routed(since="2026-11-19").age_days == pytest.approx(1.25)
+
+
+# What is searched, and when it falls back.
+
+
+class Shelf:
+    """A memory of one week: facts of its days, and what summaries there are."""
+
+    def __init__(self) -> None:
+        self.records, self.ledger = InMemoryRecords(), Ledger(InMemoryObjects())
+        self.put(Grain.WORKING, a_record("Dana likes tea.", at=WEDNESDAY))
+
+    def put(self, grain: Grain, *records: Record) -> None:
+        self.records.upsert(ACME, grain, embedded(*records), WordEmbedder.model)
+
+    def sum_up(self, period: Period, text: str = "Tea was liked.") -> None:
+        start, end = period.start(UTC_ZONE), period.end(UTC_ZONE)
+        given = {"source_ids": ("a", "b"), "memory_type": MemoryType.SUMMARY, "conversation_id": None}
+        middle = start + (end - start) / 2
+        record = a_record(text, at=middle, id=summary_id(period), period=period.label, **given)
+        self.put(period.grain, record)
+
+    def ask(self, text: str | None = None, **arguments: Any) -> SearchResponse:
+        request = parse_search_request({"queryText": text, **arguments})
+        parts: Any = {"reader": self.records, "ledger": self.ledger, "embedder": WordEmbedder()}
+        return search(ACME, request, NOW, UTC_ZONE, **parts)
+
+
+def grains(answer: SearchResponse) -> list[str]:
+    return [result.grain for result in answer.results]
+
+
+def test_a_week_without_its_summary_answers_with_what_lies_below() -> None:
+    answer = Shelf().ask("tea", grain="weekly")
+    assert (grains(answer), answer.searched.fallback) == (["working"], True)
+    assert answer.searched.grains == ["working", "daily", "weekly"]
+
+
+def test_a_week_with_its_summary_answers_with_that_and_its_sources_ids() -> None:
+    shelf = Shelf()
+    shelf.sum_up(WEEK)
+    answer = shelf.ask("tea", grain="weekly")
+    assert (grains(answer), answer.searched.fallback) == (["weekly"], False)
+    assert answer.searched.grains == ["weekly"]
+    (only,) = answer.results
+    assert (only.source_ids, only.memory_type, only.date) == (["a", "b"], "summary", "2026-11-09")
+
+
+def test_a_stale_summary_answers_together_with_what_lies_below() -> None:
+    shelf = Shelf()
+    shelf.sum_up(WEEK)
+    shelf.ledger.mark(ACME, [WEEK], "late")
+    answer = shelf.ask("tea", grain="weekly")
+    assert (set(grains(answer)), answer.searched.fallback) == ({"weekly", "working"}, True)
+
+
+def test_a_period_outside_the_window_that_is_due_makes_nobody_fall_back() -> None:
+    shelf = Shelf()
+    shelf.sum_up(WEEK)
+    shelf.ledger.mark(ACME, [WEEK.next(), WEEK.previous()], "late")
+    answer = shelf.ask("tea", grain="weekly", since="2026-11-09", until="2026-11-15")
+    assert (grains(answer), answer.searched.fallback) == (["weekly"], False)
+
+
+def test_the_grain_that_words_speak_of_falls_back_as_well() -> None:
+    shelf = Shelf()
+    answer = shelf.ask("tea last week")
+    assert (grains(answer), answer.searched.fallback) == (["working"], True)
+    assert answer.searched.understood is not None
+    assert answer.searched.understood.grain == "weekly"
+    shelf.sum_up(WEEK)
+    assert shelf.ask("tea last week").searched.fallback is False
+
+
+def test_auto_without_words_of_time_searches_every_grain_in_one_ranking() -> None:
+    shelf = Shelf()
+    shelf.sum_up(WEEK)
+    answer = shelf.ask("tea")
+    assert answer.searched.grains == [str(grain) for grain in Grain]
+    assert (set(grains(answer)), answer.searched.fallback) == ({"working", "weekly"}, False)
+
+
+def test_a_question_about_a_time_with_nothing_in_it_is_answered_from_any_time_and_says_so() -> None:
+    answer = Shelf().ask("tea in March 2024")
+    assert grains(answer) == ["working"]
+    assert answer.hint is not None
+    assert "March 2024" in answer.hint
+
+
+def test_browsing_a_grain_shows_its_summaries_first() -> None:
+    shelf = Shelf()
+    shelf.sum_up(WEEK)
+    shelf.ledger.mark(ACME, [WEEK], "late")
+    shelf.put(Grain.WORKING, a_record("newer", at=NOW - timedelta(hours=1)))
+    assert grains(shelf.ask(grain="weekly"))[0] == "weekly"
+
+
+def test_no_fallback_where_nothing_lies_below() -> None:
+    shelf = Shelf()
+    answer = shelf.ask("tea", grain="yearly", until="2020-01-01")
+    assert (answer.results, answer.searched.fallback) == ([], False)
+    assert answer.hint
