@@ -53,6 +53,7 @@ class ExpirePeriods:
     grain: Grain
     labels: tuple[str, ...]
     ledger: LedgerChanges = NO_CHANGES
+    force: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
         "agentId": message.scope.agent,
         "grain": str(message.grain),
         "labels": list(message.labels),
+        "force": message.force,
         **ledger_as_json(message.ledger),
     }
     group = _group(message.scope.workspace, message.scope.agent, message.grain)
@@ -153,7 +155,7 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
         grain, changes = Grain(body["grain"]), ledger_from_json(body, scope)
         if body["type"] == "expire":
             labels = tuple(Period.parse(label, grain).label for label in body["labels"])
-            return ExpirePeriods(scope, grain, labels, changes)
+            return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
         records = tuple(map(record_from_json, body["records"]))
         return WriteRecords(scope, grain, str(body["model"]), records, changes)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -230,7 +230,9 @@ class Trouble:
     storage: float = 0.0
 
 
-SETTLED = 0.0
+SETTLED = 0.15
+"""How much is held back around a cleanup pass, so that late words meet the deletion on its way."""
+
 CALM = Trouble()
 ROUGH = Trouble(twice=0.15, held=0.1, missed=0.25, model=0.2, storage=0.01)
 

@@ -147,9 +147,11 @@ def test_a_parent_whose_own_time_is_over_keeps_its_children_from_nothing() -> No
     """Days that a workspace keeps longer than weeks go all the same."""
     agent = Agent(retention={"weekly": "1 week", "daily": "30 days"})
     agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
-    agent.sum_up(MONDAY + 30 * DAY, Grain.MONTHLY)
+    agent.sum_up(MONDAY + 28 * DAY, Grain.MONTHLY)
+    agent.look(MONDAY + 28 * DAY)
+    assert (agent.kept(Grain.WEEKLY), agent.kept(Grain.DAILY)) == ([], ["2026-03-02"])
     agent.look(MONDAY + 30 * DAY)
-    assert (agent.kept(Grain.WEEKLY), agent.kept(Grain.DAILY)) == ([], [])
+    assert agent.kept(Grain.DAILY) == []
 
 
 def test_the_pyramid_is_cleaned_from_working_upward_in_one_pass() -> None:

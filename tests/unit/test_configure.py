@@ -184,9 +184,6 @@ def pro_by_default(tmp_path: Path) -> Callable[[], Memory]:
     return lambda: Memory.open(tmp_path, workspace="acme", now=MORNING, environment=environment)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a stored configuration without a plan means free, whatever the default"
-)
 def test_setting_something_else_leaves_the_operators_default_plan(
     pro_by_default: Callable[[], Memory],
 ) -> None:

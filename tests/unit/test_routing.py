@@ -1,4 +1,4 @@
-"""Where a question is looked for: windows and grains by rule, and never an empty answer for want of a summary."""
+"""Where a question is looked for: windows and grains by rule, and what lies below a missing summary."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def at(*parts: int) -> datetime:
         ("what did Dana say yesterday?", at(2026, 11, 20), at(2026, 11, 21), Grain.DAILY),
         ("what happened last week?", at(2026, 11, 9), at(2026, 11, 16), Grain.WEEKLY),
         ("what happened in March?", at(2026, 3, 1), at(2026, 4, 1), Grain.MONTHLY),
-        ("what was 2025 like?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
+        ("what happened in 2025?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
         ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), Grain.MONTHLY),
     ],
 )

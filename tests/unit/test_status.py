@@ -9,6 +9,7 @@ from tests.support.builders import ACME, an_operation
 from tests.support.traffic import Simulation
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.errors import Retryable
+from varve.domain.identity import Scope
 from varve.domain.summary import SummaryTask
 from varve.domain.workspace import WorkspaceConfig
 
@@ -127,6 +128,6 @@ def test_a_failed_period_is_told_with_its_reason_and_its_next_try() -> None:
 
 def test_periods_are_of_one_agent_alone() -> None:
     agent = Agent()
-    agent.sim.app.ledger.mark(ACME.__class__("acme", "sales"), [Period.parse("2026-03-02")], "a")
+    agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-02")], "a")
+    agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-01")], "a")
     assert agent.periods(MONDAY + DAY)["due"] == ["2026-03-02"]
-    assert len(agent.periods(MONDAY + DAY)["due"]) == 1

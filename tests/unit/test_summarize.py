@@ -305,7 +305,7 @@ def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> 
 
 def test_gathering_reads_a_fact_told_twice_once() -> None:
     agent = told(a_record("Dana likes tea."), a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)))
-    assert len(gather(ACME, DAY, reader=agent.records).key_facts) == 1
+    assert len(gather(ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records).key_facts) == 1
 
 
 # The budget.

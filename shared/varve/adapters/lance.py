@@ -31,6 +31,8 @@ with without_rest_client():
     from lancedb.table import Table
 
 TABLE = "memories"
+CACHE_BYTES = 32 * 1024 * 1024
+"""For indices, and again for metadata: a warm process may meet any number of agents."""
 CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
 _KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True)
 
@@ -66,7 +68,9 @@ class LanceRecords:
         self._objects = objects
         self._options = storage_options
         self._upkeep = upkeep
-        self._session = lancedb.Session()
+        self._session = lancedb.Session(
+            index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES
+        )
         self._tables: dict[tuple[Scope, Grain], Table] = {}
         self._indexed: set[tuple[Scope, Grain]] = set()
 
@@ -152,8 +156,11 @@ class LanceRecords:
             count = int(table.count_rows(doomed))
             if count:
                 table.delete(doomed)
-                # Readers in flight start again from the newest version; what is past its time goes now.
-                table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+            # A deletion only hides rows, and compaction leaves files alone of which little is hidden:
+            # what stays is written anew, and the files before it go with their versions. Even where
+            # nothing was left to delete, for the delivery before may have ended half-way.
+            table.update(values_sql={"position": "position"})
+            table.optimize(cleanup_older_than=timedelta(milliseconds=1))
         return count
 
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:

@@ -42,6 +42,7 @@ class CleanupReport:
 
     grains: tuple[GrainReport, ...]
     timeline: tuple[str, ...]
+    force: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -76,7 +77,7 @@ def inspect(
     limit = timeline_limit(config.plan, own, now, config.zone)
     oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
     gone = tuple(day for day in kept_days(scope, objects=objects) if day < oldest)
-    return CleanupReport(grains, gone)
+    return CleanupReport(grains, gone, force)
 
 
 def clean(
@@ -97,7 +98,7 @@ def clean(
         expiries = (expiry_key(grain.next_expiry, scope, grain.grain),) if grain.next_expiry else ()
         changes = LedgerChanges(settles, tuple(key for key in expiries if key not in settles))
         if grain.expired:
-            message = ExpirePeriods(scope, grain.grain, tuple(grain.expired), changes)
+            message = ExpirePeriods(scope, grain.grain, tuple(grain.expired), changes, report.force)
             send_expiry(message, queue=queue, objects=objects)
         else:
             ledger.change(changes)

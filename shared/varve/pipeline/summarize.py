@@ -89,7 +89,7 @@ def summarize(
     """
     # Listed before anything is read: what is written from here on has marks of its own.
     marks = ledger.marks(scope, period)
-    gathered = gather(scope, period, reader=reader)
+    gathered = gather(scope, period, now, config, reader=reader)
     if not gathered.changed:
         expiries = _expiries(scope, period, config) if gathered.prior else ()
         ledger.change(LedgerChanges(settles=marks, expiries=expiries))
@@ -109,17 +109,33 @@ def summarize(
     return Outcome.BUILT
 
 
-def gather(scope: Scope, period: Period, *, reader: MemoryReader) -> Gathered:
+def gather(
+    scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: MemoryReader
+) -> Gathered:
     """What the period's summary is to be made from, oldest first."""
     below = [
         record for child in period.children() for record in reader.in_period(scope, child.grain, child.label)
     ]
     prior = next(iter(reader.get(scope, period.grain, [summary_id(period)])), None)
-    lost = frozenset(prior.source_ids if prior else ()) - {record.id for record in below}
+    lost = _lost(prior, below, period, now, config) if prior else frozenset()
     facts = [fact for record in below for fact in _key_facts(record)]
     if lost and prior:
         facts += key_facts_from_json(prior.key_facts)
     return Gathered(tuple(map(_source, below)), most_important(facts), prior, lost)
+
+
+def _lost(
+    prior: Record, below: Sequence[Record], period: Period, now: datetime, config: WorkspaceConfig
+) -> frozenset[str]:
+    """Sources of the summary that are gone, or whose time was over and that were made anew since.
+
+    A message may come later than its day's own limit: the day's new summary then knows of nothing else.
+    """
+    known = dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
+    child = period.grain.child or Grain.WORKING
+    oldest = retention.oldest_kept(child, config.limit(child), now, config.zone).label
+    same = {r.id for r in below if r.period >= oldest or known.get(r.id) == _source(r).fingerprint}
+    return frozenset(known) - same
 
 
 def _key_facts(record: Record) -> Iterable[KeyFact]:
@@ -204,10 +220,10 @@ def _fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig)
     lines: list[tuple[KeyFact, str]] = []
     for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):
         line = f"- {day_of(fact.event_time, config.zone)}: {fact.content}"
-        left -= estimated_tokens(line + "\n")
-        if left < 0:
-            break
-        lines.append((fact, line))
+        cost = estimated_tokens(line + "\n")
+        if cost <= left:
+            left -= cost
+            lines.append((fact, line))
     lines.sort(key=lambda pair: (pair[0].event_time, pair[0].id))
     return KEY_FACTS_HEADING + "\n".join(line for _, line in lines) if lines else ""
 

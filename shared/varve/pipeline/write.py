@@ -6,6 +6,7 @@ from itertools import groupby
 
 from varve.domain.calendar import Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.ledger import LedgerChanges
 from varve.messages import ExpirePeriods, WriteMessage, WriteRecords, WriteTriples, read_write
 from varve.pipeline.deliver import by_group, until_failure
 from varve.pipeline.ledger import Ledger
@@ -127,12 +128,26 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
 
 
 def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
-    labels = [label for message in messages for label in message.labels]
-    deleted = stores.records.delete_periods(messages[0].scope, messages[0].grain, labels)
-    _change_ledger(messages, stores)
+    """Delete what cleanup found, but for what something has come to since: that waits for the next pass."""
+    deleted = 0
+    for message in messages:
+        waiting = set() if message.force else _waiting(message, stores.ledger)
+        labels = [label for label in message.labels if label not in waiting]
+        if labels:
+            deleted += stores.records.delete_periods(message.scope, message.grain, labels)
+        # The notes that call for cleanup stay with what waits.
+        stores.ledger.change(LedgerChanges(expiries=message.ledger.expiries) if waiting else message.ledger)
     return deleted
 
 
-def _change_ledger(messages: Sequence[WriteRecords | ExpirePeriods], stores: Stores) -> None:
+def _waiting(message: ExpirePeriods, ledger: Ledger) -> set[str]:
+    """Those of the labels whose own summary, or that of the period above, is not up to date."""
+    above = message.grain.parent
+    due = {d.period for grain in (message.grain, above) if grain for d in ledger.due(grain, message.scope)}
+    periods = (Period(message.grain, label) for label in message.labels)
+    return {period.label for period in periods if {period, period.parent()} & due}
+
+
+def _change_ledger(messages: Sequence[WriteRecords], stores: Stores) -> None:
     for message in messages:
         stores.ledger.change(message.ledger)
