@@ -33,7 +33,7 @@ from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.settings import read_settings
 
-MAX_CLEANED = 2_000
+MAX_CLEANED = 500
 """Agents that one cleanup pass takes; the rest stay noted for the next."""
 
 
@@ -149,11 +149,11 @@ class Application:
             )
         return report
 
-    def show(self, scope: Scope, record_id: str) -> dict[str, Any]:
-        """A record and its sources."""
+    def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
+        """A record and its sources, `depth` levels of them."""
         from varve.pipeline.show import show
 
-        return show(scope, record_id, reader=self.parts.records, objects=self.parts.objects)
+        return show(scope, record_id, reader=self.parts.records, objects=self.parts.objects, depth=depth)
 
     def status(self, scope: Scope) -> dict[str, Any]:
         """How things stand."""

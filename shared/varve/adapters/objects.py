@@ -68,10 +68,11 @@ class ObstoreObjects:
                         obstore.delete(self._store, key)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        # S3 lists in order of keys, a page at a time: who stops early asks for no more pages.
         with _translated(prefix):
-            entries = [entry for page in obstore.list(self._store, prefix) for entry in page]
-        for entry in sorted(entries, key=lambda entry: entry["path"]):
-            yield ObjectInfo(entry["path"], entry["size"], entry["last_modified"])
+            for page in obstore.list(self._store, prefix):
+                for entry in page:
+                    yield ObjectInfo(entry["path"], entry["size"], entry["last_modified"])
 
     def folders(self, prefix: str) -> Sequence[str]:
         with _translated(prefix):
@@ -107,7 +108,8 @@ class LocalObjects(ObstoreObjects):
             super().delete(keys)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        return super().list(prefix) if self._root.is_dir() else iter(())
+        found = super().list(prefix) if self._root.is_dir() else iter(())
+        return iter(sorted(found, key=lambda info: info.key))
 
     def folders(self, prefix: str) -> Sequence[str]:
         return super().folders(prefix) if self._root.is_dir() else []

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, is_closed
 from varve.domain.identity import Scope
@@ -13,12 +15,15 @@ from varve.pipeline.ledger import Ledger
 GRACE = timedelta(hours=1)
 """How long after its end a period stays open for messages that are still on their way."""
 
+EASTERNMOST = timedelta(hours=14)
+"""How far ahead of UTC the first clocks are, those of Kiritimati."""
+
 MAX_PER_PASS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The periods to summarize now, oldest first, and how many are left for a later pass."""
+    """The periods to summarize now, oldest first, and how many more are closed but wait or are left."""
 
     due: tuple[Due, ...]
     left: int
@@ -44,19 +49,25 @@ def plan(
         (
             due
             for due in ledger.due(grain, scope)
-            if is_closed(due.period, now, config(due.scope.workspace).zone, GRACE)
+            if _may_be_closed(due.period, now)
+            and is_closed(due.period, now, config(due.scope.workspace).zone, GRACE)
             and (retry_now or _may_try(failures.get((due.scope, due.period)), now))
         ),
         key=lambda due: (due.period.label, due.scope.workspace, due.scope.agent),
     )
     waiting = _Children(grain, ledger)
-    planned = [due for due in ready if not waiting.on(due)]
-    return Plan(tuple(planned[:most]), max(0, len(planned) - most))
+    planned = tuple(islice((due for due in ready if not waiting.on(due)), most))
+    return Plan(planned, len(ready) - len(planned))
 
 
 def pending(scope: Scope, grain: Grain, ledger: Ledger) -> Iterator[Period]:
     """One agent's periods of a grain that have no ready summary, or a stale one."""
     return (due.period for due in ledger.due(grain, scope))
+
+
+def _may_be_closed(period: Period, now: datetime) -> bool:
+    """Whether it is closed anywhere on Earth: of what is open everywhere no configuration is read."""
+    return is_closed(period, now + EASTERNMOST, ZoneInfo("UTC"), GRACE)
 
 
 def _may_try(failure: Failure | None, now: datetime) -> bool:
