@@ -84,9 +84,12 @@ class Memory:
         request = parse_search_request({"query_text": query_text, **named})
         return self._application.search(self.scope, request, now)
 
-    def show(self, record_id: str) -> dict[str, Any]:
-        """A record and its sources, as JSON values. Raises Rejected: there is no such record."""
-        return self._application.show(self.scope, record_id)
+    def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
+        """A record and its sources, `depth` levels of them (None: down to the messages), as JSON values.
+
+        Raises Rejected: there is no such record.
+        """
+        return self._application.show(self.scope, record_id, depth)
 
     def summarize(self, *, grain: str | None = None, now: datetime | None = None) -> dict[str, int]:
         """Build the summaries that are due, from daily up or of one grain; how many of what outcome.

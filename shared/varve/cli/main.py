@@ -84,7 +84,7 @@ def search(options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """One record and where it comes from."""
-    shown = open_memory(options).show(options.id)
+    shown = open_memory(options).show(options.id, depth=options.depth)
     print(as_json(shown) if options.json else "\n".join(show_lines(shown)))
 
 

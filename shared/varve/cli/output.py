@@ -45,14 +45,33 @@ def _result_lines(number: int, result: Result, ids: bool) -> list[str]:
 
 
 def show_lines(shown: dict[str, Any]) -> list[str]:
-    """A record and, indented below it, its sources."""
+    """A record in full and, level by level below it, its sources, a line each."""
     lines = [f"{shown['id']}  {shown['memoryType']}  {shown['grain']} {shown['period']}", shown["content"]]
-    names = ("eventTime", "createdAt", "about", "userId", "conversationId", "importance", "confidence")
-    lines += [f"  {name}: {shown[name]}" for name in names if shown[name] is not None]
-    lines += [f"  └ {s['at']}  {s.get('name') or s['role']}: {s.get('content')}" for s in shown["sources"]]
-    if not shown["sources"]:
-        lines.append("  └ its messages are no longer kept")
+    lines += [f"  {name}: {_plain(shown[name])}" for name in _SHOWN if shown.get(name)]
+    return lines + _source_lines(shown.get("sources", []), "  ")
+
+
+_SHOWN = (
+    "eventTime", "createdAt", "about", "userId", "conversationId", "importance", "confidence", "people",
+    "topics", "openQuestions",
+)  # fmt: skip
+
+
+def _source_lines(sources: list[dict[str, Any]], indent: str) -> list[str]:
+    lines = []
+    for source in sources:
+        when = source.get("period") or source.get("at") or ""
+        who = f"{source.get('name') or source['role']}: " if "role" in source else ""
+        said = _plain(source.get("content")) if "content" in source else "is no longer kept"
+        lines.append(f"{indent}└ {when}  {source['id']}  {shorten(who + said, MAX_LINE, placeholder=' …')}")
+        lines += _source_lines(source.get("sources", []), indent + "  ")
     return lines
+
+
+def _plain(value: Any) -> str:
+    return (
+        ", ".join(value) if isinstance(value, list) and all(isinstance(v, str) for v in value) else str(value)
+    )
 
 
 def cleanup_lines(report: dict[str, Any], *, dry_run: bool) -> list[str]:

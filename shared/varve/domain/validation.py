@@ -36,6 +36,8 @@ def rejected(error: ValidationError, prefix: str = "") -> Rejected:
         reason = f"holds {context['actual_length']} items; the limit is {context['max_length']}"
     elif kind in {"greater_than_equal", "less_than_equal"}:
         reason = first["msg"].replace("Input should be", "must be")
+    elif kind == "string_pattern_mismatch":
+        reason = f"does not have the form {context['pattern']}"
     elif kind == "string_too_long":
         reason = f"is longer than {context['max_length']:,} characters"
     elif kind == "value_error":

@@ -39,7 +39,7 @@ class TakenIn:
     """
 
     def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
-        self._key = f"ledger/conversations/{scope.workspace}/{scope.agent}/{conversation_id}.json"
+        self._key = _taken_in_key(scope, conversation_id)
         self._objects = objects
         stored = objects.get(self._key)
         self._etag = stored.etag if stored else None
@@ -82,11 +82,23 @@ def messages_on(
     day: str, scope: Scope, conversation_id: str, *, objects: Objects
 ) -> Iterator[dict[str, Any]]:
     """The messages of one conversation on one local day, as they came, in order of position."""
-    lines = []
-    for info in objects.list(_folder(scope, day, conversation_id)):
+    lines = (
+        line
+        for conversation, line in messages_of_day(day, scope, conversation_id, objects=objects)
+        if conversation == conversation_id
+    )
+    yield from sorted(lines, key=lambda line: line["position"])
+
+
+def messages_of_day(
+    day: str, scope: Scope, conversation_id: str | None = None, *, objects: Objects
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """All messages of one local day, or of one of its conversations, each with its conversation's id."""
+    folder = f"timeline/{scope}/{day}" + (f"/{conversation_id}" if conversation_id else "")
+    for info in objects.list(folder):
         stored = objects.get(info.key)
-        lines += stored.data.decode().splitlines() if stored else []
-    yield from sorted(map(json.loads, lines), key=lambda line: line["position"])
+        for line in stored.data.decode().splitlines() if stored else ():
+            yield info.key.split("/")[4], json.loads(line)
 
 
 def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
@@ -96,15 +108,25 @@ def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
 
 
 def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
-    """Delete the messages of whole local days."""
-    for day in days:
-        folder = f"timeline/{scope.workspace}/{scope.agent}/{day}"
-        objects.delete([info.key for info in objects.list(folder)])
+    """Delete the messages of whole local days, and what is noted of conversations that have none left."""
+    gone = set(days)
+    if not gone:
+        return
+    keys = [info.key for info in objects.list(f"timeline/{scope}")]
+    doomed = [key for key in keys if key.split("/")[3] in gone]
+    kept = {key.split("/")[4] for key in keys if key.split("/")[3] not in gone}
+    over = {key.split("/")[4] for key in doomed} - kept
+    objects.delete(doomed)
+    objects.delete([_taken_in_key(scope, conversation_id) for conversation_id in sorted(over)])
 
 
 def _line(said: Said) -> dict[str, Any]:
     message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
+
+
+def _taken_in_key(scope: Scope, conversation_id: str) -> str:
+    return f"ledger/conversations/{scope}/{conversation_id}.json"
 
 
 def _folder(scope: Scope, day: str, conversation_id: str) -> str:
