@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -50,11 +51,12 @@ def _print(statuses: list[dict[str, Any]], answers: list[tuple[dict[str, Any], A
 
 def _print_next(options: argparse.Namespace, question: dict[str, Any]) -> None:
     store = options.store or "./memory"
+    varve = sys.argv[0] if Path(sys.argv[0]).name == "varve" else "varve"
     where = f"--store {store} --workspace {question['workspaceId']} --agent {question['agentId']}"
     print(f"\nThe store is {Path(store).resolve() if '://' not in store else store}. Try next:")
-    print(f'  varve search "{question["question"]}" {where}')
-    print(f"  varve search --since 2026-10-01 {where}")
-    print(f"  varve status {where}")
+    print(f'  {varve} search "{question["question"]}" {where}')
+    print(f"  {varve} search --since 2026-10-01 {where}")
+    print(f"  {varve} summarize {where}")
 
 
 def _ingest(scope: Scope, memory: Memory, conversations: list[Conversation]) -> None:
