@@ -209,7 +209,9 @@ class TestReadersInFlight:
         counted = reader.count(SCOPE, Grain.WORKING, where=Filter(user_id="u-1"))
         assert counted >= len(found)
         vector = embedded(0).vector
-        near = reader.search(SCOPE, Grain.WORKING, text="tea", vector=vector, where=ANY, limit=1_000)
+        near = reader.search(
+            SCOPE, Grain.WORKING, text="tea", vector=vector, model=MODEL, where=ANY, limit=1_000
+        )
         assert {c.record.id for c in near} >= {r.id for r in found}
         assert all(c.keyword > 0 for c in near)
         assert reader.get(SCOPE, Grain.WORKING, ["r-00000", "none"]) == [embedded(0).record]
@@ -294,7 +296,7 @@ class TestTwoWriters:
             assert rows(records) == each_once(*range(4))
             assert all(told in (0, 1) for told in acknowledged)
             found = records.search(
-                SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, where=ANY, limit=9
+                SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, model=MODEL, where=ANY, limit=9
             )
             assert len([c for c in found if c.keyword > 0]) == 4
 
@@ -318,7 +320,7 @@ class TestTwoWriters:
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
         assert write(open_records(root), 0) == 1
         (found,) = open_records(root).search(
-            SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, where=ANY, limit=9
+            SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, model=MODEL, where=ANY, limit=9
         )
         assert found.keyword > 0
 

@@ -37,7 +37,7 @@ SCHEDULES = {
     "SummarizeFunctionMonthly": ("SummarizeFunction", {"grain": "monthly"}, "cron(10 3 * * ? *)"),
     "SummarizeFunctionQuarterly": ("SummarizeFunction", {"grain": "quarterly"}, "cron(40 3 * * ? *)"),
     "SummarizeFunctionYearly": ("SummarizeFunction", {"grain": "yearly"}, "cron(10 4 * * ? *)"),
-    "CleanupFunctionNightly": ("CleanupFunction", {}, "cron(10 5 * * ? *)"),
+    "CleanupFunctionNightly": ("CleanupFunction", {}, "cron(40 * * * ? *)"),
 }
 
 # DESIGN 7.5, and what a function needs beside it: the name of the key's secret (never the key), the
