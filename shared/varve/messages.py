@@ -93,44 +93,30 @@ def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> No
 
 def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
     """Make the records durable on the write queue: one group per store. Raises Retryable."""
-    body = {
-        "type": "records",
-        "workspaceId": message.scope.workspace,
-        "agentId": message.scope.agent,
+    fields = {
         "grain": str(message.grain),
         "model": message.model,
         "records": [record_as_json(embedded) for embedded in message.records],
         **ledger_as_json(message.ledger),
     }
-    group = _group(message.scope.workspace, message.scope.agent, message.grain)
-    _send(body, body, group, message.scope, queue, objects)
+    _send_write("records", message.scope, message.grain, fields, queue, objects)
 
 
 def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
     """Have the writer delete periods, in the store's own group. Raises Retryable."""
-    body = {
-        "type": "expire",
-        "workspaceId": message.scope.workspace,
-        "agentId": message.scope.agent,
+    fields = {
         "grain": str(message.grain),
         "labels": list(message.labels),
         "force": message.force,
         **ledger_as_json(message.ledger),
     }
-    group = _group(message.scope.workspace, message.scope.agent, message.grain)
-    _send(body, body, group, message.scope, queue, objects)
+    _send_write("expire", message.scope, message.grain, fields, queue, objects)
 
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
-    body = {
-        "type": "triples",
-        "workspaceId": message.scope.workspace,
-        "agentId": message.scope.agent,
-        "operations": [triple.operation_as_json(operation) for operation in message.operations],
-    }
-    group = _group(message.scope.workspace, message.scope.agent, "graph")
-    _send(body, body, group, message.scope, queue, objects)
+    fields = {"operations": [triple.operation_as_json(operation) for operation in message.operations]}
+    _send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
 def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
@@ -160,6 +146,14 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
         return WriteRecords(scope, grain, str(body["model"]), records, changes)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise _malformed(error) from error
+
+
+def _send_write(
+    type_: str, scope: Scope, store: str, fields: dict[str, Any], queue: Queue, objects: Objects
+) -> None:
+    """A message for one store's group of the write queue."""
+    body = {"type": type_, "workspaceId": scope.workspace, "agentId": scope.agent, **fields}
+    _send(body, body, _group(scope.workspace, scope.agent, store), scope, queue, objects)
 
 
 def _send(

@@ -84,11 +84,13 @@ def _lanes(scope: Scope, way: Route, zone: ZoneInfo, reader: MemoryReader, ledge
     counts = {grain: reader.count(scope, grain, where=way.where) for grain in way.lanes}
     if way.asked in (None, Grain.WORKING):
         return _Lanes(counts, fallback=False)
+    if counts[way.asked] and not _pending(scope, way, zone, ledger):
+        return _Lanes(counts, fallback=False)
     finer = list(Grain)[: list(Grain).index(way.asked)]
-    below = {grain: reader.count(scope, grain, where=way.where) for grain in finer}
-    unready = not counts[way.asked] or _pending(scope, way, zone, ledger)
-    fallback = unready and any(below.values())
-    return _Lanes(counts | below if fallback else counts, fallback)
+    missing = (grain for grain in finer if grain not in counts)
+    wide = counts | {grain: reader.count(scope, grain, where=way.where) for grain in missing}
+    fallback = any(wide[grain] for grain in finer)
+    return _Lanes(wide if fallback else counts, fallback)
 
 
 def _pending(scope: Scope, way: Route, zone: ZoneInfo, ledger: Ledger) -> bool:

@@ -59,13 +59,8 @@ class Gathered:
     @property
     def changed(self) -> bool:
         """Whether a source is new or says something else than when the summary was made."""
-        return any(self.known.get(source.id) != source.fingerprint for source in self.sources)
-
-    @property
-    def known(self) -> dict[str, str]:
-        """The sources of the summary there is, with what they said."""
-        prior = self.prior
-        return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True)) if prior else {}
+        known = _known(self.prior)
+        return any(known.get(source.id) != source.fingerprint for source in self.sources)
 
 
 def summarize(
@@ -131,11 +126,16 @@ def _lost(
 
     A message may come later than its day's own limit: the day's new summary then knows of nothing else.
     """
-    known = dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
+    known = _known(prior)
     child = period.grain.child or Grain.WORKING
     oldest = retention.oldest_kept(child, config.limit(child), now, config.zone).label
     same = {r.id for r in below if r.period >= oldest or known.get(r.id) == _source(r).fingerprint}
     return frozenset(known) - same
+
+
+def _known(prior: Record | None) -> dict[str, str]:
+    """The sources of the summary there is, with what they said."""
+    return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True)) if prior else {}
 
 
 def _key_facts(record: Record) -> Iterable[KeyFact]:
@@ -210,7 +210,7 @@ def _record(
 
 def _fingerprints(gathered: Gathered) -> dict[str, str]:
     """Every source that went into the summary, lost ones too, with what it said."""
-    lost = {id_: said for id_, said in gathered.known.items() if id_ in gathered.lost}
+    lost = {id_: said for id_, said in _known(gathered.prior).items() if id_ in gathered.lost}
     return lost | {source.id: source.fingerprint for source in gathered.sources}
 
 
