@@ -19,6 +19,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -26,12 +27,12 @@ import storage
 from counting_s3 import KINDS, CountingS3
 from traffic import Deployment, SimulatedClock, conversation, machine, markdown
 
-from varve.application import MAX_CLEANED
-from varve.domain.calendar import SUMMARY_GRAINS
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.ledger import due_folder
 from varve.messages import read_work
+from varve.nights import MAX_CLEANED
 from varve.ports import Delivery
 
 TEMPLATES = 100
@@ -98,10 +99,13 @@ class Nights:
         steps: list[Step] = []
         for grain, hour in PASSES.items():
             now = self._clock.go(day + 1, hour, FIRST)
-            steps.append(self._measured(f"plan {grain}", lambda: self.deployment.reading.plan(grain, now)))  # noqa: B023
+            steps.append(self._measured(f"plan {grain}", partial(self._plan, grain, now)))
             steps.append(self._worked(f"work {grain}"))
         steps += self._cleaned(self._clock.go(day + 1, CLEANUP_HOUR, FIRST))
         return Night(title, self._agents, active, tuple(step for step in steps if step.units or step.total))
+
+    def _plan(self, grain: Grain, now: datetime) -> int:
+        return self.deployment.reading.nights.plan(grain, now)
 
     def _worked(self, name: str) -> Step:
         items = self.deployment.queues["summary"].take()
@@ -131,7 +135,7 @@ class Nights:
 
         def clean() -> int:
             for scope, keys in chosen:
-                application.cleanup(scope, now, notes=keys)
+                application.nights.cleanup(scope, now, notes=keys)
                 self.deployment.write()
             return len(chosen)
 
@@ -171,9 +175,9 @@ def live(days: int) -> None:
 
 def _night(deployment: Deployment, clock: SimulatedClock, day: int) -> None:
     for grain, hour in PASSES.items():
-        deployment.reading.plan(grain, clock.go(day + 1, hour, FIRST))
+        deployment.reading.nights.plan(grain, clock.go(day + 1, hour, FIRST))
         deployment.work(deployment.queues["summary"].take())
-    deployment.reading.clean(clock.go(day + 1, CLEANUP_HOUR, FIRST))
+    deployment.reading.nights.clean(clock.go(day + 1, CLEANUP_HOUR, FIRST))
     deployment.write()
 
 

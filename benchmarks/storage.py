@@ -84,8 +84,8 @@ def _live(application: Application, clock: SimulatedClock, day: int, messages: i
     spoken = conversation(AGENT.agent, day, messages)
     application.ingest([parse_conversation(spoken).in_scope(AGENT)])
     now = clock.go(day + 1, 5.17, FIRST)
-    application.summarize(AGENT, SUMMARY_GRAINS, now)
-    application.clean(now)
+    application.nights.summarize(AGENT, SUMMARY_GRAINS, now)
+    application.nights.clean(now)
 
 
 def _sample(folder: Path, day: int) -> Sample:

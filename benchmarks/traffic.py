@@ -132,7 +132,7 @@ class Deployment:
         """Work off these items of the work queue, and what they send to the writer; what they came to."""
         told: Counter[str] = Counter()
         for at in range(0, len(deliveries), BATCH):
-            outcome = self.reading.work(deliveries[at : at + BATCH])
+            outcome = self.reading.nights.work(deliveries[at : at + BATCH])
             assert not outcome.returned
             told.update(built=outcome.built, unchanged=outcome.unchanged, failed=outcome.failed)
             self.write()

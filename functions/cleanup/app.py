@@ -20,7 +20,7 @@ application = cache(open_application)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """A schedule's `{"scheduledTime"}`."""
     app: Application = application()
-    outcome = app.clean(parse_instant(event["scheduledTime"]))
+    outcome = app.nights.clean(parse_instant(event["scheduledTime"]))
     metrics.add_metric("CleanedAgents", MetricUnit.Count, outcome.agents)
     metrics.add_metric("ExpiredPeriods", MetricUnit.Count, outcome.periods)
     metrics.add_metric("UnsealedPeriods", MetricUnit.Count, outcome.unsealed)

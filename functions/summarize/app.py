@@ -22,11 +22,11 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """A schedule's `{"grain", "scheduledTime"}`, or a batch of the work queue."""
     app: Application = application()
     if "Records" not in event:
-        planned = app.plan(Grain(event["grain"]), parse_instant(event["scheduledTime"]))
+        planned = app.nights.plan(Grain(event["grain"]), parse_instant(event["scheduledTime"]))
         if planned:
             metrics.add_metric("PlannedPeriods", MetricUnit.Count, planned)
         return {"planned": planned}
-    outcome = app.work(deliveries(event, app.parts.summary_queue))
+    outcome = app.nights.work(deliveries(event, app.parts.summary_queue))
     metrics.add_metric("BuiltSummaries", MetricUnit.Count, outcome.built)
     metrics.add_metric("UnchangedSummaries", MetricUnit.Count, outcome.unchanged)
     metrics.add_metric("FailedPeriods", MetricUnit.Count, outcome.failed)

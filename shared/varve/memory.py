@@ -97,7 +97,7 @@ class Memory:
         Raises Rejected: not a grain that has summaries.
         """
         at = now or self._application.parts.clock()
-        outcome = self._application.summarize(self.scope, _grains(grain), at)
+        outcome = self._application.nights.summarize(self.scope, _grains(grain), at)
         return {"built": outcome.built, "unchanged": outcome.unchanged, "failed": outcome.failed}
 
     def cleanup(
@@ -108,7 +108,7 @@ class Memory:
         Records whose period above has no ready summary stay and are reported, unless `force`.
         """
         at = now or self._application.parts.clock()
-        return self._application.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
+        return self._application.nights.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
 
     def config(self) -> dict[str, Any]:
         """The workspace's settings by their dotted names."""

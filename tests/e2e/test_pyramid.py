@@ -459,8 +459,8 @@ def test_fault_random_summary_ids_a_retry_makes_a_second_summary() -> None:
     night = MONDAY + timedelta(days=1)
     sim.clock.now = night
     for minutes in (0, 10):
-        sim.app.plan(Grain.DAILY, night + timedelta(minutes=minutes))
-    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
+        sim.app.nights.plan(Grain.DAILY, night + timedelta(minutes=minutes))
+    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
     sim.drain()
     sim.plan(Grain.DAILY, night + timedelta(hours=1))
     assert len(sim.parts.scripted.tasks) == 2  # both saw a day without a summary
@@ -517,7 +517,7 @@ def test_fault_one_lambda_looping_over_every_agent() -> None:
     objects = sim.parts.objects
     assert isinstance(objects, CountingObjects)
     objects.forget_calls()
-    planned = [sim.app.plan(grain, night) for grain in SUMMARY_GRAINS]
+    planned = [sim.app.nights.plan(grain, night) for grain in SUMMARY_GRAINS]
     assert planned == [1, 0, 0, 0, 0]
     assert len(sim.parts.summary_queue) == 1
     assert objects.calls.total() <= 2 * len(SUMMARY_GRAINS) + 2
@@ -587,7 +587,7 @@ def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_
     now = sim.clock.now = MONDAY + timedelta(days=4)
     sim.ingest([say("I like late tea.", name="c-late")])
     sim.parts.ingest_queue.drain(sim.app.extract, CALM)  # on the write queue, and not yet written
-    sim.app.clean(now)
+    sim.app.nights.clean(now)
     sim.drain()
     sim.catch_up(now)
     assert sim.parts.records.unsealed == []

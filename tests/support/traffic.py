@@ -366,13 +366,13 @@ class Simulation:
         parts = self.parts
         parts.ingest_queue.drain(self.app.extract, trouble)
         parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
-        parts.summary_queue.drain(lambda batch: self.app.work(batch).returned, trouble)
+        parts.summary_queue.drain(lambda batch: self.app.nights.work(batch).returned, trouble)
         parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
 
     def plan(self, grain: Grain, at: datetime) -> int:
         """One schedule's pass and the work it makes; how many periods were planned."""
         self.clock.now = at
-        planned = self.app.plan(grain, at)
+        planned = self.app.nights.plan(grain, at)
         self.drain()
         return planned
 
@@ -380,7 +380,7 @@ class Simulation:
         """One cleanup pass; what was on its way is there before it looks, and what it sends after."""
         self.clock.now = at
         self.drain(replace(self.trouble, held=SETTLED))
-        self.app.clean(at)
+        self.app.nights.clean(at)
         self.drain(replace(self.trouble, held=SETTLED))
 
     def night(self, day: date) -> Iterator[datetime]:

@@ -43,7 +43,7 @@ class Agent:
 
     def look(self, at: datetime, **given: Any) -> CleanupReport:
         self.sim.clock.now = at
-        report = self.sim.app.cleanup(SCOPE, at, **given)
+        report = self.sim.app.nights.cleanup(SCOPE, at, **given)
         self.sim.drain()
         return report
 
@@ -193,11 +193,11 @@ def noted(agent: Agent) -> list[str]:
 def test_a_pass_looks_at_agents_of_which_something_has_expired_and_at_no_other() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
-    assert agent.sim.app.clean(OVER - HOUR).agents == 0
-    outcome = agent.sim.app.clean(OVER)
+    assert agent.sim.app.nights.clean(OVER - HOUR).agents == 0
+    outcome = agent.sim.app.nights.clean(OVER)
     assert (outcome.agents, outcome.periods, outcome.records, outcome.unsealed) == (1, 1, 2, 0)
     agent.sim.drain()
-    assert agent.sim.app.clean(OVER + HOUR).agents == 0
+    assert agent.sim.app.nights.clean(OVER + HOUR).agents == 0
 
 
 def test_a_note_is_settled_by_the_pass_and_the_next_expiry_is_noted() -> None:
@@ -216,7 +216,7 @@ def test_notes_stay_until_the_deletion_is_done() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
     before = noted(agent)
-    agent.sim.app.clean(OVER)
+    agent.sim.app.nights.clean(OVER)
     assert noted(agent)[: len(before)] == before
     agent.sim.drain()
     assert "2026-03-05T00/acme/support/working" not in noted(agent)
@@ -226,9 +226,9 @@ def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -
     agent = Agent(days=2)
     agent.sum_up(MONDAY + DAY + HOUR)
     late = OVER + timedelta(days=1, hours=5, minutes=10)
-    assert agent.sim.app.clean(late).unsealed == 1
+    assert agent.sim.app.nights.clean(late).unsealed == 1
     agent.sim.drain()
-    assert agent.sim.app.clean(late + DAY).unsealed == 1
+    assert agent.sim.app.nights.clean(late + DAY).unsealed == 1
 
 
 @pytest.mark.parametrize(
@@ -241,11 +241,11 @@ def test_a_change_of_configuration_makes_cleanup_look_again(name: str, value: st
     configure.change("acme", "plan", "pro", MONDAY, objects=objects, ledger=ledger)
     agent.sum_up(MONDAY + 3 * DAY)
     at = OVER + 2 * DAY
-    agent.sim.app.clean(at)
+    agent.sim.app.nights.clean(at)
     agent.sim.drain()
     assert agent.kept() == ["2026-03-02", "2026-03-03"]
     configure.change("acme", name, value, at, objects=objects, ledger=ledger)
-    outcome = agent.sim.app.clean(at + HOUR)
+    outcome = agent.sim.app.nights.clean(at + HOUR)
     agent.sim.drain()
     assert outcome.agents == 1
     assert agent.kept() == ([] if name != "timezone" else ["2026-03-02", "2026-03-03"])
