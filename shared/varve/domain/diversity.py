@@ -1,0 +1,37 @@
+"""Maximal marginal relevance: a choice that answers the question without saying one thing five times."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from varve.domain.record import Vector
+
+BALANCE = 0.7
+"""How much relevance counts against novelty where the caller does not say."""
+
+
+def mmr(
+    relevance: Sequence[float], vectors: Sequence[Vector], limit: int, balance: float = BALANCE
+) -> list[int]:
+    """The indices of at most `limit` items, in the order in which they are worth reading.
+
+    Each next item has the greatest `balance * relevance - (1 - balance) * (largest cosine to those
+    chosen before)`; of equals the first. Relevance lies in [0, 1], vectors have unit length and equal
+    dimensions; cosines below 0 count as 0. After Carbonell and Goldstein (SIGIR 1998).
+    Raises ValueError: not one vector for each relevance.
+    """
+    if len(relevance) != len(vectors):
+        raise ValueError(f"{len(relevance)} relevances, {len(vectors)} vectors")
+    if not len(relevance):
+        return []
+    worth = balance * np.asarray(relevance, dtype=np.float64)
+    matrix = np.stack([np.asarray(vector, dtype=np.float32) for vector in vectors])
+    likeness = np.zeros(len(worth))
+    chosen: list[int] = []
+    for _ in range(min(limit, len(worth))):
+        scores = worth - (1.0 - balance) * likeness
+        scores[chosen] = -np.inf
+        best = int(np.argmax(scores))
+        chosen.append(best)
+        likeness = np.maximum(likeness, matrix @ matrix[best])
+    return chosen
