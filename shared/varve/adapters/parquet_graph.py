@@ -1,94 +1,105 @@
 """An agent's triples in one Parquet object, replaced under the condition that nobody else did."""
 
-import io
-import json
 from collections.abc import Sequence
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from varve.domain import triple
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
+from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Objects
 
-_TIME = pa.timestamp("us", tz="UTC")
-SCHEMA = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("source_id", pa.string(), nullable=False),
-        pa.field("target_id", pa.string(), nullable=False),
-        pa.field("label", pa.string(), nullable=False),
-        pa.field("properties", pa.string(), nullable=False),
-        pa.field("valid_at", _TIME, nullable=False),
-        pa.field("invalid_at", _TIME),
-        pa.field("created_at", _TIME, nullable=False),
-        pa.field("expired_at", _TIME),
-    ]
-)
+if TYPE_CHECKING:
+    from varve.adapters.graph_table import GraphTable
+
 MAX_RACES = 20
 
 
 class ParquetGraph:
-    """GraphReader and GraphWriter over `graphs/{workspace}/{agent}/facts.parquet`."""
+    """GraphReader and GraphWriter over `graphs/{workspace}/{agent}/facts.parquet`.
+
+    DuckDB is imported on first use: who only holds the writer for other stores does not pay for it.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
+        self._lock = Lock()
+        self._opened: tuple[Scope, str | None, GraphTable] | None = None
 
     def triples(self, scope: Scope) -> list[Triple]:
-        return triple.fold(self._load(scope)[0].values())
+        return self.open(scope).triples()
+
+    def open(self, scope: Scope) -> "GraphTable":
+        """The agent's table as it is stored now: one GET, and no loading where nothing has changed."""
+        stored = self._objects.get(_key(scope))
+        etag = stored.etag if stored else None
+        with self._lock:
+            if self._opened is None or self._opened[:2] != (scope, etag):
+                self._opened = (scope, etag, _table(stored.data if stored else None))
+            return self._opened[2]
+
+    def stored(self, scope: Scope) -> bytes | None:
+        """The Parquet object's bytes."""
+        stored = self._objects.get(_key(scope))
+        return stored.data if stored else None
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
+        """Fold the operations in; the number of those that were new.
+
+        A lost race reads again, applies again and tries again. One whose acknowledgement got lost
+        finds its own bytes in place (`put_if` says so) or, if another has written since, that nothing
+        it brings is new. Raises Retryable: the storage failed, or every race was lost.
+        """
         for _ in range(MAX_RACES):
-            known, etag = self._load(scope)
-            merged = dict(known)
-            for operation in operations:
-                merged[operation.id] = triple.first_learnt(merged.get(operation.id, operation), operation)
-            if merged == known:
-                return 0
-            table = to_table(triple.fold(merged.values()))
-            if self._objects.put_if(_key(scope), _encode(table), etag):
-                return len(merged) - len(known)
+            stored = self._objects.get(_key(scope))
+            table = _table(stored.data if stored else None)
+            try:
+                new = change(table, operations)
+                if new is None:
+                    return 0
+                if self._objects.put_if(_key(scope), table.encoded(), stored.etag if stored else None):
+                    return new
+            finally:
+                table.close()
         raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
 
-    def _load(self, scope: Scope) -> tuple[dict[str, TripleOperation], str | None]:
-        """The operations behind the stored rows, and the version they were read from."""
-        stored = self._objects.get(_key(scope))
-        if stored is None:
-            return {}, None
-        rows = pq.read_table(io.BytesIO(stored.data), columns=["properties"])
-        evidence = (
-            triple.operation_from_json(operation)
-            for properties in rows.column("properties").to_pylist()
-            for operation in json.loads(properties)["evidence"]
-        )
-        return {operation.id: operation for operation in evidence}, stored.etag
+
+def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | None:
+    """Fold the operations into the table; how many were new, None where they leave it as it is.
+
+    Only groups (one entity's one predicate) that they can change are folded again: their own, and
+    where an alias now stands for another entity, all in which any of its names occurs.
+    """
+    if not operations:
+        return None
+    aliases = table.aliases()
+    before = triple.stated_names(aliases.values())
+    after = _names_with(aliases, operations) or before
+    changed = before.changed(after)
+    entities = changed | {names.entity(name) for name in changed for names in (before, after)}
+    keys = {triple.group_of(operation, after) for operation in operations}
+    known = triple.evidence_of(table.groups(keys, entities))
+    merged = dict(known)
+    for operation in operations:
+        merged[operation.id] = triple.first_learnt(merged.get(operation.id, operation), operation)
+    if merged == known:
+        return None
+    table.replace_groups(triple.fold(merged.values(), after))
+    return len(merged) - len(known)
 
 
-def to_table(triples: Sequence[Triple]) -> pa.Table:
-    """The triples as rows of `SCHEMA`, in the order given."""
-    rows = [
-        {
-            "id": t.id,
-            "source_id": t.source_id,
-            "target_id": t.target_id,
-            "label": t.label,
-            "properties": triple.properties(t),
-            "valid_at": t.valid_at,
-            "invalid_at": t.invalid_at,
-            "created_at": t.created_at,
-            "expired_at": t.expired_at,
-        }
-        for t in triples
-    ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+def _names_with(aliases: dict[str, TripleOperation], operations: Sequence[TripleOperation]) -> Names | None:
+    """The names with what the operations say of them; None where they say nothing of names."""
+    stated = [o for o in operations if normalized(o.predicate) == ALSO_KNOWN_AS]
+    return triple.stated_names({**aliases, **{o.id: o for o in stated}}.values()) if stated else None
 
 
-def _encode(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
+def _table(data: bytes | None) -> "GraphTable":
+    from varve.adapters.graph_table import GraphTable
+
+    return GraphTable(data)
 
 
 def _key(scope: Scope) -> str:

@@ -2,13 +2,13 @@
 
 The fold is a function of the set of operations alone. Operations may come late, twice, in any order
 and in any batching; the triples are the same, because they are always derived from the operations in
-the order of the times they speak of.
+the order of the times they speak of. That goes for aliases too: a name that turns out late to be
+another's moves what was said under it, and what one of the names replaced, the other had replaced.
 """
 
 import json
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -18,6 +18,8 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names
+from varve.domain.names import normalized as normalized
 
 SINGLE_VALUED = frozenset(
     {
@@ -91,25 +93,43 @@ class Triple:
 
     @property
     def confidence(self) -> float:
-        """The strongest single statement for it, in [0, 1]."""
-        return max(operation.confidence for operation in self.evidence)
+        """The strongest single statement for it, in [0, 1]; what closed it does not count."""
+        asserted = self.evidence[:-1] if self.invalid_at and len(self.evidence) > 1 else self.evidence
+        return max(operation.confidence for operation in asserted)
 
 
-def normalized(name: str) -> str:
-    """The form under which names are the same entity: NFKC, case folded, single spaces, no final dot."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return " ".join(folded.split()).rstrip(".!?,; ")
+def fold(operations: Iterable[TripleOperation], names: Names | None = None) -> list[Triple]:
+    """The triples that the operations amount to, current and past, in a stable order.
 
-
-def fold(operations: Iterable[TripleOperation]) -> list[Triple]:
-    """The triples that the operations amount to, current and past, in a stable order."""
-    groups: defaultdict[tuple[str, str], dict[str, TripleOperation]] = defaultdict(dict)
+    `names` are those of all operations where these are only some.
+    """
+    known: dict[str, TripleOperation] = {}
     for operation in operations:
-        key = (normalized(operation.subject), normalized(operation.predicate))
-        known = groups[key].get(operation.id)
-        groups[key][operation.id] = first_learnt(known, operation) if known else operation
-    triples = [t for key, group in groups.items() for t in _Group(*key).run(group.values())]
+        known[operation.id] = first_learnt(known.get(operation.id, operation), operation)
+    resolved = names or stated_names(known.values())
+    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
+    for operation in known.values():
+        groups[group_of(operation, resolved)].append(operation)
+    triples = [t for key, group in groups.items() for t in _Group(*key, resolved).run(group)]
     return sorted(triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id))
+
+
+def group_of(operation: TripleOperation, names: Names) -> tuple[str, str]:
+    """The entity and predicate whose values the operation is about; an alias is about the name itself."""
+    predicate = normalized(operation.predicate)
+    resolve = normalized if predicate == ALSO_KNOWN_AS else names.entity
+    return (resolve(operation.subject), predicate)
+
+
+def stated_names(operations: Iterable[TripleOperation]) -> Names:
+    """The names that the operations state, as they stand at the end of their history."""
+    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
+    bare = Names()
+    for operation in operations:
+        if normalized(operation.predicate) == ALSO_KNOWN_AS:
+            groups[group_of(operation, bare)].append(operation)
+    aliases = (t for key, group in groups.items() for t in _Group(*key, bare).run(group))
+    return Names((t.source_id, t.target_id) for t in aliases if t.invalid_at is None)
 
 
 def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:
@@ -125,8 +145,9 @@ def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
 class _Group:
     """The values of one subject's one predicate, while its operations are applied in time order."""
 
-    def __init__(self, subject: str, predicate: str) -> None:
+    def __init__(self, subject: str, predicate: str, names: Names) -> None:
         self.subject, self.predicate = subject, predicate
+        self.value_of: Callable[[str], str] = normalized if predicate in LITERAL else names.entity
         self.open: dict[str, Triple] = {}
         self.closed: list[Triple] = []
 
@@ -139,7 +160,7 @@ class _Group:
         return [*self.closed, *self.open.values()]
 
     def _assert(self, operation: TripleOperation) -> None:
-        value = normalized(operation.object)
+        value = self.value_of(operation.object)
         for other in self._superseded(operation, value):
             self._close(other, operation)
         known = self.open.get(value)
@@ -152,11 +173,11 @@ class _Group:
         """What a new value ends: all others of a single-valued predicate, else what it names."""
         if self.predicate in SINGLE_VALUED:
             return [other for other in self.open if other != value]
-        named = normalized(operation.replaces or "")
+        named = self.value_of(operation.replaces or "")
         return [named] if named in self.open and named != value else []
 
     def _delete(self, operation: TripleOperation) -> None:
-        value = normalized(operation.object)
+        value = self.value_of(operation.object)
         every = not operation.object.strip()
         ended = list(self.open) if every else [value] if value in self.open else []
         for other in ended:

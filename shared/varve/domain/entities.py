@@ -1,0 +1,50 @@
+"""What triples say about entities: their names, and what held or was believed at a time."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from varve.domain.names import ALSO_KNOWN_AS, normalized
+from varve.domain.triple import Triple, evidence_of, fold, stated_names
+
+
+def names(triples: Sequence[Triple]) -> dict[str, str]:
+    """Every name that the triples know, normalized, with the entity that it stands for.
+
+    A name that several entities claim stands for itself alone, where anything is said under it.
+    """
+    aliases = stated_names(evidence_of(triples).values()).resolved()
+    own = {end: end for t in triples if t.label != ALSO_KNOWN_AS for end in (t.source_id, t.target_id) if end}
+    return {**own, **aliases}
+
+
+def spellings(triples: Iterable[Triple]) -> dict[str, str]:
+    """How names are written, by their normalized form: as most statements have it."""
+    written: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for operation in evidence_of(triples).values():
+        for text in (operation.subject, operation.object):
+            written[normalized(text)][text.strip()] += 1
+    return {form: min(texts, key=lambda text: (-texts[text], text)) for form, texts in written.items()}
+
+
+def held(triples: Iterable[Triple], as_of: datetime | None) -> list[Triple]:
+    """Those that held at the time, as far as we know today; with None those that hold."""
+    return [
+        t
+        for t in triples
+        if (t.invalid_at is None if as_of is None else _spans(t.valid_at, t.invalid_at, as_of))
+    ]
+
+
+def believed(triples: Iterable[Triple], known_at: datetime) -> list[Triple]:
+    """The triples as they stood when nothing later had been learnt, under the names known today.
+
+    The triples of an entity and predicate must be there all or not at all: one ends another.
+    """
+    evidence = evidence_of(triples).values()
+    learnt = (operation for operation in evidence if operation.created_at <= known_at)
+    return fold(learnt, stated_names(evidence))
+
+
+def _spans(start: datetime, end: datetime | None, moment: datetime) -> bool:
+    return start <= moment and (end is None or moment < end)
