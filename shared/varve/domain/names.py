@@ -34,7 +34,9 @@ class Names:
         for owner, alias in stated:
             if owner != alias and not {owner, alias} & _NOBODY:
                 self._claims[alias].add(owner)
-        self._owner = {alias: next(iter(owners)) for alias, owners in self._claims.items() if len(owners) == 1}
+        self._owner = {
+            alias: next(iter(owners)) for alias, owners in self._claims.items() if len(owners) == 1
+        }
         while self._joined():
             pass
         self._entities = {name: self._root(name) for name in sorted(self._claims)}
