@@ -18,6 +18,9 @@ test: $(READY) ## run all tests
 unit: $(READY) ## run the fast tests only
 	$(BIN)/python -m pytest -q tests/unit tests/contract tests/functions
 
+faults: $(READY) ## a thousand seeded runs under faults; SEEDS=7 plays one again, SEEDS=0-9 a few
+	VARVE_FAULT_SEEDS=$(or $(SEEDS),0-999) $(BIN)/python -m pytest -q -s tests/e2e/test_faults.py
+
 lint: $(READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -52,4 +55,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit lint check format validate image-test lock clean
+.PHONY: help demo test unit faults lint check format validate image-test lock clean

@@ -94,17 +94,21 @@ def deployed(
     parameters: Mapping[str, str] | None = None,
     overrides: Mapping[str, str] | None = None,
     processes: Mapping[str, int] | None = None,
+    own: Callable[[Stack, str], Mapping[str, str]] = lambda *_: {},
     deliver_twice: bool = False,
     deduplication_seconds: float = DEDUPLICATION_SECONDS,
 ) -> Iterator[Deployment]:
-    """A stack on a moto server of its own; `processes` of each function are one unless said otherwise."""
+    """A stack on a moto server of its own; `processes` of each function are one unless said otherwise.
+
+    `overrides` go over every function's environment, what `own` gives over that of one.
+    """
     with ExitStack() as cleanup:
         moto = cleanup.enter_context(MotoServer(deduplication_seconds))
         stack = create_stack(template, moto.endpoint, parameters=parameters)
         cleanup.callback(stack.close)
         environment = {**image.environment, "AWS_ENDPOINT_URL": stack.endpoint, **(overrides or {})}
         functions = {
-            name: pool(function, image, environment, (processes or {}).get(name, 1))
+            name: pool(function, image, {**environment, **own(stack, name)}, (processes or {}).get(name, 1))
             for name, function in stack.functions.items()
         }
         for each in functions.values():

@@ -1,0 +1,63 @@
+"""Invariants 1 to 5 under faults: whatever breaks on the way, memory is what a plain one would hold.
+
+A failing seed is played again with `make faults SEEDS=7`; `make faults` plays a thousand.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.deployment import Deployment
+from tests.support.install import Image
+from tests.support.moto_template import Template
+from tests.support.ordeal import Ordeal, ordeal
+from varve.bootstrap import Parts
+from varve.settings import Settings
+
+pytestmark = pytest.mark.e2e
+
+
+def seeds() -> list[int]:
+    """`VARVE_FAULT_SEEDS`: one seed, or the first and the last of a range; the first fifty without it."""
+    first, _, last = os.environ.get("VARVE_FAULT_SEEDS", "0-49").partition("-")
+    return list(range(int(first), int(last or first) + 1))
+
+
+@pytest.fixture(scope="module")
+def tried(template: Template, image: Image) -> Iterator[Ordeal]:
+    with pytest.MonkeyPatch.context() as patched:
+
+        def outside(deployment: Deployment) -> Parts:
+            """The parts of a reader that no proxy stands before."""
+            patched.setenv("AWS_ENDPOINT_URL", deployment.stack.endpoint)
+            for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+                patched.setenv(name, "testing")
+            patched.setenv("AWS_REGION", "us-east-1")
+            store = deployment.stack.functions["WriteFunction"].environment["VARVE_STORE"]
+            return Parts(Settings(store=store))
+
+        with ordeal(template, image, outside) as running:
+            yield running
+            print(f"\n{figures(running)}")
+
+
+def figures(tried: Ordeal) -> str:
+    """What all runs together went through, as docs/reliability.md has it."""
+    kinds = Counter(fate for _, _, fate in tried.faults)
+    lines = [f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"]
+    return "\n".join([*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))])
+
+
+def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
+    wrong = tried.run(-1, rate=0.0)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(tried: Ordeal, seed: int) -> None:
+    wrong = tried.run(seed)
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,280 @@
+"""One seeded run of the deployment under faults, and the checker that compares it with a plain memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from tests.support.deployment import Deployment, deployed
+from tests.support.fault_proxy import CALM, FaultProxy, Kill, Plan
+from tests.support.install import Image
+from tests.support.model_replies import messages_of
+from tests.support.model_server import ModelServer, Request, prompt
+from tests.support.moto_template import Template
+from tests.support.runtime_api import FunctionError, LambdaProcess
+from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.application import Application
+from varve.bootstrap import Parts
+from varve.clock import fixed_clock
+from varve.domain.calendar import Grain
+from varve.domain.conversation import parse_conversation
+from varve.domain.identity import Scope
+from varve.domain.record import Record, turn_id
+from varve.settings import Settings, llm_name
+
+FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
+QUEUES = ("IngestQueue", "WriteQueue", "WorkQueue")
+GRAINS = (Grain.WORKING, Grain.DAILY, Grain.WEEKLY)
+AGENTS = ("support", "sales")
+FAULT_RATE = 0.04
+KILLED = 0.5
+LAST_REQUEST_TO_DIE_AT = 60
+SPOKEN, PLANNED = "2026-03-0{}", datetime(2027, 1, 4, 1, 10, tzinfo=UTC)
+MODEL = "openai:test-model"
+CITIES = ["Porto", "Lisbon", "Graz", "Linz", "Oslo", "Turin"]
+
+
+def narrator(request: Request) -> dict[str, Any]:
+    """A model that makes one fact of each user message, a triple of each move, and repeats its sources."""
+    sources = re.search(r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL)
+    if sources:
+        lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
+        return {"summary": "\n".join(lines), "people": ["Dana"], "topics": [], "open_questions": []}
+    said = [message for message in messages_of(request) if message["role"] == "user"]
+    return {"facts": [_fact(each) for each in said], "triples": [t for each in said for t in _moves(each)]}
+
+
+def _fact(message: Mapping[str, str]) -> dict[str, Any]:
+    told = {"content": f"{message['speaker']} said: {message['text']}", "about": message["speaker"]}
+    return {**told, "event_time": _day(message), **_judged(message), "importance": 0.6}
+
+
+def _moves(message: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    for city in re.findall(r"moved to (\w+)", message["text"]):
+        triple = {"op": "UPDATE", "subject": message["speaker"], "predicate": "lives_in", "object": city}
+        yield {**triple, "event_time": _day(message), **_judged(message), "replaces": None}
+
+
+def _judged(message: Mapping[str, str]) -> dict[str, Any]:
+    return {"confidence": 0.9, "message_ids": [message["id"]]}
+
+
+def _day(message: Mapping[str, str]) -> str:
+    return re.findall(r"\d{4}-\d\d-\d\d", message["said"])[0]
+
+
+def conversations(seed: int, workspace: str) -> list[dict[str, Any]]:
+    """Some conversations of one week, in the order in which they arrive: some begun first, some repeated."""
+    rng = Random(f"conversations of {seed}")
+    arriving: list[dict[str, Any]] = []
+    for number in range(rng.randint(2, 4)):
+        whole = _conversation(rng, workspace, f"c{number}")
+        begun = {**whole, "messages": whole["messages"][: rng.randint(1, len(whole["messages"]))]}
+        arriving += [begun, whole] if rng.random() < 0.4 else [whole]
+        if rng.random() < 0.3:
+            arriving.append(rng.choice(arriving))
+    return arriving
+
+
+def _conversation(rng: Random, workspace: str, name: str) -> dict[str, Any]:
+    day, speaker = SPOKEN.format(rng.randint(2, 6)), rng.choice(("Dana", "Marco"))
+    said = (f"I moved to {rng.choice(CITIES)}.", f"Ticket {rng.randint(100, 999)} is open.", "Why is that?")
+    messages = [
+        {"id": f"{name}-m{n}", "name": speaker, "role": "user", "content": rng.choice(said)}
+        | {"timestamp": f"{day}T09:{n:02}:00Z"}
+        for n in range(1, rng.randint(2, 4))
+    ]
+    identity = {"workspaceId": workspace, "agentId": rng.choice(AGENTS), "conversationId": name}
+    return {**identity, "userId": f"u-{speaker.lower()}", "messages": messages}
+
+
+class PlainParts(Parts):
+    """The real model behind everything, and everything in plain memory."""
+
+    def __init__(self, model: ModelServer) -> None:
+        endpoint = {"base_url": model.base_url, "api_key": model.api_key}
+        super().__init__(Settings(llm=llm_name(MODEL, "llm"), **endpoint), fixed_clock(PLANNED), {})
+
+    @cached_property
+    def objects(self) -> InMemoryObjects:
+        return InMemoryObjects()
+
+    @cached_property
+    def records(self) -> InMemoryRecords:  # type: ignore[override]
+        return InMemoryRecords()
+
+    @cached_property
+    def graph(self) -> InMemoryGraph:  # type: ignore[override]
+        return InMemoryGraph()
+
+
+@dataclass
+class Ordeal:
+    """A deployment whose functions call everything through proxies, and the figures of all its runs."""
+
+    deployment: Deployment
+    proxies: Mapping[str, tuple[FaultProxy, ...]]
+    model: ModelServer
+    real: Parts
+    runs: int = 0
+    messages: int = 0
+    kills: int = 0
+    letters: int = 0
+    faults: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def run(self, seed: int, *, rate: float = FAULT_RATE) -> list[str]:
+        """Play one seed; what is wrong at the end, which should be nothing."""
+        plan = Plan(seed, rate, _kill(seed) if rate else None)
+        workspace = f"seed-{seed}"
+        told = conversations(seed, workspace)
+        self._break(plan)
+        for conversation in told:
+            self.deployment.ingest(conversation)
+        self.deployment.run()
+        self._night(workspace)
+        wrong = self._wrong_letters(told)
+        self._break(CALM)
+        self._redrive()
+        self._night(workspace)
+        self.runs += 1
+        self.messages += sum(len(each["messages"]) for each in told)
+        self.faults += plan.log
+        return wrong + self._differences(workspace, told)
+
+    def _break(self, plan: Plan) -> None:
+        for proxies in self.proxies.values():
+            for proxy in proxies:
+                proxy.start(plan)
+
+    def _night(self, workspace: str, most: int = 8) -> None:
+        """The daily and the weekly schedule, again a day later while something is left to do."""
+        for number in range(most):
+            at = PLANNED + timedelta(days=number)
+            for grain in ("daily", "weekly"):
+                self._fire(grain, at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+                self.deployment.run()
+            if not self._due(workspace):
+                return
+
+    def _fire(self, grain: str, at: str) -> None:
+        """A schedule that fails is invoked again, as EventBridge does."""
+        for _ in range(5):
+            try:
+                self.deployment.fire(grain, at)
+                return
+            except FunctionError:
+                continue
+
+    def _due(self, workspace: str) -> list[str]:
+        """The days and weeks of this workspace that wait for a summary."""
+        due = (key for key in self.deployment.keys(f"{self.deployment.root}ledger/due/"))
+        return [key for key in due if f"/{workspace}/" in key and ("/daily/" in key or "/weekly/" in key)]
+
+    def _wrong_letters(self, told: list[dict[str, Any]]) -> list[str]:
+        """Dead letters without a reason, and messages that are neither in memory nor in a dead letter."""
+        letters = [letter for queue in QUEUES for letter in self.deployment.poller.dead_letters(queue)]
+        self.letters += len(letters)
+        bodies = "\n".join(str(letter["body"]) for letter in letters)
+        held = {agent: {r.id for r in self._records(told[0]["workspaceId"], agent)} for agent in AGENTS}
+        return [
+            f"{each['conversationId']}/{message['id']} is neither in memory nor in a dead letter"
+            for each in told
+            for message in each["messages"]
+            if turn_id(each["conversationId"], message["id"]) not in held[each["agentId"]]
+            and each["conversationId"] not in bodies
+        ]
+
+    def _redrive(self) -> None:
+        """Send dead letters again, now that all is calm."""
+        poller = self.deployment.poller
+        for queue in QUEUES:
+            dead = self.deployment.stack.dead_letters_of(queue).logical_id
+            for number, letter in enumerate(poller.take(dead)):
+                attributes = letter["attributes"]
+                name = f"again-{self.runs}-{number}-{letter['messageId']}"
+                poller.send(queue, letter["body"], attributes["MessageGroupId"], name)
+        self.deployment.run()
+
+    def _differences(self, workspace: str, told: list[dict[str, Any]]) -> list[str]:
+        """Where this memory differs from one that heard the same in plain memory, without a fault."""
+        parts = PlainParts(self.model)
+        plain = Application(parts)
+        for conversation in told:
+            plain.ingest([parse_conversation(conversation)])
+        wrong = [f"{key} is still due" for key in self._due(workspace)]
+        for agent in AGENTS:
+            scope = Scope(workspace, agent)
+            plain.nights.summarize(scope, [Grain.DAILY, Grain.WEEKLY], PLANNED)
+            expected, found = _said(parts, scope), _said(self.real, scope)
+            wrong += [f"{scope} lost {one}" for one in sorted(expected - found)]
+            wrong += [f"{scope} made up {one}" for one in sorted(found - expected)]
+            wrong += self._doubled(scope)
+        return wrong
+
+    def _doubled(self, scope: Scope) -> list[str]:
+        ids = [record.id for record in self._records(scope.workspace, scope.agent)]
+        return sorted({f"{scope} has {id_} twice" for id_ in ids if ids.count(id_) > 1})
+
+    def _records(self, workspace: str, agent: str) -> list[Record]:
+        return list(_records(self.real, Scope(workspace, agent)))
+
+
+def _records(parts: Parts, scope: Scope) -> Iterator[Record]:
+    for grain in GRAINS:
+        for label in parts.records.periods(scope, grain):
+            yield from parts.records.in_period(scope, grain, label)
+
+
+def _said(parts: Parts, scope: Scope) -> set[tuple[str, ...]]:
+    """Every record and triple, but for when it was learnt."""
+    records = {(record.id, record.content, record.fingerprint) for record in _records(parts, scope)}
+    triples = {
+        (t.source_id, t.label, t.target_id, str(t.valid_at), str(t.invalid_at))
+        for t in parts.graph.triples(scope)
+    }
+    return records | triples
+
+
+def _kill(seed: int) -> Kill | None:
+    rng = Random(f"kill of {seed}")
+    if rng.random() >= KILLED:
+        return None
+    return Kill(rng.choice(FUNCTIONS), rng.randint(1, LAST_REQUEST_TO_DIE_AT), rng.random() < 0.5)
+
+
+@contextmanager
+def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
+    """A deployment for any number of runs; `real` gives the parts that read its store from outside."""
+    with ExitStack() as cleanup:
+        model = cleanup.enter_context(ModelServer(narrator))
+        proxies: dict[str, tuple[FaultProxy, ...]] = {}
+
+        def own(stack: Any, function: str) -> dict[str, str]:
+            aws = FaultProxy(function, stack.endpoint.removeprefix("http://"))
+            llm = FaultProxy(function, model.address)
+            proxies[function] = tuple(cleanup.enter_context(each) for each in (aws, llm))
+            return {"AWS_ENDPOINT_URL": aws.endpoint, "OPENAI_BASE_URL": f"{llm.endpoint}/v1"}
+
+        given = {"parameters": {"Llm": MODEL}, "overrides": model.environment, "own": own}
+        deployment = cleanup.enter_context(deployed(template, image, **given))
+        tried = Ordeal(deployment, {name: proxies[name] for name in FUNCTIONS}, model, real(deployment))
+        for function in FUNCTIONS:
+            (process,) = deployment.functions[function].processes
+            for proxy in proxies[function]:
+                proxy.kill = _killer(tried, process)
+        yield tried
+
+
+def _killer(tried: Ordeal, process: LambdaProcess) -> Any:
+    def kill() -> None:
+        tried.kills += 1
+        process.kill()
+
+    return kill
