@@ -105,7 +105,7 @@ class Nights:
         return Night(title, self._agents, active, tuple(step for step in steps if step.units or step.total))
 
     def _plan(self, grain: Grain, now: datetime) -> int:
-        return self.deployment.reading.nights.plan(grain, now)
+        return self.deployment.reading.nights.plan(grain, now).planned
 
     def _worked(self, name: str) -> Step:
         items = self.deployment.queues["summary"].take()

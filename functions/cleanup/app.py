@@ -1,4 +1,4 @@
-"""CleanupFunction: a daily schedule -> deletions of what has outlived its plan, on the write queue."""
+"""CleanupFunction: a schedule -> a work item for each agent of which something has outlived its plan."""
 
 from functools import cache
 from typing import Any
@@ -20,9 +20,8 @@ application = cache(open_application)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """A schedule's `{"scheduledTime"}`."""
     app: Application = application()
-    outcome = app.nights.clean(parse_instant(event["scheduledTime"]))
-    metrics.add_metric("CleanedAgents", MetricUnit.Count, outcome.agents)
-    metrics.add_metric("ExpiredPeriods", MetricUnit.Count, outcome.periods)
-    metrics.add_metric("UnsealedPeriods", MetricUnit.Count, outcome.unsealed)
-    cleaned = {"agents": outcome.agents, "periods": outcome.periods, "records": outcome.records}
-    return {"cleaned": cleaned, "unsealed": outcome.unsealed}
+    done = app.nights.clean(parse_instant(event["scheduledTime"]))
+    if done.planned or done.left:
+        metrics.add_metric("PlannedAgents", MetricUnit.Count, done.planned)
+        metrics.add_metric("LeftAgents", MetricUnit.Count, done.left)
+    return {"planned": done.planned, "left": done.left}

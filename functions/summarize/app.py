@@ -1,4 +1,4 @@
-"""SummarizeFunction: a schedule per grain -> work items; a work item -> one summary, on the write queue."""
+"""SummarizeFunction: a schedule per grain -> work items; a work item -> a summary or a cleanup, written."""
 
 from functools import cache
 from typing import Any
@@ -22,14 +22,12 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """A schedule's `{"grain", "scheduledTime"}`, or a batch of the work queue."""
     app: Application = application()
     if "Records" not in event:
-        planned = app.nights.plan(Grain(event["grain"]), parse_instant(event["scheduledTime"]))
-        if planned:
-            metrics.add_metric("PlannedPeriods", MetricUnit.Count, planned)
-        return {"planned": planned}
+        done = app.nights.plan(Grain(event["grain"]), parse_instant(event["scheduledTime"]))
+        if done.planned or done.left:
+            metrics.add_metric("PlannedPeriods", MetricUnit.Count, done.planned)
+            metrics.add_metric("LeftPeriods", MetricUnit.Count, done.left)
+        return {"planned": done.planned, "left": done.left, "waiting": done.waiting}
     outcome = app.nights.work(deliveries(event, app.parts.summary_queue))
-    metrics.add_metric("BuiltSummaries", MetricUnit.Count, outcome.built)
-    metrics.add_metric("UnchangedSummaries", MetricUnit.Count, outcome.unchanged)
-    metrics.add_metric("FailedPeriods", MetricUnit.Count, outcome.failed)
-    metrics.add_metric("GivenUpPeriods", MetricUnit.Count, outcome.given_up)
-    metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
+    for name, count in outcome.metrics().items():
+        metrics.add_metric(name, MetricUnit.Count, count)
     return batch_response(outcome.returned)

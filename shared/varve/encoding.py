@@ -1,6 +1,7 @@
 """Records, vectors and changes to the ledger as the queues' JSON spells them."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,7 +10,7 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, require_own
+from varve.domain.ledger import LedgerChanges, noted_grain, require_own
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
 
 _RECORD = TypeAdapter(Record)
@@ -85,3 +86,11 @@ def ledger_from_json(body: dict[str, Any], scope: Scope) -> LedgerChanges:
     changes = LedgerChanges(tuple(body["settles"]), tuple(body["expiries"]))
     require_own((*changes.settles, *changes.expiries), scope)
     return changes
+
+
+def notes_from_json(notes: Sequence[str], scope: Scope) -> tuple[str, ...]:
+    """Notes of expiry from JSON values. Raises Rejected: another agent's; ValueError: none."""
+    require_own(notes, scope)
+    for note in notes:
+        noted_grain(note)
+    return tuple(notes)

@@ -14,7 +14,13 @@ from varve.domain.identity import Scope, digest, path_id
 from varve.domain.ledger import NO_CHANGES, LedgerChanges
 from varve.domain.record import EmbeddedRecord
 from varve.domain.triple import TripleOperation
-from varve.encoding import ledger_as_json, ledger_from_json, record_as_json, record_from_json
+from varve.encoding import (
+    ledger_as_json,
+    ledger_from_json,
+    notes_from_json,
+    record_as_json,
+    record_from_json,
+)
 from varve.ports import Delivery, Objects, Queue
 
 MAX_BODY_BYTES = 250_000
@@ -73,7 +79,17 @@ class SummarizePeriod:
     planned_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class CleanAgent:
+    """One agent of which something has expired, as the notes say and as of the planning pass's time."""
+
+    scope: Scope
+    notes: tuple[str, ...]
+    planned_at: datetime
+
+
 WriteMessage = WriteRecords | WriteTriples | ExpirePeriods
+WorkMessage = SummarizePeriod | CleanAgent
 
 
 def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
@@ -242,24 +258,31 @@ def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -
 
     What makes it new is what is due and the pass that found it so. Raises Retryable.
     """
-    body = {
-        "type": "summarize",
-        "workspaceId": message.scope.workspace,
-        "agentId": message.scope.agent,
-        "grain": str(message.period.grain),
-        "period": message.period.label,
-        "plannedAt": iso(message.planned_at),
-    }
-    group = _group(message.scope.workspace, message.scope.agent)
-    queue.send(_dump(body), group=group, deduplication_id=digest(_dump(body), *sorted(marks)))
+    fields = {"grain": str(message.period.grain), "period": message.period.label}
+    _send_work("summarize", message, fields, sorted(marks), queue)
 
 
-def read_work(delivery: Delivery) -> SummarizePeriod:
+def send_cleaning(message: CleanAgent, *, queue: Queue) -> None:
+    """Put one agent's cleanup on the work queue, in the agent's group. Raises Retryable."""
+    _send_work("clean", message, {"notes": list(message.notes)}, (), queue)
+
+
+def read_work(delivery: Delivery) -> WorkMessage:
     """The message of a delivery on the work queue. Raises Rejected: it is none."""
-    body = _typed(_load(delivery.body), {"summarize"})
+    body = _typed(_load(delivery.body), {"summarize", "clean"})
     try:
-        scope = Scope(body["workspaceId"], body["agentId"])
-        period = Period.parse(body["period"], Grain(body["grain"]))
-        return SummarizePeriod(scope, period, parse_instant(body["plannedAt"]))
-    except (KeyError, TypeError, ValueError) as error:
+        scope, planned_at = Scope(body["workspaceId"], body["agentId"]), parse_instant(body["plannedAt"])
+        if body["type"] == "clean":
+            return CleanAgent(scope, notes_from_json(body["notes"], scope), planned_at)
+        return SummarizePeriod(scope, Period.parse(body["period"], Grain(body["grain"])), planned_at)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _malformed(error) from error
+
+
+def _send_work(
+    type_: str, message: WorkMessage, fields: dict[str, Any], news: Sequence[str], queue: Queue
+) -> None:
+    scope = message.scope
+    owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
+    body = _dump({"type": type_, **owner, **fields, "plannedAt": iso(message.planned_at)})
+    queue.send(body, group=_group(scope.workspace, scope.agent), deduplication_id=digest(body, *news))

@@ -1,6 +1,6 @@
 """The nightly work with its parts: what is planned, summarized and cleaned up, by schedule or by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -9,8 +9,9 @@ from itertools import islice
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
+from varve.domain.ledger import noted_grain
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import SummarizePeriod, read_work, send_work
+from varve.messages import CleanAgent, SummarizePeriod, read_work, send_cleaning, send_work
 from varve.pipeline import cleanup as cleaning
 from varve.pipeline import deliver
 from varve.pipeline import plan as planning
@@ -20,8 +21,19 @@ from varve.pipeline.ledger import Ledger
 from varve.pipeline.summarize import Outcome
 from varve.ports import Delivery, Queue
 
-MAX_CLEANED = 500
-"""Agents that one cleanup pass takes; the rest stay noted for the next."""
+MAX_CLEANED = 5_000
+"""Agents that one cleanup pass puts on the queue; the rest stay noted for the next."""
+MAX_NOTES = 1_000
+"""Notes of one agent that one work item carries, so that it fits a queue message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What a schedule's pass put on the work queue, what it left for the next, and what waits for others."""
+
+    planned: int
+    left: int
+    waiting: int = 0
 
 
 class Nights:
@@ -31,24 +43,28 @@ class Nights:
         self.parts, self.ledger = parts, ledger
         self._write_queue = write_queue
 
-    def plan(self, grain: Grain, now: datetime) -> int:
-        """Put the grain's due periods of all agents on the work queue; how many there were."""
-        planned = planning.plan(grain, now, ledger=self.ledger, config=self.configs())
+    def plan(self, grain: Grain, now: datetime) -> Pass:
+        """Put the grain's due periods of all agents on the work queue."""
+        planned = planning.plan(grain, now, ledger=self.ledger, config=self._configs())
         for due in planned.due:
             work = SummarizePeriod(due.scope, due.period, now)
             send_work(work, due.marks, queue=self.parts.summary_queue)
-        return len(planned.due)
+        return Pass(len(planned.due), planned.left, planned.waiting)
+
+    def clean(self, now: datetime) -> Pass:
+        """Put the agents of which something has expired on the work queue."""
+        over = self.ledger.expiring(now)
+        for scope, notes in islice(over.items(), MAX_CLEANED):
+            send_cleaning(CleanAgent(scope, notes[:MAX_NOTES], now), queue=self.parts.summary_queue)
+        return Pass(min(len(over), MAX_CLEANED), max(0, len(over) - MAX_CLEANED))
 
     def work(self, deliveries: Sequence[Delivery]) -> "WorkOutcome":
-        """Summarize the periods of a batch of the work queue."""
+        """Summarize the periods and clean up the agents of a batch of the work queue."""
         outcome = WorkOutcome()
-
-        def handle(delivery: Delivery) -> None:
-            work = read_work(delivery)
-            outcome.count(self._summarize(work.scope, work.period, max(work.planned_at, self.parts.clock())))
-
         dead_letters = self.parts.dead_letters(self.parts.summary_queue)
-        outcome.returned = deliver.deliver_each(deliveries, handle, dead_letters=dead_letters)
+        outcome.returned = deliver.deliver_each(
+            deliveries, lambda delivery: self._work(delivery, outcome), dead_letters=dead_letters
+        )
         return outcome
 
     def summarize(self, scope: Scope, grains: Sequence[Grain], now: datetime) -> "WorkOutcome":
@@ -56,45 +72,58 @@ class Nights:
         outcome = WorkOutcome()
         for grain in grains:
             planned = planning.plan(
-                grain, now, ledger=self.ledger, config=self.configs(), scope=scope, retry_now=True
+                grain, now, ledger=self.ledger, config=self._configs(), scope=scope, retry_now=True
             )
             for due in planned.due:
                 outcome.count(self._summarize(scope, due.period, now))
         return outcome
 
-    def clean(self, now: datetime) -> "CleanOutcome":
-        """Clean up the agents of which something has expired."""
-        outcome = CleanOutcome()
-        for scope, notes in islice(self.ledger.expiring(now).items(), MAX_CLEANED):
-            outcome.count(self.cleanup(scope, now, notes=notes))
-        return outcome
-
     def cleanup(
-        self,
-        scope: Scope,
-        now: datetime,
-        *,
-        notes: Sequence[str] = (),
-        dry_run: bool = False,
-        force: bool = False,
+        self, scope: Scope, now: datetime, *, dry_run: bool = False, force: bool = False
     ) -> CleanupReport:
-        """Clean up one agent, or with `dry_run` only say what would go."""
-        report = cleaning.inspect(
+        """Clean up all of one agent at once, or with `dry_run` only say what would go."""
+        report = self._inspect(scope, now, Grain, force)
+        if not dry_run:
+            self._clean(scope, report, self.ledger.expiring(now).get(scope, ()))
+        return report
+
+    def _work(self, delivery: Delivery, outcome: "WorkOutcome") -> None:
+        match read_work(delivery):
+            case SummarizePeriod(scope, period, planned_at):
+                # A pass that is run again later learns, and fails, when it is run: who fails then
+                # waits from then on. What it does was decided by the time it was scheduled for.
+                outcome.count(self._summarize(scope, period, max(planned_at, self.parts.clock())))
+            case CleanAgent(scope, notes, planned_at):
+                self._clean_noted(scope, notes, planned_at, outcome)
+
+    def _clean_noted(self, scope: Scope, notes: Sequence[str], now: datetime, outcome: "WorkOutcome") -> None:
+        """Clean up the grains that the notes name; nothing is asked where another delivery has done it."""
+        standing = self.ledger.standing(notes)
+        if standing:
+            report = self._inspect(scope, now, {noted_grain(note) for note in standing})
+            self._clean(scope, report, standing)
+            outcome.count_cleaned(report)
+
+    def _inspect(
+        self, scope: Scope, now: datetime, grains: Collection[Grain], force: bool = False
+    ) -> CleanupReport:
+        return cleaning.inspect(
             scope,
             now,
             self.parts.config(scope.workspace),
             reader=self.parts.records,
             ledger=self.ledger,
             objects=self.parts.objects,
+            grains=grains,
             force=force,
         )
-        if not dry_run:
-            cleaning.clean(
-                scope, report, notes, queue=self._write_queue, ledger=self.ledger, objects=self.parts.objects
-            )
-        return report
 
-    def configs(self) -> Callable[[str], WorkspaceConfig]:
+    def _clean(self, scope: Scope, report: CleanupReport, notes: Sequence[str]) -> None:
+        cleaning.clean(
+            scope, report, notes, queue=self._write_queue, ledger=self.ledger, objects=self.parts.objects
+        )
+
+    def _configs(self) -> Callable[[str], WorkspaceConfig]:
         """Each workspace's configuration, read once for a pass."""
         return cache(self.parts.config)
 
@@ -116,13 +145,16 @@ class Nights:
 
 @dataclass(slots=True)
 class WorkOutcome:
-    """What became of a batch of periods; `returned` are the deliveries to make again."""
+    """What became of a batch of periods and agents; `returned` are the deliveries to make again."""
 
     returned: list[Delivery] = field(default_factory=list)
     built: int = 0
     unchanged: int = 0
     failed: int = 0
     given_up: int = 0
+    cleaned: int = 0
+    expired: int = 0
+    unsealed: int = 0
 
     def count(self, outcome: Outcome) -> None:
         """One more period; an empty one counts as unchanged."""
@@ -131,19 +163,21 @@ class WorkOutcome:
         self.given_up += outcome is Outcome.GIVEN_UP
         self.unchanged += outcome in (Outcome.UNCHANGED, Outcome.EMPTY)
 
-
-@dataclass(slots=True)
-class CleanOutcome:
-    """What a cleanup pass sent to the writer, and what it had to leave."""
-
-    agents: int = 0
-    periods: int = 0
-    records: int = 0
-    unsealed: int = 0
-
-    def count(self, report: CleanupReport) -> None:
-        """One more agent."""
-        self.agents += 1
-        self.periods += sum(len(grain.expired) for grain in report.grains)
-        self.records += sum(grain.records for grain in report.grains)
+    def count_cleaned(self, report: CleanupReport) -> None:
+        """One more agent: the periods whose deletion was sent to the writer, and those kept too long."""
+        self.cleaned += 1
+        self.expired += sum(len(grain.expired) for grain in report.grains)
         self.unsealed += sum(len(grain.unsealed) for grain in report.grains)
+
+    def metrics(self) -> dict[str, int]:
+        """The counts by the names of their metrics."""
+        return {
+            "BuiltSummaries": self.built,
+            "UnchangedSummaries": self.unchanged,
+            "FailedPeriods": self.failed,
+            "GivenUpPeriods": self.given_up,
+            "CleanedAgents": self.cleaned,
+            "ExpiredPeriods": self.expired,
+            "UnsealedPeriods": self.unsealed,
+            "ReturnedMessages": len(self.returned),
+        }

@@ -145,7 +145,7 @@ def test_a_schedule_that_fires_again_for_the_same_time_builds_nothing_anew(
     asked = len(narrating.chats)
     fired = [told.fire("daily", FRIDAY_NIGHT), told.fire("weekly", MONDAY_NIGHT)]
     told.run()
-    assert fired == [{"planned": 0}] * 2
+    assert fired == [{"planned": 0, "left": 0, "waiting": 0}] * 2
     assert len(narrating.chats) == asked
     assert (found(told, "daily"), found(told, "weekly")) == (days, weeks)
 
@@ -161,7 +161,7 @@ def test_a_late_conversation_rebuilds_its_day_and_only_its_day(
     before = {day["period"]: day for day in found(told, "daily", "late")}
     told.ingest(conversation("c-after", "Oh, and quinces as well!", day=DAYS[1], **at))
     told.run()
-    assert told.fire("daily", FRIDAY_NIGHT) == {"planned": 1}
+    assert told.fire("daily", FRIDAY_NIGHT)["planned"] == 1
     told.run()
     after = {day["period"]: day for day in found(told, "daily", "late")}
     assert [period for period in DAYS if after[period] != before[period]] == [DAYS[1]]
@@ -187,7 +187,7 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     deployment = narrated(deploy, other_model)
     failed = f"{deployment.root}ledger/failed/"
     other_model.fail_next(SERVER_ERROR)
-    assert deployment.fire("daily", FRIDAY_NIGHT) == {"planned": 3}
+    assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 3
     deployment.run()
     assert periods(deployment, "daily") == DAYS[1:]
     assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
@@ -196,15 +196,15 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     assert DAYS[0] in noted
     assert json.loads(deployment.read(noted))["reason"]
     # It waits, and the week waits for it.
-    assert deployment.fire("daily", FRIDAY_NIGHT) == {"planned": 0}
-    assert deployment.fire("weekly", MONDAY_NIGHT) == {"planned": 0}
+    assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 0
+    assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 0
     later = datetime.now(UTC) + timedelta(minutes=90)
-    assert deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ")) == {"planned": 1}
+    assert deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"] == 1
     deployment.run()
     assert found(deployment, "daily") == days
     assert deployment.keys(failed) == []
     assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
-    assert deployment.fire("weekly", MONDAY_NIGHT) == {"planned": 1}
+    assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 1
     assert deployment.poller.dead_letters("WorkQueue") == []
 
 
@@ -253,20 +253,22 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
     deployment.run()
     before = remembered(deployment)
     old = [record for record in before["working"] if record["period"] in DAYS[:2]]
-    answer = deployment.fire(CLEANUP, "2026-03-06T05:10:00Z")
+    assert deployment.fire(CLEANUP, "2026-03-06T05:10:00Z") == {"planned": 1, "left": 0}
     deployment.run()
-    assert answer == {"cleaned": {"agents": 1, "periods": 2, "records": len(old)}, "unsealed": 1}
     kept = [record for record in before["working"] if record not in old]
     assert {record["period"] for record in kept} == {late, DAYS[2]}
     assert remembered(deployment) == {**before, "working": kept}
-    assert metric(deployment, "CleanupFunction", "ExpiredPeriods") == 2
-    assert metric(deployment, "CleanupFunction", "UnsealedPeriods") == 1
+    assert metric(deployment, "CleanupFunction", "PlannedAgents") == 1
+    assert metric(deployment, "SummarizeFunction", "CleanedAgents") == 1
+    assert metric(deployment, "SummarizeFunction", "ExpiredPeriods") == 2
+    assert metric(deployment, "SummarizeFunction", "UnsealedPeriods") == 1
     # What could not go for want of a summary goes once it has one.
     deployment.fire("daily", "2026-03-07T01:10:00Z")
     deployment.run()
-    again = deployment.fire(CLEANUP, "2026-03-07T05:10:00Z")
+    assert deployment.fire(CLEANUP, "2026-03-07T05:10:00Z") == {"planned": 1, "left": 0}
     deployment.run()
-    assert (again["cleaned"]["periods"], again["unsealed"]) == (1, 0)
+    assert metric(deployment, "SummarizeFunction", "ExpiredPeriods") == 3
+    assert metric(deployment, "SummarizeFunction", "UnsealedPeriods") == 1
     assert periods(deployment, "working") == [DAYS[2]]
     assert periods(deployment, "daily") == [late, *DAYS]
 

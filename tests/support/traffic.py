@@ -366,21 +366,26 @@ class Simulation:
         parts = self.parts
         parts.ingest_queue.drain(self.app.extract, trouble)
         parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
-        parts.summary_queue.drain(lambda batch: self.app.nights.work(batch).returned, trouble)
+        self._work(trouble)
         parts.write_queue.drain(lambda batch: self.app.write(batch).returned, trouble)
+
+    def _work(self, trouble: Trouble) -> None:
+        queue = self.parts.summary_queue
+        queue.drain(lambda batch: self.app.nights.work(batch).returned, trouble)
 
     def plan(self, grain: Grain, at: datetime) -> int:
         """One schedule's pass and the work it makes; how many periods were planned."""
         self.clock.now = at
-        planned = self.app.nights.plan(grain, at)
+        planned = self.app.nights.plan(grain, at).planned
         self.drain()
         return planned
 
     def clean(self, at: datetime) -> None:
-        """One cleanup pass; what was on its way is there before it looks, and what it sends after."""
+        """One cleanup pass and its work; what was on its way is there before, and what it sends after."""
         self.clock.now = at
         self.drain(replace(self.trouble, held=SETTLED))
         self.app.nights.clean(at)
+        self._work(self.trouble)
         self.drain(replace(self.trouble, held=SETTLED))
 
     def night(self, day: date) -> Iterator[datetime]:
@@ -404,6 +409,7 @@ class Simulation:
             planned = sum(self.plan(grain, at) for grain in SUMMARY_GRAINS)
             self.clean(at)
             if not planned:
+                self.drain()
                 return at
             at += step
         raise AssertionError(f"still planning after {most} rounds of catching up")

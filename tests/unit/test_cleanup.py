@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.traffic import Simulation
+from tests.support.traffic import CALM, Simulation
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig
+from varve.nights import WorkOutcome
 from varve.pipeline import configure
 from varve.pipeline.cleanup import CleanupReport, GrainReport
-from varve.ports import ObjectInfo
+from varve.ports import Delivery, ObjectInfo
 
 SCOPE = Scope("acme", "support")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -46,6 +47,23 @@ class Agent:
         report = self.sim.app.nights.cleanup(SCOPE, at, **given)
         self.sim.drain()
         return report
+
+    def night(self, at: datetime) -> WorkOutcome:
+        """A cleanup pass and the work it makes, with nothing written yet; what the work came to."""
+        self.sim.clock.now = at
+        self.sim.app.nights.clean(at)
+        outcomes = [WorkOutcome()]
+
+        def work(batch: list[Delivery]) -> list[Delivery]:
+            outcomes.append(self.sim.app.nights.work(batch))
+            return outcomes[-1].returned
+
+        self.sim.parts.summary_queue.drain(work, CALM)
+        return WorkOutcome(
+            cleaned=sum(one.cleaned for one in outcomes),
+            expired=sum(one.expired for one in outcomes),
+            unsealed=sum(one.unsealed for one in outcomes),
+        )
 
     def kept(self, grain: Grain = Grain.WORKING) -> list[str]:
         return sorted(self.sim.parts.records.periods(SCOPE, grain))
@@ -193,11 +211,10 @@ def noted(agent: Agent) -> list[str]:
 def test_a_pass_looks_at_agents_of_which_something_has_expired_and_at_no_other() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
-    assert agent.sim.app.nights.clean(OVER - HOUR).agents == 0
-    outcome = agent.sim.app.nights.clean(OVER)
-    assert (outcome.agents, outcome.periods, outcome.records, outcome.unsealed) == (1, 1, 2, 0)
+    assert agent.night(OVER - HOUR) == WorkOutcome()
+    assert agent.night(OVER) == WorkOutcome(cleaned=1, expired=1)
     agent.sim.drain()
-    assert agent.sim.app.nights.clean(OVER + HOUR).agents == 0
+    assert agent.night(OVER + HOUR) == WorkOutcome()
 
 
 def test_a_note_is_settled_by_the_pass_and_the_next_expiry_is_noted() -> None:
@@ -216,7 +233,7 @@ def test_notes_stay_until_the_deletion_is_done() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
     before = noted(agent)
-    agent.sim.app.nights.clean(OVER)
+    agent.night(OVER)
     assert noted(agent)[: len(before)] == before
     agent.sim.drain()
     assert "2026-03-05T00/acme/support/working" not in noted(agent)
@@ -226,9 +243,9 @@ def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -
     agent = Agent(days=2)
     agent.sum_up(MONDAY + DAY + HOUR)
     late = OVER + timedelta(days=1, hours=5, minutes=10)
-    assert agent.sim.app.nights.clean(late).unsealed == 1
+    assert agent.night(late).unsealed == 1
     agent.sim.drain()
-    assert agent.sim.app.nights.clean(late + DAY).unsealed == 1
+    assert agent.night(late + DAY).unsealed == 1
 
 
 @pytest.mark.parametrize(
@@ -241,13 +258,12 @@ def test_a_change_of_configuration_makes_cleanup_look_again(name: str, value: st
     configure.change("acme", "plan", "pro", MONDAY, objects=objects, ledger=ledger)
     agent.sum_up(MONDAY + 3 * DAY)
     at = OVER + 2 * DAY
-    agent.sim.app.nights.clean(at)
-    agent.sim.drain()
+    agent.sim.clean(at)
     assert agent.kept() == ["2026-03-02", "2026-03-03"]
     configure.change("acme", name, value, at, objects=objects, ledger=ledger)
-    outcome = agent.sim.app.nights.clean(at + HOUR)
+    outcome = agent.night(at + HOUR)
     agent.sim.drain()
-    assert outcome.agents == 1
+    assert outcome.cleaned == 1
     assert agent.kept() == ([] if name != "timezone" else ["2026-03-02", "2026-03-03"])
 
 

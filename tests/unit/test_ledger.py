@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests.support.builders import ACME, MORNING
+from tests.support.traffic import CountingObjects
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
@@ -25,7 +27,11 @@ def ledger() -> Ledger:
 
 
 def due(ledger: Ledger, grain: Grain = Grain.DAILY, scope: Scope | None = None) -> list[tuple[Scope, str]]:
-    return [(one.scope, one.period.label) for one in ledger.due(grain, scope)]
+    """As planning finds it; of one agent, as that agent finds it."""
+    if scope:
+        return [(one.scope, one.period.label) for one in ledger.due(grain, scope)]
+    planned = (one for period in ledger.marked(grain) for one in ledger.due_in(period))
+    return [(one.scope, one.period.label) for one in planned]
 
 
 def test_what_was_written_marks_its_period_due(ledger: Ledger) -> None:
@@ -39,7 +45,7 @@ def test_what_was_written_marks_its_period_due(ledger: Ledger) -> None:
 def test_the_same_write_again_leaves_the_same_mark_and_another_one_its_own(ledger: Ledger) -> None:
     for written in ("a", "a", "b"):
         ledger.mark(ACME, [DAY], written)
-    (one,) = ledger.due(Grain.DAILY)
+    (one,) = ledger.due_in(DAY)
     assert len(one.marks) == 2
     assert one.marks == ledger.marks(ACME, DAY)
 
@@ -60,6 +66,89 @@ def test_only_marks_that_were_listed_before_are_removed(ledger: Ledger) -> None:
     (left,) = ledger.marks(ACME, DAY)
     assert left not in listed
     assert due(ledger) == [(ACME, DAY.label)]
+
+
+class Interrupted(InMemoryObjects):
+    """Objects that let a number of puts and deletions through, and then run something in between or die."""
+
+    def __init__(self, after: int, then: Callable[[], None]) -> None:
+        super().__init__()
+        self._after, self._then = after, then
+
+    def put(self, key: str, data: bytes) -> None:
+        self._step()
+        super().put(key, data)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        self._step()
+        super().delete(keys)
+
+    def _step(self) -> None:
+        self._after -= 1
+        if self._after == -1:
+            self._then()
+
+
+class Died(Exception):
+    """The process did."""
+
+
+def die() -> None:
+    raise Died
+
+
+def test_the_agents_half_of_a_mark_is_there_before_planning_can_find_the_other() -> None:
+    objects = Interrupted(1, die)
+    ledger = Ledger(objects)
+    with pytest.raises(Died):
+        ledger.mark(ACME, [DAY], "a")
+    assert (ledger.pending(ACME), due(ledger)) == ({DAY}, [])
+    ledger.mark(ACME, [DAY], "a")  # the message comes again
+    assert (ledger.pending(ACME), due(ledger)) == ({DAY}, [(ACME, DAY.label)])
+
+
+def test_a_settlement_that_died_half_way_is_finished_when_its_message_comes_again() -> None:
+    objects = Interrupted(3, die)
+    ledger = Ledger(objects)
+    ledger.mark(ACME, [DAY], "a")
+    marks = ledger.marks(ACME, DAY)
+    with pytest.raises(Died):
+        ledger.change(LedgerChanges(settles=marks))
+    assert (ledger.pending(ACME), due(ledger)) == ({DAY}, [])
+    assert ledger.marks(ACME, DAY) == marks  # as whoever summarizes again lists them
+    ledger.change(LedgerChanges(settles=marks))
+    assert list(objects.list("ledger")) == []
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_a_write_that_is_repeated_while_its_mark_is_settled_leaves_no_half_that_nobody_plans(
+    step: int,
+) -> None:
+    """The repeated write's two puts at every place among the settlement's two deletions."""
+    repeated = Ledger(InMemoryObjects())
+    objects = Interrupted(2 + step, lambda: repeated.mark(ACME, [DAY], "a"))
+    ledger = Ledger(objects)
+    repeated._objects = objects
+    ledger.mark(ACME, [DAY], "a")
+    ledger.change(LedgerChanges(settles=ledger.marks(ACME, DAY)))
+    if not due(ledger):
+        assert ledger.pending(ACME) == frozenset()
+    ledger.change(LedgerChanges(settles=ledger.marks(ACME, DAY)))
+    assert list(objects.list("ledger")) == []
+
+
+@pytest.mark.parametrize("others", [0, 50])
+def test_what_is_due_for_one_agent_is_one_request_whatever_others_have_left_undone(others: int) -> None:
+    objects = CountingObjects()
+    ledger = Ledger(objects)
+    for number in range(others):
+        ledger.mark(OTHER, [DAY.shifted(-number)], "a")
+    ledger.mark(ACME, [DAY, Period.parse("2026-W10")], "a")
+    objects.forget_calls()
+    assert [one.period for one in ledger.due(Grain.DAILY, ACME)] == [DAY]
+    assert objects.calls.total() == 1
+    assert ledger.pending(ACME) == {DAY, Period.parse("2026-W10")}
+    assert objects.calls.total() == 2
 
 
 def test_settling_twice_is_settling_once(ledger: Ledger) -> None:
@@ -85,13 +174,15 @@ def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(ledg
     ledger.fail(ACME, DAY, "model: overloaded", MORNING)
     ledger.fail(ACME, DAY, "model: refused", MORNING)
     ledger.fail(OTHER, NEXT, "model: down", MORNING)
-    failures = ledger.failures(Grain.DAILY)
-    assert {*failures} == {(ACME, DAY), (OTHER, NEXT)}
-    assert (failures[ACME, DAY].attempts, failures[ACME, DAY].reason) == (2, "model: refused")
-    assert failures[ACME, DAY].next_try == MORNING + 2 * HOUR
+    failures = ledger.failures(DAY) | ledger.failures(NEXT)
+    assert {*failures} == {ACME, OTHER}
+    assert (failures[ACME].attempts, failures[ACME].reason) == (2, "model: refused")
+    assert failures[ACME].next_try == MORNING + 2 * HOUR
+    assert ledger.failure(ACME, DAY) == failures[ACME]
     ledger.recover(ACME, DAY)
-    assert {*ledger.failures(Grain.DAILY)} == {(OTHER, NEXT)}
-    assert ledger.failures(Grain.DAILY, ACME) == {}
+    assert ledger.failures(DAY) == {}
+    assert ledger.failure(ACME, DAY) is None
+    assert {*ledger.failures(NEXT)} == {OTHER}
 
 
 def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
@@ -129,10 +220,23 @@ def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(ledger: Ledg
         expiry_key(MORNING, Scope("rival", "support"), Grain.DAILY),
         "timeline/x/y/acme/support/z",
         "ledger/due/daily/acme/support",
-        "ledger/due/daily/acme/support/../../x",
+        "ledger/due/daily/acme/support/2026-03-02/a",
+        "ledger/due/daily/2026-03-02/acme/support/../x",
+        "ledger/due/daily/2026-03-02/acme/support/..",
+        "ledger/due/daily/2026-03-02/acme/support",
+        "ledger/marks/daily/2026-03-02/acme/support/a",
+        "ledger/conversations/acme/acme/support/c-1",
     ],
 )
 def test_invariant_7_a_message_can_only_change_its_own_agents_ledger(key: str) -> None:
     require_own([due_key(ACME, DAY, "a"), expiry_key(MORNING, ACME, Grain.DAILY)], ACME)
     with pytest.raises(Rejected):
         require_own([due_key(ACME, DAY, "a"), key], ACME)
+
+
+def test_of_the_notes_those_stand_that_nobody_has_settled(ledger: Ledger) -> None:
+    notes = tuple(expiry_key(MORNING, ACME, grain) for grain in (Grain.WORKING, Grain.DAILY))
+    ledger.change(LedgerChanges(expiries=notes))
+    assert ledger.standing(notes) == notes
+    ledger.change(LedgerChanges(settles=notes[:1]))
+    assert ledger.standing(notes) == notes[1:]

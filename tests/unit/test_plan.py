@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from tests.support.builders import ACME, MORNING
-from varve.adapters.in_memory import InMemoryObjects
+from tests.support.traffic import CountingObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
-from varve.pipeline.plan import GRACE, pending, plan
+from varve.pipeline.plan import GRACE, plan
 
 MONDAY, TUESDAY = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 WEEK = Period.parse("2026-W10")
@@ -25,7 +27,8 @@ class Book:
     """A ledger to plan from."""
 
     def __init__(self) -> None:
-        self.ledger = Ledger(InMemoryObjects())
+        self.objects = CountingObjects()
+        self.ledger = Ledger(self.objects)
 
     def mark(self, *periods: Period, scope: Scope = ACME, written: str = "a") -> None:
         self.ledger.mark(scope, periods, written)
@@ -144,8 +147,56 @@ def test_one_agents_plan_is_of_that_agent_alone() -> None:
     book.mark(MONDAY)
     book.mark(TUESDAY, scope=Scope("acme", "sales"))
     assert book.plan(now=AFTER_WEEK, scope=ACME) == [MONDAY.label]
-    assert list(pending(ACME, Grain.DAILY, book.ledger)) == [MONDAY]
 
 
 def test_nothing_due_nothing_planned() -> None:
     assert [Book().plan(grain, MORNING + timedelta(days=4_000)) for grain in Grain] == [[]] * len(Grain)
+
+
+def asked(book: Book, grain: Grain, now: datetime, **given: Any) -> dict[str, int]:
+    """How often planning asked for what, and of which folders."""
+    book.objects.forget_calls()
+    book.planned(grain, now, **given)
+    return dict(book.objects.calls)
+
+
+def agents(count: int) -> list[Scope]:
+    return [Scope(f"w{number % 10}", f"a{number}") for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 30, 1_000])
+def test_what_is_open_costs_one_request_however_many_agents_it_has(count: int) -> None:
+    book = Book()
+    for scope in agents(count):
+        book.mark(Period.parse("2026"), scope=scope)
+    assert asked(book, Grain.YEARLY, AFTER_WEEK) == {"folders": 1}
+
+
+def test_the_grain_below_is_listed_once_for_a_pass_however_many_agents_are_due() -> None:
+    book = Book()
+    for scope in agents(40):
+        book.mark(WEEK, scope=scope)
+    book.mark(MONDAY, TUESDAY, scope=agents(1)[0])
+    # The weeks, that week's failures and agents; the days, and of both that are due agents and failures.
+    assert asked(book, Grain.WEEKLY, AFTER_WEEK) == {"folders": 2, "list": 6}
+    planned = book.planned(Grain.WEEKLY, AFTER_WEEK)
+    assert (len(planned.due), planned.left, planned.waiting) == (39, 0, 1)
+
+
+def test_one_agents_plan_touches_no_others_marks() -> None:
+    book = Book()
+    for scope in agents(20):
+        book.mark(MONDAY, WEEK, scope=scope)
+    book.mark(WEEK)
+    book.objects.forget_calls()
+    assert book.plan(Grain.WEEKLY, AFTER_WEEK, scope=ACME) == [WEEK.label]
+    assert [key for key in book.objects.touched if f"{ACME}" not in key] == []
+
+
+def test_what_waits_for_its_children_is_not_counted_as_left() -> None:
+    book = Book()
+    book.mark(MONDAY, WEEK)
+    book.mark(WEEK, scope=Scope("acme", "sales"))
+    book.mark(WEEK, scope=Scope("acme", "shop"))
+    planned = book.planned(Grain.WEEKLY, AFTER_WEEK, most=1)
+    assert ([due.scope.agent for due in planned.due], planned.left, planned.waiting) == (["sales"], 1, 1)

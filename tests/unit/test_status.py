@@ -131,3 +131,13 @@ def test_periods_are_of_one_agent_alone() -> None:
     agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-02")], "a")
     agent.sim.app.ledger.mark(Scope("acme", "sales"), [Period.parse("2026-03-01")], "a")
     assert agent.periods(MONDAY + DAY)["due"] == ["2026-03-02"]
+
+
+def test_the_backlog_is_what_a_pass_has_yet_to_take() -> None:
+    agent = Agent(days=2)
+    at = datetime(2026, 3, 4, 1, tzinfo=UTC)
+    assert agent.status(at)["backlog"] == {"periods": 2, "cleanups": 0}
+    agent.sim.plan(Grain.DAILY, at)
+    assert agent.status(at)["backlog"] == {"periods": 0, "cleanups": 0}
+    assert agent.status(MONDAY + 4 * DAY)["backlog"] == {"periods": 0, "cleanups": 1}
+    assert agent.status(MONDAY + 8 * DAY)["backlog"] == {"periods": 1, "cleanups": 1}

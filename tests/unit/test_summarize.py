@@ -339,7 +339,7 @@ def test_a_failing_model_is_noted_with_its_reason_and_the_period_stays_due(error
     agent = told()
     failing = Failing(agent.summarizer, error, 1)
     assert agent.sum_up(summarizer=failing) is Outcome.FAILED
-    failure = agent.ledger.failures(Grain.DAILY)[ACME, DAY]
+    failure = agent.ledger.failures(DAY)[ACME]
     assert (failure.attempts, failure.reason) == (1, str(error))
     assert failure.next_try == NOW + timedelta(hours=1)
     assert agent.is_due()
@@ -351,14 +351,14 @@ def test_other_periods_go_on_and_success_forgets_the_failure() -> None:
     failing = Failing(agent.summarizer, Retryable("model: down"), 1)
     outcomes = [agent.sum_up(day, failing) for day in (DAY, DAY.next(), DAY)]
     assert outcomes == [Outcome.FAILED, Outcome.BUILT, Outcome.BUILT]
-    assert agent.ledger.failures(Grain.DAILY) == {}
+    assert agent.ledger.failures(DAY) == {}
 
 
 def test_a_failing_embedder_is_noted_as_well() -> None:
     agent = told()
     agent.embedder = Failing(WordEmbedder(), Retryable("embeddings: down"), 1)
     assert agent.sum_up() is Outcome.FAILED
-    assert agent.ledger.failures(Grain.DAILY)[ACME, DAY].reason == "embeddings: down"
+    assert agent.ledger.failures(DAY)[ACME].reason == "embeddings: down"
     assert agent.sum_up() is Outcome.BUILT
 
 
@@ -368,7 +368,7 @@ def test_a_repeated_delivery_that_fails_leaves_no_failure_once_the_first_is_writ
     agent.sum_up(summarizer=Failing(agent.summarizer, Retryable("model: down"), 1), commit=False)
     assert agent.objects.get(failed_key(ACME, DAY))
     agent.commit()
-    assert agent.ledger.failures(Grain.DAILY) == {}
+    assert agent.ledger.failures(DAY) == {}
 
 
 def test_a_wrong_setting_is_the_operators_business_and_no_failure_of_the_period() -> None:
@@ -376,7 +376,7 @@ def test_a_wrong_setting_is_the_operators_business_and_no_failure_of_the_period(
     failing = Failing(agent.summarizer, Misconfigured("OPENAI_API_KEY: is not set"), 1)
     with pytest.raises(Misconfigured):
         agent.sum_up(summarizer=failing)
-    assert agent.ledger.failures(Grain.DAILY) == {}
+    assert agent.ledger.failures(DAY) == {}
     assert agent.is_due()
 
 

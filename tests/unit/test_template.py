@@ -124,7 +124,7 @@ def test_a_function_gets_only_variables_that_are_documented(stack: sam.Template,
             "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_SUMMARY_QUEUE_URL VARVE_LLM VARVE_EMBEDDER"
             " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN",
         ),
-        ("CleanupFunction", "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_DEFAULT_PLAN"),
+        ("CleanupFunction", "VARVE_STORE VARVE_SUMMARY_QUEUE_URL"),
     ],
 )
 def test_the_nights_functions_know_what_they_need_and_no_more(
@@ -349,12 +349,12 @@ def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
 @pytest.mark.parametrize(
     ("name", "action", "folders"),
     [
-        ("SummarizeFunction", "s3:GetObject", "vectordb workspaces ledger"),
+        ("SummarizeFunction", "s3:GetObject", "vectordb workspaces ledger payloads"),
         ("SummarizeFunction", "s3:PutObject", "ledger payloads"),
-        ("SummarizeFunction", "s3:DeleteObject", "ledger"),
-        ("CleanupFunction", "s3:GetObject", "vectordb workspaces ledger"),
-        ("CleanupFunction", "s3:PutObject", "ledger payloads"),
-        ("CleanupFunction", "s3:DeleteObject", "ledger timeline"),
+        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline"),
+        ("CleanupFunction", "s3:GetObject", ""),
+        ("CleanupFunction", "s3:PutObject", ""),
+        ("CleanupFunction", "s3:DeleteObject", ""),
         ("WriteFunction", "s3:DeleteObject", "vectordb graphs ledger"),
         ("SearchFunction", "s3:GetObject", "vectordb graphs timeline ledger workspaces"),
     ],
@@ -370,7 +370,7 @@ def test_a_function_reaches_its_folders_of_the_store_and_no_others(
     [
         ("ExtractFunction", {"WriteQueue", "IngestDeadLetterQueue"}),
         ("SummarizeFunction", {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"}),
-        ("CleanupFunction", {"WriteQueue"}),
+        ("CleanupFunction", {"WorkQueue"}),
     ],
 )
 def test_a_function_sends_to_the_next_queue_only(stack: sam.Template, name: str, queues: set[str]) -> None:
@@ -384,6 +384,7 @@ def test_what_a_function_may_read_or_delete_it_may_also_find_missing(stack: sam.
     (listing,) = [it for it in _allowed(stack, name) if it["Action"] == "s3:ListBucket"]
     assert listing["Resource"] == _arn_of("Bucket")
     reached = _reached(stack, name, "s3:GetObject") | _reached(stack, name, "s3:DeleteObject")
+    reached |= {"memory/ledger/*"} if name == "CleanupFunction" else set()  # its planning reads names alone
     assert set(listing["Condition"]["StringLike"]["s3:prefix"]) == reached
 
 
@@ -454,14 +455,26 @@ def test_someone_is_told_of_dead_letters_of_old_messages_and_of_crashes(stack: s
     }
 
 
-def test_someone_is_told_of_a_period_that_was_given_up(stack: sam.Template) -> None:
-    (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == "GivenUpPeriods"]
-    variables = _variables(stack, "SummarizeFunction")
-    handler = (ROOT / "functions" / "summarize" / "app.py").read_text()
+@pytest.mark.parametrize(
+    ("metric", "name", "days"),
+    [
+        ("GivenUpPeriods", "SummarizeFunction", None),
+        ("LeftPeriods", "SummarizeFunction", 2),
+        ("LeftAgents", "CleanupFunction", 2),
+    ],
+)
+def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
+    stack: sam.Template, metric: str, name: str, days: int | None
+) -> None:
+    (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == metric]
+    variables = _variables(stack, name)
+    folder = variables["POWERTOOLS_SERVICE_NAME"]
+    sources = [ROOT / "functions" / folder / "app.py", ROOT / "shared" / "varve" / "nights.py"]
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
-    assert alarm["Dimensions"] == [{"Name": "service", "Value": variables["POWERTOOLS_SERVICE_NAME"]}]
+    assert alarm["Dimensions"] == [{"Name": "service", "Value": folder}]
     assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)
-    assert f'metrics.add_metric("{alarm["MetricName"]}"' in handler
+    assert (alarm["Period"] * alarm["EvaluationPeriods"] == 86_400 * days) if days else True
+    assert any(f'"{metric}"' in source.read_text() for source in sources)
 
 
 def test_a_single_dead_letter_is_an_alarm(stack: sam.Template) -> None:

@@ -100,6 +100,8 @@ def status_lines(status: dict[str, Any]) -> list[str]:
         span = f"{held['oldest']} to {held['newest']}" if held["records"] else ""
         lines.append(f"  {grain:<10}{held['records']:>8} records {_size(held['bytes']):>10}  {span}".rstrip())
         lines += _period_lines(held.get("periods"))
+    backlog = [f"{count} {what}" for what, count in status["backlog"].items() if count]
+    lines += [f"  {'backlog':<10}{', '.join(backlog)}"] if backlog else []
     graph, timeline = status["graph"], status["timeline"]
     triples = f"{graph['triples']:>8} triples {_size(graph['bytes']):>10}"
     lines.append(f"  {'graph':<10}{triples}  {graph['current']} current")

@@ -10,10 +10,15 @@ from varve.domain.identity import Scope
 
 GIVEN_UP_AFTER = 5
 
+DUE = "ledger/due"
+EXPIRY = "ledger/expiry"
+_OWNER = {DUE: slice(4, 6), "ledger/failed": slice(4, 6), EXPIRY: slice(3, 5)}
+"""Where in a key its agent stands; one part comes after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A period with something new below it; `marks` are the keys that say so."""
+    """A period with something new below it; `marks` are the due keys that say so."""
 
     scope: Scope
     period: Period
@@ -36,7 +41,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
-    """Keys to remove, and keys of expiry to note, once a write is committed."""
+    """Keys to remove, each due key with its twin, and expiries to note, once a write is committed."""
 
     settles: tuple[str, ...] = ()
     expiries: tuple[str, ...] = ()
@@ -46,36 +51,61 @@ NO_CHANGES = LedgerChanges()
 
 
 def due_key(scope: Scope, period: Period, token: str) -> str:
-    """The mark that something was written below this period."""
-    return f"{due_folder(period.grain, scope)}/{period.label}/{token}"
+    """The mark that something was written below this period, where planning finds it."""
+    return f"{due_folder(period)}/{scope}/{token}"
 
 
-def due_folder(grain: Grain, scope: Scope | None = None) -> str:
-    """Where the marks of a grain lie, of all agents or of one."""
-    return f"ledger/due/{grain}" + (f"/{scope}" if scope else "")
+def due_folder(period: Period) -> str:
+    """Where the marks of one period lie, of all agents."""
+    return f"{DUE}/{period.grain}/{period.label}"
+
+
+def mark_key(scope: Scope, period: Period, token: str) -> str:
+    """The same mark, where its agent finds it."""
+    return f"{marks_folder(scope, period.grain)}/{period.label}/{token}"
+
+
+def marks_folder(scope: Scope, grain: Grain | None = None) -> str:
+    """Where one agent's marks lie, of one grain or of all."""
+    return f"ledger/marks/{scope}" + (f"/{grain}" if grain else "")
+
+
+def twin(key: str) -> str:
+    """The `mark_key` that goes with a `due_key`."""
+    _, _, grain, label, workspace, agent, token = key.split("/")
+    return f"ledger/marks/{workspace}/{agent}/{grain}/{label}/{token}"
 
 
 def failed_key(scope: Scope, period: Period) -> str:
     """Where a period's failures are counted."""
-    return f"{failed_folder(period.grain, scope)}/{period.label}.json"
+    return f"{failed_folder(period)}/{scope}/failure.json"
 
 
-def failed_folder(grain: Grain, scope: Scope | None = None) -> str:
-    """Where the failures of a grain lie, of all agents or of one."""
-    return f"ledger/failed/{grain}" + (f"/{scope}" if scope else "")
+def failed_folder(period: Period) -> str:
+    """Where the failures of one period lie, of all agents."""
+    return f"ledger/failed/{period.grain}/{period.label}"
 
 
 def expiry_key(instant: datetime, scope: Scope, grain: Grain) -> str:
     """The note that something of this store has expired by the first full UTC hour from the instant on."""
     hour = (instant.astimezone(UTC) + timedelta(hours=1, microseconds=-1)).strftime("%Y-%m-%dT%H")
-    return f"ledger/expiry/{hour}/{scope}/{grain}"
+    return f"{EXPIRY}/{hour}/{scope}/{grain}"
+
+
+def noted_grain(note: str) -> Grain:
+    """The grain that a note of expiry is about. Raises ValueError: not such a note."""
+    folder, _, grain = note.rpartition("/")
+    if not folder.startswith(f"{EXPIRY}/"):
+        raise ValueError("not a note of expiry")
+    return Grain(grain)
 
 
 def require_own(keys: Iterable[str], scope: Scope) -> None:
-    """Raises Rejected: a key is not one of this agent's in the ledger."""
+    """Raises Rejected: a key is not one of this agent's due keys, failures or notes of expiry."""
     for key in keys:
         parts = key.split("/")
-        if len(parts) < 6 or parts[0] != "ledger" or parts[3:5] != [scope.workspace, scope.agent]:
+        owner = _OWNER.get("/".join(parts[:2]))
+        if owner is None or parts[owner] != [scope.workspace, scope.agent] or len(parts) != owner.stop + 1:
             raise Rejected("ledger", "a key is not one of this agent's")
         if any(part in ("", ".", "..") for part in parts):
             raise Rejected("ledger", "a key is not a plain path")

@@ -1,14 +1,15 @@
 """Clean up: what has outlived its plan goes, from working upward, unless its parent is not ready."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, expiry_key
-from varve.domain.retention import Limit, expires_at, oldest_kept, timeline_limit
+from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
+from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import ExpirePeriods, send_expiry
 from varve.pipeline.ledger import Ledger
@@ -69,15 +70,17 @@ def inspect(
     reader: MemoryReader,
     ledger: Ledger,
     objects: Objects,
+    grains: Collection[Grain] = tuple(Grain),
     force: bool = False,
 ) -> CleanupReport:
-    """What cleanup would do for one agent; `force` takes unsealed periods too."""
-    grains = tuple(_inspect(scope, grain, now, config, reader, ledger, force) for grain in Grain)
+    """What cleanup would do for one agent in these grains; `force` takes unsealed periods too."""
+    store = _Store(scope, now, config, reader, ledger)
+    reports = tuple(_inspect(grain, store, force) for grain in Grain if grain in grains)
     own = config.retention.timeline_limit
     limit = timeline_limit(config.plan, own, now, config.zone)
     oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
     gone = tuple(day for day in kept_days(scope, objects=objects) if day < oldest)
-    return CleanupReport(grains, gone, force)
+    return CleanupReport(reports, gone, force)
 
 
 def clean(
@@ -94,7 +97,7 @@ def clean(
     The `notes` of expiry that called for it go when it is done, and one is left for what expires next.
     """
     for grain in report.grains:
-        settles = tuple(note for note in notes if note.endswith(f"/{grain.grain}"))
+        settles = tuple(note for note in notes if noted_grain(note) is grain.grain)
         expiries = (expiry_key(grain.next_expiry, scope, grain.grain),) if grain.next_expiry else ()
         changes = LedgerChanges(settles, tuple(key for key in expiries if key not in settles))
         if grain.expired:
@@ -105,50 +108,57 @@ def clean(
     delete_days(report.timeline, scope, objects=objects)
 
 
-def _inspect(
-    scope: Scope,
-    grain: Grain,
-    now: datetime,
-    config: WorkspaceConfig,
-    reader: MemoryReader,
-    ledger: Ledger,
-    force: bool,
-) -> GrainReport:
-    limit = config.limit(grain)
-    oldest = oldest_kept(grain, limit, now, config.zone)
-    counts = {Period(grain, label): count for label, count in reader.periods(scope, grain).items()}
+@dataclass(frozen=True)
+class _Store:
+    """One agent's stores at one moment; each is asked once for its periods."""
+
+    scope: Scope
+    now: datetime
+    config: WorkspaceConfig
+    reader: MemoryReader
+    ledger: Ledger
+    _periods: dict[Grain, Mapping[Period, int]] = field(default_factory=dict)
+
+    def periods(self, grain: Grain) -> Mapping[Period, int]:
+        """The records of each period."""
+        if grain not in self._periods:
+            labels = self.reader.periods(self.scope, grain)
+            self._periods[grain] = {Period(grain, label): count for label, count in labels.items()}
+        return self._periods[grain]
+
+    def oldest_kept(self, grain: Grain) -> Period:
+        """The first period whose time is not over."""
+        return oldest_kept(grain, self.config.limit(grain), self.now, self.config.zone)
+
+    @cached_property
+    def pending(self) -> frozenset[Period]:
+        """The due periods of all grains. What comes to one after this look, the writer sees."""
+        return self.ledger.pending(self.scope)
+
+
+def _inspect(grain: Grain, store: _Store, force: bool) -> GrainReport:
+    oldest, counts = store.oldest_kept(grain), store.periods(grain)
     over = {period: n for period, n in counts.items() if period < oldest}
-    unsealed: set[Period] = set()
-    if over and not force:
-        unsealed = _unsealed(over, scope, grain, now, config, reader, ledger)
+    unsealed = _unsealed(over, grain, store) if over and not force else set[Period]()
     return GrainReport(
         grain=grain,
-        limit=str(limit),
+        limit=str(store.config.limit(grain)),
         expired={period.label: n for period, n in sorted(over.items()) if period not in unsealed},
         unsealed={period.label: n for period, n in sorted(over.items()) if period in unsealed},
         oldest_kept=oldest.label,
-        next_expiry=_next_expiry(set(counts) - set(over), unsealed, limit, now, config),
+        next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
     )
 
 
-def _next_expiry(
-    kept: set[Period], unsealed: set[Period], limit: Limit, now: datetime, config: WorkspaceConfig
-) -> datetime | None:
+def _next_expiry(kept: set[Period], unsealed: set[Period], grain: Grain, store: _Store) -> datetime | None:
     """When to look again: tomorrow for what waits for its parent, else when the oldest kept expires."""
     if unsealed:
-        return now + LOOK_AGAIN
-    return min((expires_at(period, limit, config.zone) for period in kept), default=None)
+        return store.now + LOOK_AGAIN
+    limit, zone = store.config.limit(grain), store.config.zone
+    return min((expires_at(period, limit, zone) for period in kept), default=None)
 
 
-def _unsealed(
-    periods: Iterable[Period],
-    scope: Scope,
-    grain: Grain,
-    now: datetime,
-    config: WorkspaceConfig,
-    reader: MemoryReader,
-    ledger: Ledger,
-) -> set[Period]:
+def _unsealed(periods: Iterable[Period], grain: Grain, store: _Store) -> set[Period]:
     """Those whose parent has no summary yet, or that, or whose parent, something new has made stale.
 
     A parent that is gone because its own time was over had been ready before.
@@ -156,11 +166,10 @@ def _unsealed(
     above, order = grain.parent, list(Grain)
     if above is None:
         return set()
-    due = [one.period for each in order[1 : order.index(above) + 1] for one in ledger.due(each, scope)]
-    stale = {one for one in due if one.grain is above}
-    stale |= {Period.of_day(one.days[0], grain) for one in due if one.grain is not above}
-    ready = {Period(above, label) for label in reader.periods(scope, above)}
-    oldest = oldest_kept(above, config.limit(above), now, config.zone)
+    finer = order[1 : order.index(above)]
+    stale = {one for one in store.pending if one.grain is above}
+    stale |= {Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer}
+    ready, oldest = store.periods(above), store.oldest_kept(above)
     sealed = (
         p for p in periods if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
     )

@@ -1,22 +1,31 @@
 """The ledger: which periods of which agents are due, which have failed, and when something expires.
 
-    ledger/due/{grain}/{workspace}/{agent}/{period}/{token}     something was written below this period
-    ledger/failed/{grain}/{workspace}/{agent}/{period}.json     summarizing it failed: attempts, reason
-    ledger/expiry/{hour}/{workspace}/{agent}/{grain}            by this UTC hour something has expired
+    ledger/due/{grain}/{period}/{workspace}/{agent}/{token}      something was written below this period
+    ledger/marks/{workspace}/{agent}/{grain}/{period}/{token}    the same mark, for its agent's own questions
+    ledger/failed/{grain}/{period}/{workspace}/{agent}/…         summarizing it failed: attempts, reason
+    ledger/expiry/{hour}/{workspace}/{agent}/{grain}             by this UTC hour something has expired
 
 A mark is put after the write it stands for, under a name made from what was written. Whoever settles a
 period lists its marks first, reads the sources then, and removes exactly the marks it had listed: a
-write in between has a mark of its own, which stays. Planning lists these prefixes and nothing else, so
-a night costs nothing for agents that were silent.
+write in between has a mark of its own, which stays.
+
+Planning lists the periods' names and then those alone that are over, so a night costs nothing for agents
+that were silent and nothing for periods that are open. An agent's own marks are one listing, whatever
+others have left undone. The agent's half of a mark is put first and removed last: who finds the planner's
+half finds a mark that is whole. Where a process died in between, the message comes again and does the rest;
+half a mark that is left for planning is planned, found to change nothing, and settled with all others.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
 from varve.domain.ledger import (
+    DUE,
+    EXPIRY,
     Due,
     Failure,
     LedgerChanges,
@@ -24,8 +33,11 @@ from varve.domain.ledger import (
     due_key,
     failed_folder,
     failed_key,
+    mark_key,
+    marks_folder,
+    twin,
 )
-from varve.ports import Objects
+from varve.ports import Objects, StoredObject
 
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)
@@ -42,22 +54,40 @@ class Ledger:
         """Say that something was written below these periods; `written` says what, for the name."""
         token = digest(*written, length=_TOKEN_LENGTH)
         for period in sorted(set(periods)):
+            self._objects.put(mark_key(scope, period, token), b"")
             self._objects.put(due_key(scope, period, token), b"")
 
-    def due(self, grain: Grain, scope: Scope | None = None) -> Iterator[Due]:
-        """The due periods of all agents, or of one, in order of workspace, agent and period."""
-        grouped: dict[tuple[Scope, Period], list[str]] = {}
-        for info in self._objects.list(due_folder(grain, scope)):
-            workspace, agent, label = info.key.split("/")[3:6]
-            key = (Scope(workspace, agent), Period.parse(label, grain))
-            grouped.setdefault(key, []).append(info.key)
-        for (owner, period), marks in grouped.items():
-            yield Due(owner, period, tuple(marks))
+    def marked(self, grain: Grain, scope: Scope | None = None) -> list[Period]:
+        """The periods, in order, that are due for any agent, or for one: a request for 1,000 periods."""
+        folder = marks_folder(scope, grain) if scope else f"{DUE}/{grain}"
+        return sorted(Period.parse(label, grain) for label in self._objects.folders(folder))
+
+    def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
+        """The agents for which one period is due, or one of them, in order: a request for 1,000 marks."""
+        keys = (info.key for info in self._objects.list(_narrowed(due_folder(period), scope)))
+        for (workspace, agent), marks in groupby(keys, key=lambda key: tuple(key.split("/")[4:6])):
+            yield Due(Scope(workspace, agent), period, tuple(marks))
+
+    def due(self, grain: Grain, scope: Scope) -> Iterator[Due]:
+        """One agent's due periods of a grain, in order: a request for 1,000 marks."""
+        return self._of_agent(scope, marks_folder(scope, grain))
+
+    def pending(self, scope: Scope) -> frozenset[Period]:
+        """One agent's due periods of all grains: a request for 1,000 marks."""
+        return frozenset(due.period for due in self._of_agent(scope, marks_folder(scope)))
+
+    def _of_agent(self, scope: Scope, folder: str) -> Iterator[Due]:
+        keys = (info.key.split("/") for info in self._objects.list(folder))
+        for (grain, label), marks in groupby(keys, key=lambda parts: tuple(parts[4:6])):
+            period = Period.parse(label, Grain(grain))
+            yield Due(scope, period, tuple(due_key(scope, period, parts[6]) for parts in marks))
 
     def marks(self, scope: Scope, period: Period) -> tuple[str, ...]:
-        """The keys of one period's marks."""
-        folder = f"{due_folder(period.grain, scope)}/{period.label}"
-        return tuple(info.key for info in self._objects.list(folder))
+        """The due keys of one agent's period, those of which only one half is there included."""
+        own = self._objects.list(f"{marks_folder(scope, period.grain)}/{period.label}")
+        planned = self._objects.list(f"{due_folder(period)}/{scope}")
+        tokens = {info.key.rpartition("/")[2] for halves in (own, planned) for info in halves}
+        return tuple(due_key(scope, period, token) for token in sorted(tokens))
 
     def change(self, changes: LedgerChanges) -> None:
         """Note when to look for what expires, then remove the marks that have been dealt with."""
@@ -65,10 +95,12 @@ class Ledger:
             self._objects.put(key, b"")
         if changes.settles:
             self._objects.delete(changes.settles)
+        if twins := [twin(key) for key in changes.settles if key.startswith(f"{DUE}/")]:
+            self._objects.delete(twins)
 
     def fail(self, scope: Scope, period: Period, reason: str, now: datetime) -> Failure:
         """Record one more failure; the wait doubles from an hour to a day."""
-        known = self.failures(period.grain, scope).get((scope, period))
+        known = self.failure(scope, period)
         attempts = known.attempts + 1 if known else 1
         wait = min(LONGEST_RETRY, FIRST_RETRY * 2 ** (attempts - 1))
         failure = Failure(attempts, reason, now + wait)
@@ -76,17 +108,17 @@ class Ledger:
         self._objects.put(failed_key(scope, period), json.dumps(body).encode())
         return failure
 
-    def failures(self, grain: Grain, scope: Scope | None = None) -> dict[tuple[Scope, Period], Failure]:
-        """The failed periods of all agents, or of one."""
+    def failure(self, scope: Scope, period: Period) -> Failure | None:
+        """What is known of one period's failures."""
+        stored = self._objects.get(failed_key(scope, period))
+        return _failure(stored) if stored else None
+
+    def failures(self, period: Period, scope: Scope | None = None) -> dict[Scope, Failure]:
+        """The agents for which a period has failed, or one of them."""
         failed = {}
-        for info in self._objects.list(failed_folder(grain, scope)):
-            stored = self._objects.get(info.key)
-            if stored is not None:
-                workspace, agent, name = info.key.split("/")[3:6]
-                body = json.loads(stored.data)
-                period = Period.parse(name.removesuffix(".json"), grain)
-                failure = Failure(body["attempts"], body["reason"], parse_instant(body["nextTry"]))
-                failed[Scope(workspace, agent), period] = failure
+        for info in self._objects.list(_narrowed(failed_folder(period), scope)):
+            if stored := self._objects.get(info.key):
+                failed[Scope(*info.key.split("/")[4:6])] = _failure(stored)
         return failed
 
     def recover(self, scope: Scope, period: Period) -> None:
@@ -94,13 +126,25 @@ class Ledger:
         self._objects.delete([failed_key(scope, period)])
 
     def expiring(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
-        """The agents of which something has expired, with the keys that say so."""
+        """The agents of which something has expired, with the notes that say so, the oldest first."""
         this_hour = now.astimezone(UTC).strftime("%Y-%m-%dT%H")
-        keys: dict[Scope, tuple[str, ...]] = {}
-        for info in self._objects.list("ledger/expiry"):
+        notes: dict[Scope, list[str]] = {}
+        for info in self._objects.list(EXPIRY):
             _, _, hour, workspace, agent, _ = info.key.split("/")
             if hour > this_hour:
                 break
-            scope = Scope(workspace, agent)
-            keys[scope] = (*keys.get(scope, ()), info.key)
-        return keys
+            notes.setdefault(Scope(workspace, agent), []).append(info.key)
+        return {scope: tuple(keys) for scope, keys in notes.items()}
+
+    def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
+        """Those of the notes that nobody has settled yet."""
+        return tuple(note for note in notes if self._objects.get(note) is not None)
+
+
+def _narrowed(folder: str, scope: Scope | None) -> str:
+    return f"{folder}/{scope}" if scope else folder
+
+
+def _failure(stored: StoredObject) -> Failure:
+    body = json.loads(stored.data)
+    return Failure(body["attempts"], body["reason"], parse_instant(body["nextTry"]))

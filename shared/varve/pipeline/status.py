@@ -1,10 +1,12 @@
 """How things stand: what memory holds, which periods wait, and why some have failed."""
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.identity import Scope
+from varve.domain.ledger import Failure, noted_grain
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.plan import GRACE
@@ -21,17 +23,30 @@ def status(
     ledger: Ledger,
     objects: Objects,
 ) -> dict[str, Any]:
-    """Counts, bytes, oldest and newest of each grain, its periods' states, and the graph, as JSON values."""
+    """Counts, bytes, oldest and newest of each grain, its periods' states, and the graph, as JSON values.
+
+    `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
+    something has expired.
+    """
     triples = graph.triples(scope)
     grains = {str(grain): _grain(scope, grain, reader, objects) for grain in Grain}
+    due = ledger.pending(scope)
+    closed = [period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)]
+    failures = {period: failure for period in closed if (failure := ledger.failure(scope, period))}
     for grain in SUMMARY_GRAINS:
-        grains[grain]["periods"] = _periods(scope, grain, now, config, reader, ledger)
+        ready = {Period(grain, label) for label in reader.periods(scope, grain)}
+        waiting = [period for period in closed if period.grain is grain]
+        grains[grain]["periods"] = {"ready": len(ready - due), **_states(waiting, ready, failures)}
     return {
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
         "plan": str(config.plan),
         "timezone": config.timezone,
         "grains": grains,
+        "backlog": {
+            "periods": len(closed) - len(failures),
+            "cleanups": len({noted_grain(note) for note in ledger.expiring(now).get(scope, ())}),
+        },
         "graph": {
             "triples": len(triples),
             "current": sum(1 for triple in triples if triple.invalid_at is None),
@@ -52,29 +67,26 @@ def _grain(scope: Scope, grain: Grain, reader: MemoryReader, objects: Objects) -
     }
 
 
-def _periods(
-    scope: Scope, grain: Grain, now: datetime, config: WorkspaceConfig, reader: MemoryReader, ledger: Ledger
+def _states(
+    closed: Sequence[Period], ready: Collection[Period], failures: Mapping[Period, Failure]
 ) -> dict[str, Any]:
-    """How many are ready; which are due (closed, no summary), stale (something new below) and failed.
+    """Which periods are due (closed, no summary), stale (something new below) and failed.
 
     A period that is still open is none of these.
     """
-    ready = {Period(grain, label) for label in reader.periods(scope, grain)}
-    marked = {due.period for due in ledger.due(grain, scope)}
-    closed = {period for period in marked if is_closed(period, now, config.zone, GRACE)}
-    failures = {period: failure for (_, period), failure in ledger.failures(grain, scope).items()}
+    well = [period for period in closed if period not in failures]
     return {
-        "ready": len(ready - marked),
-        "due": [period.label for period in sorted(closed - ready - set(failures))],
-        "stale": [period.label for period in sorted((closed & ready) - set(failures))],
+        "due": [period.label for period in well if period not in ready],
+        "stale": [period.label for period in well if period in ready],
         "failed": [
             {
                 "period": period.label,
-                "attempts": failure.attempts,
-                "reason": failure.reason,
-                "nextTry": iso(failure.next_try),
+                "attempts": failures[period].attempts,
+                "reason": failures[period].reason,
+                "nextTry": iso(failures[period].next_try),
             }
-            for period, failure in sorted(failures.items())
+            for period in closed
+            if period in failures
         ],
     }
 

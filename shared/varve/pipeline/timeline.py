@@ -103,8 +103,7 @@ def messages_of_day(
 
 def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
     """The local days of which messages are kept, in order."""
-    folder = f"timeline/{scope.workspace}/{scope.agent}"
-    return sorted({info.key.split("/")[3] for info in objects.list(folder)})
+    return sorted(objects.folders(f"timeline/{scope}"))
 
 
 def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:

@@ -142,8 +142,7 @@ def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
 
 def _waiting(message: ExpirePeriods, ledger: Ledger) -> set[str]:
     """Those of the labels whose own summary, or that of the period above, is not up to date."""
-    above = message.grain.parent
-    due = {d.period for grain in (message.grain, above) if grain for d in ledger.due(grain, message.scope)}
+    due = ledger.pending(message.scope)
     periods = (Period(message.grain, label) for label in message.labels)
     return {period.label for period in periods if {period, period.parent()} & due}
 

@@ -1,0 +1,177 @@
+"""Nights: a pass does its own time's work, failures wait from when they failed, agents come one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support.traffic import CALM, CountingObjects, Simulation
+from varve import nights
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
+from varve.domain.identity import Scope
+from varve.domain.ledger import expiry_key, noted_grain
+from varve.domain.workspace import WorkspaceConfig
+from varve.messages import CleanAgent, SummarizePeriod, read_work
+from varve.nights import Pass, WorkOutcome
+from varve.ports import Delivery
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+TUESDAYS_PASS = datetime(2026, 3, 3, 1, 10, tzinfo=UTC)
+SCOPE = Scope("acme", "support")
+OVER = datetime(2026, 3, 5, tzinfo=UTC)
+
+
+def told(days: int, *agents: str) -> Simulation:
+    """Agents that were talked to on so many days from Monday on."""
+    sim = Simulation({"acme": WorkspaceConfig()}, MONDAY)
+    for agent in agents or (SCOPE.agent,):
+        for number in range(days):
+            at = MONDAY + number * DAY
+            message = {"id": f"m{number}", "role": "user", "content": "I like tea.", "timestamp": iso(at)}
+            owner = {"workspaceId": "acme", "agentId": agent, "userId": "u-42"}
+            sim.ingest([{**owner, "conversationId": f"c-{number}", "messages": [message]}])
+    sim.drain()
+    return sim
+
+
+def waiting(sim: Simulation) -> Iterator[SummarizePeriod | CleanAgent]:
+    """What is on the work queue."""
+    for group in sim.parts.summary_queue._groups.values():
+        yield from map(read_work, group)
+
+
+def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> None:
+    sim = told(3)
+    friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
+    assert sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS) == Pass(planned=1, left=0)
+    assert [item.planned_at for item in waiting(sim)] == [TUESDAYS_PASS]
+    sim.drain()
+    (day,) = sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
+    assert day.created_at == friday  # learnt when it was made, whatever the pass was for
+    assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
+
+
+def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -> None:
+    sim = told(1)
+    friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
+    sim.parts.flaky.one_in = 1
+    sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS)
+    sim.drain()
+    failure = sim.app.ledger.failure(SCOPE, Period.parse("2026-03-02"))
+    assert failure is not None
+    assert failure.next_try == friday + HOUR
+    again = [
+        sim.plan(Grain.DAILY, at) for at in (TUESDAYS_PASS, friday, friday + HOUR - timedelta(minutes=1))
+    ]
+    assert again == [0, 0, 0]
+    sim.parts.flaky.one_in = 0
+    assert sim.plan(Grain.DAILY, friday + HOUR) == 1
+    assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
+
+
+def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_own_time() -> None:
+    """Else a clock that lags would let the next pass take at once what has just failed."""
+    sim = told(1)
+    sim.clock.now = TUESDAYS_PASS - 5 * HOUR
+    sim.parts.flaky.one_in = 1
+    sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS)
+    sim.drain()
+    failure = sim.app.ledger.failure(SCOPE, Period.parse("2026-03-02"))
+    assert failure is not None
+    assert failure.next_try == TUESDAYS_PASS + HOUR
+
+
+def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -> None:
+    sim = told(1, "support", "sales", "shop")
+    sim.plan(Grain.DAILY, MONDAY + DAY)
+    assert sim.app.nights.clean(OVER) == Pass(planned=3, left=0)
+    assert {item.scope.agent for item in waiting(sim)} == {"support", "sales", "shop"}
+    assert set(sim.parts.summary_queue._groups) == {f"acme:{agent}" for agent in ("support", "sales", "shop")}
+    touched = sim.parts.objects.touched
+    assert not [key for key in touched[-1:] if "vectordb" in key]
+
+
+def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nights, "MAX_CLEANED", 2)
+    sim = told(1, "support", "sales", "shop")
+    sim.plan(Grain.DAILY, MONDAY + DAY)
+    assert sim.app.nights.clean(OVER) == Pass(planned=2, left=1)
+    sim.drain()
+    assert sim.app.nights.clean(OVER + HOUR) == Pass(planned=1, left=0)
+    sim.drain()
+    assert sim.app.nights.clean(OVER + 2 * HOUR) == Pass(planned=0, left=0)
+
+
+def test_only_the_grains_that_have_notes_are_looked_at() -> None:
+    sim = told(1)
+    sim.plan(Grain.DAILY, MONDAY + DAY)
+    asked: list[Grain] = []
+    periods = sim.parts.records._inner.periods
+    sim.parts.records._inner.periods = lambda scope, grain: (asked.append(grain), periods(scope, grain))[1]
+    sim.app.nights.clean(OVER)
+    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
+    assert set(asked) == {Grain.WORKING, Grain.DAILY}  # the one that is noted, and the one that seals it
+    asked.clear()
+    sim.app.nights.cleanup(SCOPE, OVER)
+    assert set(asked) == set(Grain)
+
+
+def test_an_agent_that_another_delivery_has_cleaned_up_is_asked_for_its_notes_alone() -> None:
+    sim = told(1)
+    sim.plan(Grain.DAILY, MONDAY + DAY)
+    sim.app.nights.clean(OVER)
+    (group,) = sim.parts.summary_queue._groups.values()
+    (delivery,) = group
+    assert sim.app.nights.work([delivery]) == WorkOutcome(cleaned=1, expired=1)
+    sim.drain()
+    objects = sim.parts.objects
+    assert isinstance(objects, CountingObjects)
+    objects.forget_calls()
+    assert sim.app.nights.work([delivery]) == WorkOutcome()
+    assert dict(objects.calls) == {"get": 1}
+
+
+def test_cleanup_by_hand_settles_the_notes_that_called_for_it() -> None:
+    sim = told(1)
+    sim.plan(Grain.DAILY, MONDAY + DAY)
+    sim.app.nights.cleanup(SCOPE, OVER, dry_run=True)
+    assert SCOPE in sim.app.ledger.expiring(OVER)
+    sim.app.nights.cleanup(SCOPE, OVER)
+    sim.drain()
+    assert sim.app.ledger.expiring(OVER) == {}
+    assert sim.parts.records.periods(SCOPE, Grain.WORKING) == {}
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        expiry_key(OVER, Scope("acme", "sales"), Grain.DAILY),
+        "ledger/due/daily/2026-03-02/acme/support/daily",
+        "ledger/expiry/2026-03-05T00/acme/support/hourly",
+        "vectordb/acme/support/daily",
+    ],
+)
+def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(note: str) -> None:
+    sim = told(1)
+    body = {
+        "type": "clean",
+        "workspaceId": "acme",
+        "agentId": "support",
+        "notes": [note],
+        "plannedAt": iso(OVER),
+    }
+    assert sim.app.nights.work([Delivery("1", json.dumps(body), "acme:support")]) == WorkOutcome()
+    ((_, error),) = sim.parts.letters.letters
+    assert type(error).__name__ == "Rejected"
+
+
+def test_every_note_of_a_pyramid_names_a_grain_that_cleanup_knows() -> None:
+    sim = told(3)
+    for grain in SUMMARY_GRAINS:
+        sim.plan(grain, MONDAY + 400 * DAY)
+    notes = sim.app.ledger.expiring(MONDAY + 9_000 * DAY)[SCOPE]
+    assert {noted_grain(note) for note in notes} == set(Grain)
