@@ -11,16 +11,14 @@ as many as are wanted: 1 percent spoke on the last day, 1 percent on the day bef
 fewer than 100 agents the templates are taken at even distances and one agent is active. The night itself
 runs the product's code on the clones. Of each step's periods or agents at most `--sample` (100), evenly
 chosen, are worked off, and the figures multiplied (`0`: all of them); the marks and notes of the others
-are then taken out of the ledger as if they had been. Planning and the look for what has expired are
-always whole.
+are then taken out of the ledger as if they had been. Planning is always whole.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 import storage
@@ -29,10 +27,8 @@ from traffic import Deployment, SimulatedClock, conversation, machine, markdown
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
-from varve.domain.identity import Scope
-from varve.domain.ledger import due_folder
-from varve.messages import read_work
-from varve.nights import MAX_CLEANED
+from varve.domain.ledger import due_folder, marks_folder
+from varve.messages import CleanAgent, WorkMessage, read_work
 from varve.ports import Delivery
 
 TEMPLATES = 100
@@ -44,6 +40,14 @@ PASSES = dict(zip(SUMMARY_GRAINS, (1.17, 2.67, 3.17, 3.67, 4.17), strict=True))
 """The hours of template.yaml's schedules; daily's is its first of 24 in a night."""
 CLEANUP_HOUR = 5.17
 AGAIN = "the same night once more"
+
+COLUMNS = {
+    "planning": [f"plan {grain}" for grain in SUMMARY_GRAINS],
+    "planning cleanup": ["plan cleanup"],
+    "work": [f"work {grain}" for grain in SUMMARY_GRAINS],
+    "cleanup": ["work cleanup"],
+}
+"""What is added up in the tables over all sizes."""
 
 T = TypeVar("T")
 
@@ -79,9 +83,9 @@ class Night:
         """All requests."""
         return sum(step.total for step in self.steps)
 
-    def of(self, beginning: str) -> float:
-        """The requests of the steps whose names begin so."""
-        return sum(step.total for step in self.steps if step.name.startswith(beginning))
+    def of(self, name: str) -> float:
+        """The requests of the step of this name."""
+        return sum(step.total for step in self.steps if step.name == name)
 
 
 class Nights:
@@ -101,7 +105,10 @@ class Nights:
             now = self._clock.go(day + 1, hour, FIRST)
             steps.append(self._measured(f"plan {grain}", partial(self._plan, grain, now)))
             steps.append(self._worked(f"work {grain}"))
-        steps += self._cleaned(self._clock.go(day + 1, CLEANUP_HOUR, FIRST))
+        now = self._clock.go(day + 1, CLEANUP_HOUR, FIRST)
+        looked = partial(self.deployment.reading.nights.clean, now)
+        steps.append(self._measured("plan cleanup", lambda: looked().planned))
+        steps.append(self._worked("work cleanup"))
         return Night(title, self._agents, active, tuple(step for step in steps if step.units or step.total))
 
     def _plan(self, grain: Grain, now: datetime) -> int:
@@ -111,37 +118,13 @@ class Nights:
         items = self.deployment.queues["summary"].take()
         chosen = _evenly(items, self._sample)
         step = self._measured(name, lambda: self._work(chosen), len(items))
-        works = map(read_work, items if len(chosen) < len(items) else [])
-        folders = [f"{due_folder(w.period.grain, w.scope)}/{w.period.label}/" for w in works]
-        self._s3.drop([f"{self._root}/{folder}" for folder in folders])
+        left = map(read_work, items if len(chosen) < len(items) else [])
+        self._s3.drop([f"{self._root}/{key}" for message in left for key in _settled(message)])
         return step
 
     def _work(self, items: Sequence[Delivery]) -> int:
         self.deployment.work(items)
         return len(items)
-
-    def _cleaned(self, now: datetime) -> Iterator[Step]:
-        """What Application.clean does, its look for expired notes apart from the agents' cleanup."""
-        application = self.deployment.reading
-        notes: dict[Scope, tuple[str, ...]] = {}
-
-        def look() -> int:
-            notes.update(application.ledger.expiring(now))
-            return len(notes)
-
-        yield self._measured("look for expired", look)
-        taken = list(islice(notes.items(), MAX_CLEANED))
-        chosen = _evenly(taken, self._sample)
-
-        def clean() -> int:
-            for scope, keys in chosen:
-                application.nights.cleanup(scope, now, notes=keys)
-                self.deployment.write()
-            return len(chosen)
-
-        yield self._measured("clean", clean, len(taken))
-        if len(chosen) < len(taken):
-            self._s3.drop([f"{self._root}/{key}" for _, keys in taken for key in keys])
 
     def _measured(self, name: str, run: Callable[[], int], units: int | None = None) -> Step:
         """Run it and tell; where it is a sample of `units`, for all of them."""
@@ -158,6 +141,14 @@ class Nights:
             megabytes_out=counts.bytes_out * factor / 1e6,
             model_calls=round(self.deployment.model_calls * factor),
         )
+
+
+def _settled(message: WorkMessage) -> list[str]:
+    """The keys, or the folders of keys, that go when a work item is done."""
+    if isinstance(message, CleanAgent):
+        return list(message.notes)
+    period, scope = message.period, message.scope
+    return [f"{due_folder(period)}/{scope}/", f"{marks_folder(scope, period.grain)}/{period.label}/"]
 
 
 def live(days: int) -> None:
@@ -178,7 +169,7 @@ def _night(deployment: Deployment, clock: SimulatedClock, day: int) -> None:
         deployment.reading.nights.plan(grain, clock.go(day + 1, hour, FIRST))
         deployment.work(deployment.queues["summary"].take())
     deployment.reading.nights.clean(clock.go(day + 1, CLEANUP_HOUR, FIRST))
-    deployment.write()
+    deployment.work(deployment.queues["summary"].take())
 
 
 def populate(s3: CountingS3, root: str, agents: int, per_workspace: int) -> int:
@@ -231,12 +222,12 @@ def _row(step: Step, active: int) -> list[object]:
 def comparison(measured: Sequence[Night]) -> str:
     """Requests of the first nights by the active agents, over all sizes."""
     first = [night for night in measured if night.active]
-    headings = ["agents", "active", "planning", "look for expired", "work", "cleanup", "per active agent"]
+    headings = ["agents", "active", *COLUMNS, "per active agent"]
     rows = [
         [
             night.agents,
             night.active,
-            *(round(night.of(name)) for name in ("plan", "look", "work", "clean")),
+            *(round(sum(map(night.of, steps))) for steps in COLUMNS.values()),
             night.total / night.active,
         ]
         for night in first
@@ -247,9 +238,14 @@ def comparison(measured: Sequence[Night]) -> str:
 def standing(measured: Sequence[Night]) -> str:
     """What a night asks for that has nothing to do, over all sizes, and how much of it for each agent."""
     idle = [night for night in measured if night.title == AGAIN]
-    headings = ["agents", "planning", "look for expired", "requests", "requests per 1,000 agents"]
+    headings = ["agents", *list(COLUMNS)[:2], "requests", "requests per 1,000 agents"]
     rows = [
-        [n.agents, round(n.of("plan")), round(n.of("look")), round(n.total), 1_000 * n.total / n.agents]
+        [
+            n.agents,
+            *(round(sum(map(n.of, steps))) for steps in list(COLUMNS.values())[:2]),
+            round(n.total),
+            1_000 * n.total / n.agents,
+        ]
         for n in idle
     ]
     return "**A night with nothing to do**\n\n" + markdown(headings, rows)

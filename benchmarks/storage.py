@@ -29,7 +29,9 @@ from varve.settings import read_settings
 
 FIRST = datetime(2023, 1, 2, tzinfo=UTC)
 YEAR = 365
-KEEP_SECONDS = Upkeep().keep_for.total_seconds()
+KEEP_SECONDS = 0.001
+"""How long old versions stay at a compaction. LanceDB ages them by the machine's clock, by which the
+simulated days are less than the policy's 90 seconds apart; by their own clock they are all older."""
 AGENT = Scope("acme", "agent")
 DOCS = Path(__file__).parents[1] / "docs"
 PARTS = {
@@ -58,10 +60,7 @@ class Sample:
 
 
 def simulate(plan: Plan, days: int, keep_seconds: float, messages: int = 6) -> list[Sample]:
-    """One agent's life; a sample for each week.
-
-    LanceDB ages its versions by the machine's clock, and simulated days are less than 90 seconds apart.
-    """
+    """One agent's life; a sample for each week."""
     with TemporaryDirectory() as folder:
         clock = SimulatedClock(FIRST)
         settings = read_settings({"VARVE_DEFAULT_PLAN": plan}, folder)
@@ -85,7 +84,7 @@ def _live(application: Application, clock: SimulatedClock, day: int, messages: i
     application.ingest([parse_conversation(spoken).in_scope(AGENT)])
     now = clock.go(day + 1, 5.17, FIRST)
     application.nights.summarize(AGENT, SUMMARY_GRAINS, now)
-    application.nights.clean(now)
+    application.nights.cleanup(AGENT, now)
 
 
 def _sample(folder: Path, day: int) -> Sample:

@@ -134,7 +134,7 @@ class Deployment:
         for at in range(0, len(deliveries), BATCH):
             outcome = self.reading.nights.work(deliveries[at : at + BATCH])
             assert not outcome.returned
-            told.update(built=outcome.built, unchanged=outcome.unchanged, failed=outcome.failed)
+            told.update(outcome.metrics())
             self.write()
         return dict(told)
 

@@ -152,7 +152,7 @@ class Parts:
         from varve.pipeline.condensing import ModelSummarizer
 
         words = config.prompts_for(agent).summarize
-        return ModelSummarizer(self._llm(name, config), instructions=words)
+        return ModelSummarizer(self._llm(name, config), self.objects, instructions=words)
 
     def _llm(self, name: ModelName, config: WorkspaceConfig) -> LLM:
         from varve.adapters.openai_llm import OpenAILLM

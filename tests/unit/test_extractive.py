@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import MORNING, WordEmbedder
+from tests.support.builders import ACME, MORNING, WordEmbedder
 from varve.domain.calendar import Grain, Period
 from varve.domain.extractive import MAX_LINES, candidates, chosen, lines_of, sentences, shortened
+from varve.domain.record import MemoryType
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens
 
@@ -23,11 +24,12 @@ def source(
     text: str, hours: float = 0, id_: str = "", importance: float = 0.5, label: str | None = None
 ) -> Source:
     at = MORNING + timedelta(hours=hours)
-    return Source(id_ or f"turn-{text}", "f", text, at, importance, "u-42", label)
+    sort = MemoryType.SUMMARY if label else MemoryType.FACT if id_.startswith("fact-") else MemoryType.TURN
+    return Source(id_ or f"turn-{text}", sort, "f", text, at, importance, "u-42", label)
 
 
 def summary(*sources: Source, budget: int = BUDGET, zone: str = "UTC") -> list[str]:
-    task = SummaryTask(Period(Grain.WEEKLY, "2026-W10"), ZoneInfo(zone), sources, budget)
+    task = SummaryTask(ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo(zone), sources, budget)
     lines = candidates(lines_of(task))
     return chosen(lines, WordEmbedder().embed([line.said for line in lines]), budget).split("\n")
 
@@ -196,7 +198,7 @@ class TestChoosing:
     def test_of_very_many_lines_each_days_most_important_are_weighed(self) -> None:
         many = [source(f"Note {n} of the day.", n % 4 * 24, f"fact-{n}") for n in range(MAX_LINES + 400)]
         vital = source("Dana is allergic to penicillin.", 100, importance=1.0)
-        task = SummaryTask(Period(Grain.WEEKLY, "2026-W10"), ZoneInfo("UTC"), (*many, vital), 400)
+        task = SummaryTask(ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo("UTC"), (*many, vital), 400)
         lines = candidates(lines_of(task))
         assert len(lines) == MAX_LINES
         assert len({line.day for line in lines}) == 5

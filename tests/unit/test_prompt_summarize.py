@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.support.builders import ACME
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.record import MemoryType
 from varve.domain.summary import MAX_INPUT_TOKENS, Source, SummaryTask
 from varve.domain.text import estimated_tokens
 from varve.prompts.summarize import (
@@ -31,11 +33,12 @@ LATE_SUNDAY = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
 
 
 def source(text: str = "I moved.", id_: str = "turn-1", hours: int = 0, label: str | None = None) -> Source:
-    return Source(id_, "f", text, LATE_SUNDAY + timedelta(hours=hours), 0.5, "u-42", label)
+    sort = MemoryType.SUMMARY if label else MemoryType.TURN
+    return Source(id_, sort, "f", text, LATE_SUNDAY + timedelta(hours=hours), 0.5, "u-42", label)
 
 
 def task(*sources: Source, zone: str = "UTC", label: str = "2026-W10") -> SummaryTask:
-    return SummaryTask(Period.parse(label), ZoneInfo(zone), sources, 400)
+    return SummaryTask(ACME, Period.parse(label), ZoneInfo(zone), sources, 400)
 
 
 def rendered(task_: SummaryTask, **given_: Any) -> str:
@@ -93,7 +96,7 @@ class TestTheInput:
         month, day, hour = (1, 1, 0) if year == 1 else (12, 31, 23)
         at = datetime(year, month, day, hour, tzinfo=UTC)
         zone = "America/Los_Angeles" if year == 1 else "Pacific/Kiritimati"
-        text = rendered(task(Source("a", "f", "x", at, 0.5), zone=zone))
+        text = rendered(task(Source("a", MemoryType.TURN, "f", "x", at, 0.5), zone=zone))
         assert f"{year:04d}-{month:02d}-{day:02d}" in text
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.calendar import day_of
-from varve.domain.record import Vector
+from varve.domain.record import MemoryType, Vector
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 
@@ -191,9 +191,9 @@ def _sentence_ends(text: str) -> Iterator[int]:
 def _lines(source: Source, zone: ZoneInfo) -> Iterator[Line]:
     """A summary's lines have dates of their own; words as they were said are one text with one speaker.
 
-    Facts, which `record.fact_id` names, have none: what stands before their colon is no name.
+    Facts have none: what stands before their colon is no name.
     """
-    heard = source.label is None and not source.id.startswith("fact-")
+    heard = source.memory_type is MemoryType.TURN
     for text in source.text.split("\n") if source.label else [source.text]:
         day, dated = _dated(text) if source.label else ("", text)
         speaker, words = _spoken(dated, source) if heard or source.label else ("", dated)

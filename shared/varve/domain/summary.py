@@ -14,7 +14,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, iso, parse_instant
-from varve.domain.identity import digest
+from varve.domain.identity import Scope, digest
+from varve.domain.record import MemoryType
 
 BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
     {
@@ -46,12 +47,13 @@ class KeyFact:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One record a summary is made from: its id, what it says (hashed), its words and its time in UTC.
+    """One record a summary is made from: its id, sort, what it says (hashed), its words, its time in UTC.
 
     `label` is a child period's for a child summary and None for a fact or a turn.
     """
 
     id: str
+    memory_type: MemoryType
     fingerprint: str
     text: str
     at: datetime
@@ -62,11 +64,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """Everything a summarizer is given: the period and its sources, oldest first.
+    """Everything a summarizer is given: whose period it is and its sources, oldest first.
 
     `budget` is in tokens, for the text alone: what the key facts take has been taken off it.
     """
 
+    scope: Scope
     period: Period
     zone: ZoneInfo
     sources: tuple[Source, ...]

@@ -5,14 +5,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
+from typing import Any
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.extractive import Line, candidates, chosen, lines_of, shortened
+from varve.domain.identity import digest
 from varve.domain.rules.names import NAME
 from varve.domain.summary import MAX_INPUT_TOKENS, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
-from varve.ports import LLM, Embedder
+from varve.pipeline.checkpoints import once
+from varve.ports import LLM, Embedder, Objects
 from varve.prompts import summarize as prompt
 from varve.prompts.summarize import Entry, SummaryReply
 
@@ -31,10 +34,15 @@ class ModelSummarizer:
     Sources of up to `MAX_INPUT_TOKENS` take one call. Larger ones are summarized in parts, in order of
     time, and the parts' summaries again until they fit: n parts take n calls, their summaries one for every
     twelve or so of them, and the last is one. 100,000 tokens are about 10 calls, 1,000,000 about 92.
+    What was made of a part is kept under the agent's `payloads/`: where a call fails, the next try asks
+    for what is missing.
     """
 
-    def __init__(self, llm: LLM, *, instructions: Mapping[Grain, str] | None = None) -> None:
+    def __init__(
+        self, llm: LLM, objects: Objects, *, instructions: Mapping[Grain, str] | None = None
+    ) -> None:
         self._llm = llm
+        self._objects = objects
         self._instructions = instructions
 
     @property
@@ -55,19 +63,51 @@ class ModelSummarizer:
                     for number, chunk in enumerate(chunks, 1)
                 ]
             )
-        return self._ask(task, chunks[0], task.budget) if chunks else Summary("")
+        if not chunks:
+            return Summary("")
+        return self._ask(*self._prompt(task, chunks[0], task.budget), task.budget)
 
     def _part(self, task: SummaryTask, chunk: Sequence[Entry], part: str) -> Entry:
-        summary = self._ask(task, chunk, PART_BUDGET, part)
+        summary = self._part_summary(task, *self._prompt(task, chunk, PART_BUDGET, part))
         first, last = min(entry.first for entry in chunk), max(entry.last for entry in chunk)
         return Entry(first, last, shortened(_with_lists(summary), PART_TOKENS), part)
 
-    def _ask(
+    def _part_summary(self, task: SummaryTask, system: str, user: str) -> Summary:
+        """The kept summary of these very words by this model, or a new one."""
+        return once(
+            f"payloads/{task.scope}/summaries/{digest(self.name, system, user, length=40)}.json",
+            lambda: self._ask(system, user, PART_BUDGET),
+            encode=lambda summary: _checkpoint(task, summary),
+            decode=_kept,
+            objects=self._objects,
+        )
+
+    def _prompt(
         self, task: SummaryTask, entries: Sequence[Entry], budget: int, part: str | None = None
-    ) -> Summary:
+    ) -> tuple[str, str]:
         system = prompt.system_text(task.period.grain, self._instructions)
-        user = prompt.user_text(task, entries, budget, part)
+        return system, prompt.user_text(task, entries, budget, part)
+
+    def _ask(self, system: str, user: str, budget: int) -> Summary:
         return _summary(self._llm.complete(system, user, SummaryReply), budget)
+
+
+def _checkpoint(task: SummaryTask, summary: Summary) -> dict[str, object]:
+    """A part's summary as JSON values, with what an erasure needs to find it by: all users of the period."""
+    return {
+        "grain": str(task.period.grain),
+        "period": task.period.label,
+        "userIds": sorted({source.user_id for source in task.sources if source.user_id}),
+        "text": summary.text,
+        "people": list(summary.people),
+        "topics": list(summary.topics),
+        "openQuestions": list(summary.open_questions),
+    }
+
+
+def _kept(value: Any) -> Summary:
+    lists = (tuple(value[name]) for name in ("people", "topics", "openQuestions"))
+    return Summary(str(value["text"]), *lists)
 
 
 def _chunks(entries: Iterable[Entry]) -> list[list[Entry]]:

@@ -8,12 +8,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import iso, parse_instant
-from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import digest
 from varve.domain.record import fact_id
 from varve.domain.triple import Op, TripleOperation, operation_as_json, operation_from_json
-from varve.ports import LLM, Extractor, Objects, StoredObject
+from varve.pipeline.checkpoints import once
+from varve.ports import LLM, Extractor, Objects
 from varve.prompts import extract as prompt
 from varve.prompts.extract import ExtractReply, ReplyFact, ReplyTriple
 
@@ -143,7 +143,7 @@ def _replaced(raw: ReplyTriple) -> str | None:
 
 class CheckpointedExtractor:
     """Reads each batch once: a model words its answer differently every time, and a redelivered message
-    must not leave its facts twice. Of two callers at once both use what the first one kept.
+    must not leave its facts twice.
     """
 
     def __init__(self, inner: Extractor, objects: Objects) -> None:
@@ -158,27 +158,15 @@ class CheckpointedExtractor:
     def extract(self, batch: Batch) -> Extraction:
         """The kept extraction of this batch by this extractor, `created_at` included, or a new one.
 
-        A checkpoint that cannot be read is replaced. Raises what the inner extractor and the objects do,
-        and Retryable: another caller's checkpoint was lost between its write and our read.
+        Raises what the inner extractor and `once` do.
         """
-        key = self._key(batch)
-        stored = self._objects.get(key)
-        known = _decoded(stored)
-        if known is not None:
-            return known
-        extraction = self._inner.extract(batch)
-        return self._kept(key, batch, extraction, stored)
-
-    def _kept(
-        self, key: str, batch: Batch, extraction: Extraction, stored: StoredObject | None
-    ) -> Extraction:
-        data = json.dumps(self._checkpoint(batch, extraction), ensure_ascii=False).encode()
-        if self._objects.put_if(key, data, stored.etag if stored else None):
-            return extraction
-        winners = _decoded(self._objects.get(key))
-        if winners is None:
-            raise Retryable(f"the checkpoint {key} changed while it was written")
-        return winners
+        return once(
+            self._key(batch),
+            lambda: self._inner.extract(batch),
+            encode=lambda extraction: self._checkpoint(batch, extraction),
+            decode=_extraction,
+            objects=self._objects,
+        )
 
     def _checkpoint(self, batch: Batch, extraction: Extraction) -> dict[str, object]:
         """The extraction as JSON values, with what an erasure needs to find it by."""
@@ -202,18 +190,11 @@ class CheckpointedExtractor:
         return f"payloads/{batch.scope}/extractions/{name}.json"
 
 
-def _decoded(stored: StoredObject | None) -> Extraction | None:
-    """None: nothing is stored, or nothing that can be read."""
-    if stored is None:
-        return None
-    try:
-        value = json.loads(stored.data)
-        return Extraction(
-            facts=tuple(_fact_from_json(fact) for fact in value["facts"]),
-            operations=tuple(operation_from_json(operation) for operation in value["operations"]),
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
+def _extraction(value: Any) -> Extraction:
+    return Extraction(
+        facts=tuple(_fact_from_json(fact) for fact in value["facts"]),
+        operations=tuple(operation_from_json(operation) for operation in value["operations"]),
+    )
 
 
 def _fact_as_json(fact: Fact) -> dict[str, object]:

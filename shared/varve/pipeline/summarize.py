@@ -91,7 +91,7 @@ def summarize(
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     try:
-        record = _built(period, gathered, now, config, summarizer)
+        record = _built(scope, period, gathered, now, config, summarizer)
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
         failure = ledger.fail(scope, period, str(error), now)
@@ -150,6 +150,7 @@ def _source(record: Record) -> Source:
     is_summary = record.memory_type is MemoryType.SUMMARY
     return Source(
         id=record.id,
+        memory_type=record.memory_type,
         fingerprint=record.fingerprint[:16],
         text=record.content.partition(KEY_FACTS_HEADING)[0] if is_summary else record.content,
         at=record.event_time,
@@ -160,6 +161,7 @@ def _source(record: Record) -> Source:
 
 
 def _built(
+    scope: Scope,
     period: Period,
     gathered: Gathered,
     now: datetime,
@@ -168,7 +170,7 @@ def _built(
 ) -> Record:
     facts = _fact_lines(gathered.key_facts, period.grain, config)
     budget = BUDGET_TOKENS[period.grain] - estimated_tokens(facts)
-    task = SummaryTask(period, config.zone, _with_prior(gathered), budget)
+    task = SummaryTask(scope, period, config.zone, _with_prior(gathered), budget)
     return _record(period, gathered, summarizer.summarize(task), facts, now, config)
 
 

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period
-from varve.domain.identity import digest
+from varve.domain.identity import Scope, digest
+from varve.domain.record import MemoryType
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import passages
 from varve.prompts.fence import Shape, data_line, days_in_words, fenced, local
@@ -187,11 +188,12 @@ def _closing(budget: int) -> str:
 
 _SAMPLE_TIME = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 _SAMPLE = SummaryTask(
+    scope=Scope("a", "a"),
     period=Period(Grain.WEEKLY, "2026-W10"),
     zone=ZoneInfo("UTC"),
     sources=(
-        Source("a", "a", "a", _SAMPLE_TIME, 0.5),
-        Source("b", "b", "b", _SAMPLE_TIME, 0.5, label="2026-03-02"),
+        Source("a", MemoryType.TURN, "a", "a", _SAMPLE_TIME, 0.5),
+        Source("b", MemoryType.SUMMARY, "b", "b", _SAMPLE_TIME, 0.5, label="2026-03-02"),
     ),
     budget=100,
 )
