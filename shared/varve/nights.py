@@ -82,7 +82,7 @@ class Nights:
         self, scope: Scope, now: datetime, *, dry_run: bool = False, force: bool = False
     ) -> CleanupReport:
         """Clean up all of one agent at once, or with `dry_run` only say what would go."""
-        report = self._inspect(scope, now, Grain, force)
+        report = self._inspect(scope, now, tuple(Grain), force)
         if not dry_run:
             self._clean(scope, report, self.ledger.expiring(now).get(scope, ()))
         return report
