@@ -116,9 +116,10 @@ class Rehearsal:
         found = self.invoke("SearchFunction", DAILY)["results"]
         if [(each["grain"], each["period"]) for each in found] != [("daily", "2026-03-02")]:
             raise Failed(f"SearchFunction did not find the day's summary: {json.dumps(found)[:2000]}")
-        cleaned = self.invoke("CleanupFunction", CLEANUP)["cleaned"]
-        if cleaned["periods"] != 1:
-            raise Failed(f"CleanupFunction found another than the one day over its limit: {cleaned}")
+        planned = self.invoke("CleanupFunction", CLEANUP)
+        if planned != {"planned": 1, "left": 0}:
+            raise Failed(f"CleanupFunction found another than the one agent with a day over: {planned}")
+        self.consume("SummarizeFunction", "summaries.fifo")
         self.consume("WriteFunction", "writes.fifo")
 
     def consume(self, name: str, queue: str) -> None:
