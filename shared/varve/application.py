@@ -48,8 +48,11 @@ class Application:
     ) -> tuple[IngestOutcome, ExtractOutcome | None]:
         """Take conversations in; what came of them is known only where there is no queue."""
         self._extracted.clear()
+        privacy = cache(lambda workspace: self.parts.privacy(self.parts.config(workspace), workspace))
+        # Before the queue, a claim check or anything else that outlives the call.
+        private = [privacy(c.scope.workspace).conversation(c) for c in conversations]
         accepted = ingesting.ingest(
-            conversations, now or self.parts.clock(), queue=self._ingest_queue, objects=self.parts.objects
+            private, now or self.parts.clock(), queue=self._ingest_queue, objects=self.parts.objects
         )
         return accepted, None if self.queued else _sum(self._extracted)
 
@@ -68,7 +71,7 @@ class Application:
         config = self.parts.config(scope.workspace)
         return searching.search(
             scope,
-            request,
+            self.parts.privacy(config, scope.workspace).question(request),
             now or self.parts.clock(),
             config.zone,
             reader=self.parts.records,
@@ -100,10 +103,12 @@ class Application:
         message = read_ingest(delivery, objects=self.parts.objects)
         scope = message.conversation.scope
         config = self.parts.config(scope.workspace)
+        privacy = self.parts.privacy(config, scope.workspace)
         outcome = extracting.extract(
-            message,
+            # Again, for whoever put it on the queue may not have gone through ingest.
+            privacy.delivered(message),
             config.zone,
-            extractor=self.parts.extractor(config, scope.agent),
+            extractor=self.parts.extractor(config, scope.agent, privacy),
             embedder=self.parts.embedder(config),
             queue=self._write_queue,
             objects=self.parts.objects,

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 from varve.clock import system_clock
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
+from varve.domain.personal import Mode, pseudonym
+from varve.domain.usage import Usage
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.ports import LLM, Clock, Embedder, Extractor, Objects, Summarizer
+from varve.ports import LLM, Clock, Detector, Embedder, Extractor, Objects, Summarizer
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
     from varve.adapters.aws import SqsDeadLetters, SqsQueue
     from varve.adapters.lance import LanceRecords
     from varve.adapters.parquet_graph import ParquetGraph
+    from varve.pipeline.privacy import Privacy
+
+MIN_PSEUDONYM_KEY = 16
 
 
 class Parts:
@@ -33,6 +38,8 @@ class Parts:
         self._environment = environment
         self._embedders: dict[tuple[object, ...], Embedder] = {}
         self._extractors: dict[tuple[object, ...], Extractor] = {}
+        self._privacies: dict[tuple[object, ...], Privacy] = {}
+        self.usage = Usage()
 
     @cached_property
     def objects(self) -> Objects:
@@ -107,14 +114,14 @@ class Parts:
             self._embedders[key] = self._build_embedder(name, config)
         return self._embedders[key]
 
-    def extractor(self, config: WorkspaceConfig, agent: str) -> Extractor:
+    def extractor(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Extractor:
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
         words = config.prompts_for(agent).extract
-        key = (name, config.models.base_url, config.models.key, words)
+        key = (name, config.models.base_url, config.models.key, words, privacy)
         if key not in self._extractors:
-            self._extractors[key] = self._build_extractor(name, config, words)
+            self._extractors[key] = self._build_extractor(name, config, words, privacy)
         return self._extractors[key]
 
     def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
@@ -128,38 +135,89 @@ class Parts:
 
         key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
         return CachedEmbedder(
-            OpenAIEmbedder(name.name, dimensions=name.dimensions, api_key=key, base_url=base_url)
+            OpenAIEmbedder(
+                name.name, dimensions=name.dimensions, api_key=key, base_url=base_url, usage=self.usage
+            )
         )
 
-    def _build_extractor(self, name: ModelName, config: WorkspaceConfig, words: str | None) -> Extractor:
+    def _build_extractor(
+        self, name: ModelName, config: WorkspaceConfig, words: str | None, privacy: "Privacy"
+    ) -> Extractor:
         if name.provider == "offline":
             from varve.domain.rules import RuleExtractor
 
+            # Rules repeat words of messages that have been filtered, and write none of their own.
             return RuleExtractor()
+        from varve.pipeline.privacy import PrivateExtractor
         from varve.pipeline.reading import CheckpointedExtractor, ModelExtractor
 
-        llm = self._llm(name, config)
-        return CheckpointedExtractor(ModelExtractor(llm, instructions=words), self.objects)
+        model = ModelExtractor(self._llm(name, config), instructions=words)
+        # Within the checkpoint, which is an object in the store like any other.
+        return CheckpointedExtractor(PrivateExtractor(model, privacy), self.objects)
 
-    def summarizer(self, config: WorkspaceConfig, agent: str) -> Summarizer:
+    def summarizer(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Summarizer:
         """The agent's summarizer: a model, or sentences chosen by the embedder."""
+        from varve.pipeline.privacy import PrivateLLM, PrivateSummarizer
+
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
         if name.provider == "offline":
             from varve.pipeline.condensing import ExtractiveSummarizer
 
-            return ExtractiveSummarizer(self.embedder(config))
+            return PrivateSummarizer(ExtractiveSummarizer(self.embedder(config)), privacy)
         from varve.pipeline.condensing import ModelSummarizer
 
         words = config.prompts_for(agent).summarize
-        return ModelSummarizer(self._llm(name, config), self.objects, instructions=words)
+        llm = PrivateLLM(self._llm(name, config), privacy)
+        return PrivateSummarizer(ModelSummarizer(llm, self.objects, instructions=words), privacy)
+
+    def privacy(self, config: WorkspaceConfig, workspace: str) -> "Privacy":
+        """The workspace's filter: for secrets always, for personal data as its configuration says.
+
+        Raises Misconfigured: pseudonyms are asked for, and their key is not where it should be.
+        """
+        key = (workspace, config.privacy)
+        if key not in self._privacies:
+            self._privacies[key] = self._build_privacy(config, workspace)
+        return self._privacies[key]
+
+    def _build_privacy(self, config: WorkspaceConfig, workspace: str) -> "Privacy":
+        from varve.adapters.secret_detector import SecretDetector
+        from varve.pipeline.privacy import Privacy
+
+        modes = config.privacy.modes
+        if not modes:
+            return Privacy({}, [SecretDetector()])
+        from varve.adapters.personal_detector import PersonalDetector
+
+        detectors: list[Detector] = [SecretDetector(), PersonalDetector(config.privacy.regions.split(","))]
+        if Mode.PSEUDONYM not in modes.values():
+            return Privacy(modes, detectors)
+        key = self._pseudonym_key(config)
+        return Privacy(modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace))
+
+    def _pseudonym_key(self, config: WorkspaceConfig) -> bytes:
+        """The key from where the workspace says it lies, never from the store."""
+        reference = config.privacy.key
+        if reference is None or reference.secret is None:
+            named = (reference and reference.environment) or "privacy.key"
+            key = self._environment.get(named, "")
+        else:
+            from varve.adapters.aws import SecretsManager
+
+            named, key = reference.secret, SecretsManager().get(reference.secret)
+        if len(key.strip()) < MIN_PSEUDONYM_KEY:
+            raise Misconfigured(
+                f"{named}: must hold the pseudonyms' key, of {MIN_PSEUDONYM_KEY} characters or more"
+            )
+        return key.strip().encode()
 
     def _llm(self, name: ModelName, config: WorkspaceConfig) -> LLM:
         from varve.adapters.openai_llm import OpenAILLM
 
         key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
-        return OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1)
+        return OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1, usage=self.usage)
 
     def _api_key(self, config: WorkspaceConfig) -> str:
         """The key from where the workspace or the environment says it lies, never from the store."""

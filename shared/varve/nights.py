@@ -129,6 +129,7 @@ class Nights:
 
     def _summarize(self, scope: Scope, period: Period, now: datetime) -> Outcome:
         config = self.parts.config(scope.workspace)
+        privacy = self.parts.privacy(config, scope.workspace)
         return summarizing.summarize(
             scope,
             period,
@@ -136,7 +137,8 @@ class Nights:
             config,
             reader=self.parts.records,
             ledger=self.ledger,
-            summarizer=self.parts.summarizer(config, scope.agent),
+            summarizer=self.parts.summarizer(config, scope.agent, privacy),
+            private=privacy,
             embedder=self.parts.embedder(config),
             queue=self._write_queue,
             objects=self.parts.objects,

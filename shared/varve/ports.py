@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from varve.domain.calendar import Grain
 from varve.domain.extraction import Batch, Extraction
 from varve.domain.identity import Scope
+from varve.domain.personal import Finding
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, Vector
@@ -190,6 +191,13 @@ class LLM(Protocol):
         """One answer, validated. Raises Retryable, Rejected (no valid answer), Misconfigured."""
 
 
+class Detector(Protocol):
+    """Finds personal data or secrets in a text."""
+
+    def find(self, text: str) -> Sequence[Finding]:
+        """The findings, in any order, overlapping ones each for itself. Raises Misconfigured."""
+
+
 class Secrets(Protocol):
     """Keys that the store must not hold."""
 
@@ -198,7 +206,7 @@ class Secrets(Protocol):
 
 
 __all__ = [
-    "LLM", "Clock", "DeadLetters", "Delivery", "Embedder", "Extractor", "GraphReader", "GraphWriter",
-    "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets", "StoredObject",
-    "Summarizer",
+    "LLM", "Clock", "DeadLetters", "Delivery", "Detector", "Embedder", "Extractor", "GraphReader",
+    "GraphWriter", "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets",
+    "StoredObject", "Summarizer",
 ]  # fmt: skip

@@ -12,9 +12,12 @@ from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.condensing import ExtractiveSummarizer, ModelSummarizer
+from varve.pipeline.condensing import ExtractiveSummarizer
+from varve.pipeline.privacy import Privacy, PrivateSummarizer
 from varve.pipeline.reading import CheckpointedExtractor
 from varve.settings import read_settings
+
+FILTER = Privacy({}, [])
 
 
 def parts(**environment: str) -> Parts:
@@ -29,28 +32,33 @@ def configured(**values: object) -> WorkspaceConfig:
 
 def test_without_settings_nothing_asks_a_model() -> None:
     built = parts()
-    assert isinstance(built.extractor(WorkspaceConfig(), "support"), RuleExtractor)
-    assert isinstance(built.summarizer(WorkspaceConfig(), "support"), ExtractiveSummarizer)
+    assert isinstance(built.extractor(WorkspaceConfig(), "support", FILTER), RuleExtractor)
+    summarizer = built.summarizer(WorkspaceConfig(), "support", FILTER)
+    assert isinstance(summarizer, PrivateSummarizer)
+    assert summarizer.name == ExtractiveSummarizer(built.embedder(WorkspaceConfig())).name
     assert built.embedder(WorkspaceConfig()).model == "wordllama-l2-supercat:256"
 
 
 def test_a_model_reads_behind_checkpoints() -> None:
     built = parts(VARVE_LLM="openai:some-model", OPENAI_API_KEY="key")
-    assert isinstance(built.extractor(WorkspaceConfig(), "support"), CheckpointedExtractor)
-    assert isinstance(built.summarizer(WorkspaceConfig(), "support"), ModelSummarizer)
+    assert isinstance(built.extractor(WorkspaceConfig(), "support", FILTER), CheckpointedExtractor)
+    assert built.summarizer(WorkspaceConfig(), "support", FILTER).name.startswith("some-model/")
 
 
 def test_a_model_without_a_key_is_refused_by_the_variables_name() -> None:
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
-        parts(VARVE_LLM="openai:some-model").extractor(WorkspaceConfig(), "support")
+        parts(VARVE_LLM="openai:some-model").extractor(WorkspaceConfig(), "support", FILTER)
 
 
 def test_a_workspace_may_choose_its_own_model_and_words() -> None:
     built = parts(OPENAI_API_KEY="key")
     config = configured(models={"llm": "openai:their-model"}, prompts={"extract": "Only dates."})
-    theirs = built.extractor(config, "support")
+    theirs = built.extractor(config, "support", FILTER)
     assert theirs.name.startswith("their-model/")
-    assert theirs.name != built.extractor(configured(models={"llm": "openai:their-model"}), "support").name
+    assert (
+        theirs.name
+        != built.extractor(configured(models={"llm": "openai:their-model"}), "support", FILTER).name
+    )
 
 
 def test_an_agents_own_words_come_before_its_workspaces() -> None:
@@ -62,7 +70,7 @@ def test_an_agents_own_words_come_before_its_workspaces() -> None:
 def test_a_key_reference_must_be_set() -> None:
     config = configured(models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}})
     with pytest.raises(Misconfigured, match="THEIR_API_KEY"):
-        parts(OPENAI_API_KEY="ours").extractor(config, "support")
+        parts(OPENAI_API_KEY="ours").extractor(config, "support", FILTER)
 
 
 def test_a_referenced_key_is_the_one_that_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +83,7 @@ def test_a_referenced_key_is_the_one_that_is_sent(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(OpenAILLM, "__init__", spy)
     config = configured(models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}})
-    parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(config, "support")
+    parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(config, "support", FILTER)
     assert keys == ["theirs"]
 
 

@@ -86,6 +86,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         name for name in EVERY_SETTING if name.startswith("agents.")
     }
     assert (known.pop("plan"), known.pop("timezone")) == ("free", "UTC")
+    assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == ("off", "US,GB,ES")
     assert {*known.values()} == {None}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from varve.adapters.openai_client import Provider
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.record import Vector
+from varve.domain.usage import Usage
 
 MAX_TEXT_CHARACTERS = 6_000
 MAX_BATCH_TEXTS = 64
@@ -20,7 +21,7 @@ class OpenAIEmbedder:
     """The Embedder port over the embeddings endpoint.
 
     A request carries at most `batch_texts` texts and 100,000 characters; a text is cut to its first
-    `text_characters`. `timeout` is in seconds.
+    `text_characters`. `timeout` is in seconds. `usage` counts tokens.
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class OpenAIEmbedder:
         max_retries: int = 2,
         batch_texts: int = MAX_BATCH_TEXTS,
         text_characters: int = MAX_TEXT_CHARACTERS,
+        usage: Usage | None = None,
     ) -> None:
         self._provider = Provider(model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries)
         self._dimensions = dimensions
         self._batch_texts = batch_texts
         self._text_characters = text_characters
+        self.usage = Usage() if usage is None else usage
 
     @property
     def model(self) -> str:
@@ -75,6 +78,7 @@ class OpenAIEmbedder:
             answer = client.embeddings.create(
                 model=self._provider.model, input=batch, encoding_format="float", **self._truncation()
             )
+        self.usage.add(getattr(answer, "usage", None))
         return [self._unit(item.embedding) for item in _in_order(answer, len(batch))]
 
     def _truncation(self) -> dict[str, int]:

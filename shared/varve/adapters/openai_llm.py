@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from varve.adapters.openai_client import Provider
 from varve.domain.errors import Rejected, Retryable
+from varve.domain.usage import Usage
 from varve.ports import Reply
 
 if TYPE_CHECKING:
@@ -24,21 +24,6 @@ _SHOWN_FINDINGS = 10
 _LEVELS = _STRICT_SCHEMA, _JSON_OBJECT, _WORDS_ALONE = (0, 1, 2)
 
 
-@dataclass
-class Usage:
-    """What the calls of one instance cost so far, in requests answered and in the provider's tokens."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-    def add(self, usage: Any) -> None:
-        """Count one answer; a provider that tells no tokens adds none."""
-        self.calls += 1
-        self.prompt_tokens += getattr(usage, "prompt_tokens", None) or 0
-        self.completion_tokens += getattr(usage, "completion_tokens", None) or 0
-
-
 class OpenAILLM:
     """The LLM port over chat completions, at temperature 0.
 
@@ -48,12 +33,19 @@ class OpenAILLM:
     """
 
     def __init__(
-        self, model: str, *, api_key: str | None, base_url: str, timeout: float = 60.0, max_retries: int = 2
+        self,
+        model: str,
+        *,
+        api_key: str | None,
+        base_url: str,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        usage: Usage | None = None,
     ) -> None:
         self._provider = Provider(model, "VARVE_LLM", base_url, api_key, timeout, max_retries)
         self._level = _STRICT_SCHEMA
         self._options: dict[str, Any] = {"temperature": 0}
-        self.usage = Usage()
+        self.usage = Usage() if usage is None else usage
 
     @property
     def model(self) -> str:

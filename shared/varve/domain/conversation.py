@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -64,6 +64,11 @@ class _Contract(BaseModel):
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="allow", strict=True, frozen=True
     )
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What the contract does not name, as it came."""
+        return dict(self.model_extra or {})
 
 
 class Message(_Contract):
@@ -142,6 +147,50 @@ def parse_conversation(value: object) -> Conversation:
         faulty = (f"messages[{i}]" for i, m in enumerate(conversation.messages) if not _storable(m))
         raise Rejected(next(faulty, "conversation"), "is not valid Unicode text or is nested too deeply")
     return conversation.model_copy(update={"messages": _identified(conversation)})
+
+
+def reworded(conversation: Conversation, change: Callable[[object], object]) -> Conversation:
+    """The conversation with its messages' contents, and all that the contract does not name, changed.
+
+    `change` takes and returns JSON values. Ids, names and times stay, but for the ids that were made from
+    words that have changed: a hash of them would tell them to whoever tries out telephone numbers.
+    """
+    extra = _changed(conversation.extra, change)
+    messages = [_reworded(message, change) for message in conversation.messages]
+    if messages == conversation.messages:
+        return conversation.model_copy(update=extra) if extra else conversation
+    taken: set[str] = set()
+    for index, before in enumerate(conversation.messages):
+        if _is_made(before, conversation.conversation_id):
+            messages[index] = _renamed(messages[index], conversation.conversation_id, taken)
+        taken.add(str(messages[index].id))
+    _refuse_repeats(messages)
+    return conversation.model_copy(update={**extra, "messages": messages})
+
+
+def _reworded(message: Message, change: Callable[[object], object]) -> Message:
+    changed = _changed({"content": message.content, **message.extra}, change)
+    return message.model_copy(update=changed) if changed else message
+
+
+def _renamed(message: Message, conversation_id: str, taken: Container[str]) -> Message:
+    """The message with an id made from its words, numbered as it was or, if need be, higher."""
+    key, number = _content_key(conversation_id, message), int(str(message.id).rpartition("-")[2])
+    while f"{key}-{number}" in taken:
+        number += 1
+    return message.model_copy(update={"id": f"{key}-{number}"})
+
+
+def _changed(extra: Mapping[str, Any], change: Callable[[object], object]) -> dict[str, object]:
+    """Those of the values that are not what they were."""
+    changed = ((name, value, change(value)) for name, value in extra.items())
+    return {name: after for name, before, after in changed if after != before}
+
+
+def _is_made(message: Message, conversation_id: str) -> bool:
+    """Whether the message's id was made from its words."""
+    key, _, number = str(message.id).rpartition("-")
+    return number.isdecimal() and key == _content_key(conversation_id, message)
 
 
 def _check_content(message: Message, field: str) -> None:

@@ -1,4 +1,4 @@
-"""A workspace's configuration: plan, time zone, prompts, models, and where the model's key lies."""
+"""A workspace's configuration: plan, time zone, prompts, models, privacy, and where keys lie."""
 
 import re
 from typing import Annotated
@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
+from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.validation import rejected
 
@@ -105,6 +106,52 @@ class Retention(_Part):
         return Limit.parse(self.timeline) if self.timeline else None
 
 
+class PseudonymKey(_Part):
+    """Where the key of the pseudonyms lies: an environment variable or a Secrets Manager secret.
+
+    The variable's name must end in `_PSEUDONYM_KEY`, so that no other secret of the process serves as one.
+    """
+
+    environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_PSEUDONYM_KEY$")] = None
+    secret: Annotated[str | None, Field(pattern=r"^(varve/|arn:).+$")] = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "PseudonymKey":
+        if (self.environment is None) == (self.secret is None):
+            raise ValueError("names either 'environment' or 'secret'")
+        return self
+
+
+class Privacy(_Part):
+    """What becomes of personal data before anything is stored, for each kind its own mode or the common one.
+
+    `regions` are the countries, as ISO 3166 codes with commas between, whose phones are known without "+".
+    """
+
+    mode: Mode = Mode.OFF
+    email: Mode | None = None
+    iban: Mode | None = None
+    card: Mode | None = None
+    national_id: Mode | None = None
+    ip: Mode | None = None
+    phone: Mode | None = None
+    regions: Annotated[str, Field(pattern=r"^[A-Z]{2}(,[A-Z]{2})*$")] = "US,GB,ES"
+    key: PseudonymKey | None = None
+
+    @model_validator(mode="after")
+    def _key_for_pseudonyms(self) -> "Privacy":
+        if Mode.PSEUDONYM in self.modes.values() and self.key is None:
+            raise ValueError("pseudonym needs a key: set privacy.key.environment or privacy.key.secret first")
+        return self
+
+    @property
+    def modes(self) -> dict[Kind, Mode]:
+        """The mode of every kind that is not off; secrets are not among them, for no mode lets them be."""
+        named = {kind: getattr(self, kind.replace("-", "_")) for kind in Kind if kind is not Kind.SECRET}
+        chosen = {kind: own or self.mode for kind, own in named.items()}
+        return {kind: mode for kind, mode in chosen.items() if mode is not Mode.OFF}
+
+
 class WorkspaceConfig(_Part):
     """The object at `workspaces/{workspace}/config.json`; everything in it is optional."""
 
@@ -114,6 +161,7 @@ class WorkspaceConfig(_Part):
     prompts: Prompts = Prompts()
     agents: dict[PathId, Prompts] = {}
     models: Models = Models()
+    privacy: Privacy = Privacy()
 
     @property
     def zone(self) -> ZoneInfo:

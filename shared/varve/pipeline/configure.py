@@ -108,7 +108,7 @@ def _flat(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
                 yield from ((n, v) for n, v in _flat(prompts, f"agents.{agent}.") if v is not None)
         elif field_name == "summarize":
             yield from ((f"{name}.{grain}", inner.get(grain)) for grain in SUMMARY_GRAINS)
-        elif name == "models.key":
+        elif name in ("models.key", "privacy.key"):
             yield from ((f"{name}.{kind}", None) for kind in ("environment", "secret"))
         else:
             yield name, inner if inner is None else str(inner)

@@ -1,7 +1,7 @@
 """Summarize one agent's period: gather its sources, and build its one summary where they changed."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -75,11 +75,13 @@ def summarize(
     embedder: Embedder,
     queue: Queue,
     objects: Objects,
+    private: Callable[[str], str] = str,
 ) -> Outcome:
     """Bring one agent's period up to date: one summary with a deterministic id, through the writer.
 
     Nothing is asked of a model and nothing is written where the sources are what they were. A model
     that fails is noted in the ledger with its reason and a time to try again; no other period waits.
+    `private` is what the workspace's privacy makes of a text, for facts older than it ride along.
     Raises Retryable: the store failed; Misconfigured.
     """
     # Listed before anything is read: what is written from here on has marks of its own.
@@ -91,7 +93,8 @@ def summarize(
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     try:
-        record = _built(scope, period, gathered, now, config, summarizer)
+        facts = tuple(replace(fact, content=private(fact.content)) for fact in gathered.key_facts)
+        record = _built(scope, period, replace(gathered, key_facts=facts), now, config, summarizer)
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
         failure = ledger.fail(scope, period, str(error), now)

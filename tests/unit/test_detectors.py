@@ -1,0 +1,104 @@
+"""The detectors find what the labelled texts hold, and leave the rest alone."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from tests.support.labelled import Labelled, labelled, mistakes, scores, secret
+from varve.adapters.personal_detector import PersonalDetector
+from varve.adapters.secret_detector import SecretDetector
+from varve.domain.errors import Misconfigured
+from varve.domain.personal import Finding, Kind, placeholder, replaced
+
+PERSONAL, SECRETS = PersonalDetector(("US", "GB", "ES")), SecretDetector()
+FLOOR = 0.95
+
+
+def find(text: str) -> Sequence[Finding]:
+    return [*SECRETS.find(text), *PERSONAL.find(text)]
+
+
+def redacted(text: str) -> str:
+    return replaced(text, find(text), lambda found: placeholder(found.kind))
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[Labelled]:
+    return labelled()
+
+
+def test_the_labelled_texts_are_many_and_hold_every_kind(texts: list[Labelled]) -> None:
+    assert len(texts) >= 400
+    assert sum(not text.passages for text in texts) >= 200
+    by_kind = scores(texts, find)
+    assert {kind: score.passages >= 20 for kind, score in by_kind.items()} == dict.fromkeys(Kind, True)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_precision_and_recall_stay_above_the_floor(texts: list[Labelled], kind: Kind) -> None:
+    score = scores(texts, find)[kind]
+    faults = [line for line in mistakes(texts, find) if kind in line]
+    assert score.recall >= FLOOR, faults
+    assert score.precision >= FLOOR, faults
+
+
+def test_what_is_redacted_stays_as_it_is_when_filtered_again(texts: list[Labelled]) -> None:
+    once = [redacted(text.text) for text in texts]
+    assert [redacted(text) for text in once] == once
+
+
+def test_nothing_of_a_secret_is_left_in_a_block_of_code() -> None:
+    key = secret("pem")
+    text = f"Here:\n```sh\nexport KEY='{secret('openai')}'\n{key}\n```\nDone."
+    assert redacted(text) == "Here:\n```sh\nexport KEY='[secret]'\n[secret]\n```\nDone."
+
+
+def test_a_private_key_that_was_cut_off_goes_to_the_end() -> None:
+    assert redacted("see " + secret("pem")[:200]) == "see [secret]"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("call +34 612 345 678", "mi móvil: 612 34 56 78"),
+        ("Dana@Example.org", "dana [at] example [dot] org"),
+        ("card 4111 1111 1111 1111", "card 4111-1111-1111-1111"),
+        ("IBAN GB29 NWBK 6016 1331 9268 19", "iban=GB29NWBK60161331926819"),
+        ("DNI 12345678Z", "dni 12.345.678-Z"),
+        ("from 2001:db8::1", "from 2001:0db8:0:0:0:0:0:1"),
+    ],
+)
+def test_one_value_in_two_spellings_is_one_value(one: str, other: str) -> None:
+    assert {f.canonical for f in find(one)} == {f.canonical for f in find(other)}
+    assert len(find(one)) == 1
+
+
+def test_a_region_without_phones_is_the_operators_business() -> None:
+    with pytest.raises(Misconfigured, match="XX"):
+        PersonalDetector(("XX",)).find("call 612 345 678")
+
+
+IMPORTED = """
+import sys
+from varve.adapters.personal_detector import PersonalDetector
+from varve.adapters.secret_detector import SecretDetector
+for detector in (PersonalDetector(("US", "ES")), SecretDetector()):
+    detector.find(sys.argv[1])
+print(*sorted({"phonenumbers", "stdnum", "detect_secrets", "requests"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "imported"),
+    [
+        ("I moved to Lisbon last week, and Dana is coming in May 2026.", ""),
+        ("The meeting is on 2026-03-02 at 09:15.", "stdnum"),
+        ("Write to dana@example.org", ""),
+        ("call +1 202-555-0123", "phonenumbers stdnum"),
+    ],
+)
+def test_a_text_pays_only_for_the_libraries_it_needs(text: str, imported: str) -> None:
+    ran = subprocess.run([sys.executable, "-c", IMPORTED, text], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == imported
