@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.telemetry import tell_accepted
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
 from varve.pipeline.ingest import read_event
@@ -27,5 +28,6 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     except Rejected as error:
         metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)
         return error_answer(error)
+    tell_accepted(logger, accepted.correlation_ids)
     metrics.add_metric("AcceptedMessages", MetricUnit.Count, accepted.messages)
     return {"accepted": {"conversations": accepted.conversations, "messages": accepted.messages}}

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.telemetry import count_models
 from varve.adapters.aws import batch_response, deliveries
 from varve.application import Application, open_application
 from varve.domain.calendar import Grain, parse_instant
@@ -30,4 +31,6 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     outcome = app.nights.work(deliveries(event, app.parts.summary_queue))
     for name, count in outcome.metrics().items():
         metrics.add_metric(name, MetricUnit.Count, count)
+    metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
+    count_models(metrics, app.parts.usage)
     return batch_response(outcome.returned)

@@ -54,12 +54,18 @@ class Application:
         accepted = ingesting.ingest(
             private, now or self.parts.clock(), queue=self._ingest_queue, objects=self.parts.objects
         )
-        return accepted, None if self.queued else _sum(self._extracted)
+        return accepted, None if self.queued else self.extracted
 
     def extract(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
         """Handle a batch of the ingest queue; those to be delivered again."""
+        self._extracted.clear()
         dead_letters = self.parts.dead_letters(self.parts.ingest_queue)
         return deliver.deliver_each(deliveries, self._extract, dead_letters=dead_letters)
+
+    @property
+    def extracted(self) -> ExtractOutcome:
+        """What came of the last batch, or of the last `ingest` without a queue."""
+        return _sum(self._extracted)
 
     def write(self, deliveries: Sequence[Delivery]) -> WriteOutcome:
         """Handle a batch of the write queue; the outcome holds those to be delivered again."""

@@ -12,7 +12,7 @@ from varve.domain.identity import path_id
 from varve.domain.personal import Mode, pseudonym
 from varve.domain.usage import Usage
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.ports import LLM, Clock, Detector, Embedder, Extractor, Objects, Summarizer
+from varve.ports import LLM, Clock, DeadLetterBox, Detector, Embedder, Extractor, Objects, Summarizer
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
@@ -86,6 +86,19 @@ class Parts:
         from varve.adapters.aws import SqsDeadLetters
 
         return SqsDeadLetters(queue)
+
+    @cached_property
+    def dead_letter_boxes(self) -> dict[str, DeadLetterBox]:
+        """The dead letters of each queue that the settings name: ingest, write, summary."""
+        from varve.adapters.aws import SqsQueue
+        from varve.adapters.sqs_dead_letters import SqsDeadLetterBox
+
+        urls = {
+            "ingest": self.settings.ingest_queue_url,
+            "write": self.settings.write_queue_url,
+            "summary": self.settings.summary_queue_url,
+        }
+        return {name: SqsDeadLetterBox(SqsQueue(url)) for name, url in urls.items() if url}
 
     def require_safe_store(self) -> None:
         """Refuse, before the first write, an endpoint that would lose acknowledged rows.

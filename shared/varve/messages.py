@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -39,6 +39,13 @@ class IngestMessage:
     context: tuple[Message, ...]
     received_at: datetime
 
+    @property
+    def correlation_id(self) -> str:
+        """What the functions' logs call this message and what comes of it: 16 hex digits, from ids alone."""
+        conversation = self.conversation
+        ids = (m.id or "" for m in conversation.messages)
+        return digest(str(conversation.scope), conversation.conversation_id, *ids, length=16)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteRecords:
@@ -49,6 +56,7 @@ class WriteRecords:
     model: str
     records: tuple[EmbeddedRecord, ...]
     ledger: LedgerChanges = NO_CHANGES
+    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ class WriteTriples:
 
     scope: Scope
     operations: tuple[TripleOperation, ...]
+    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +111,8 @@ def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> No
         "conversation": conversation.as_json(),
         "context": [m.model_dump(mode="json", by_alias=True, exclude_unset=True) for m in message.context],
     }
-    body = {"type": "ingest", **content, "receivedAt": iso(message.received_at)}
+    times = {"receivedAt": iso(message.received_at), "correlationId": message.correlation_id}
+    body = {"type": "ingest", **content, **times}
     group = _group(str(conversation.workspace_id), str(conversation.agent_id), conversation.conversation_id)
     _send(body, content, group, conversation.scope, queue, objects)
 
@@ -114,6 +124,7 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
         "model": message.model,
         "records": [record_as_json(embedded) for embedded in message.records],
         **ledger_as_json(message.ledger),
+        **_correlated(message),
     }
     _send_write("records", message.scope, message.grain, fields, queue, objects)
 
@@ -131,7 +142,8 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
-    fields = {"operations": [triple.operation_as_json(operation) for operation in message.operations]}
+    operations = [triple.operation_as_json(operation) for operation in message.operations]
+    fields = {"operations": operations, **_correlated(message)}
     _send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
@@ -181,7 +193,8 @@ def _send(
     if len(text.encode()) > MAX_BODY_BYTES:
         path = f"payloads/{scope.workspace}/{scope.agent}/{key}.json"
         objects.put(path, text.encode())
-        text = _dump({"type": body["type"], "payload": path})
+        stub = {"type": body["type"], "payload": path, "correlationId": body.get("correlationId")}
+        text = _dump({name: value for name, value in stub.items() if value is not None})
     queue.send(text, group=group, deduplication_id=key)
 
 
@@ -227,6 +240,10 @@ def _group(*parts: str) -> str:
     return group if len(group) <= _MAX_GROUP else digest(group)
 
 
+def _correlated(message: WriteRecords | WriteTriples) -> dict[str, str]:
+    return {"correlationId": message.correlation_id} if message.correlation_id else {}
+
+
 def _malformed(error: Exception) -> Rejected:
     if isinstance(error, KeyError):
         return Rejected(str(error.args[0]), "is missing from the message")
@@ -246,11 +263,7 @@ def records_in_bounds(
             size = 0
         pieces[-1].append(embedded)
         size += cost
-    return [
-        WriteRecords(message.scope, message.grain, message.model, tuple(piece), message.ledger)
-        for piece in pieces
-        if piece
-    ]
+    return [replace(message, records=tuple(piece)) for piece in pieces if piece]
 
 
 def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -> None:

@@ -92,7 +92,9 @@ class Nights:
             case SummarizePeriod(scope, period, planned_at):
                 # A pass that is run again later learns, and fails, when it is run: who fails then
                 # waits from then on. What it does was decided by the time it was scheduled for.
-                outcome.count(self._summarize(scope, period, max(planned_at, self.parts.clock())))
+                now = max(planned_at, self.parts.clock())
+                outcome.count(self._summarize(scope, period, now))
+                outcome.lag_seconds = max(outcome.lag_seconds, (now - planned_at).total_seconds())
             case CleanAgent(scope, notes, planned_at):
                 self._clean_noted(scope, notes, planned_at, outcome)
 
@@ -147,7 +149,10 @@ class Nights:
 
 @dataclass(slots=True)
 class WorkOutcome:
-    """What became of a batch of periods and agents; `returned` are the deliveries to make again."""
+    """What became of a batch of periods and agents; `returned` are the deliveries to make again.
+
+    `lag_seconds` is the longest that one of the periods waited after a pass had found it due.
+    """
 
     returned: list[Delivery] = field(default_factory=list)
     built: int = 0
@@ -157,6 +162,7 @@ class WorkOutcome:
     cleaned: int = 0
     expired: int = 0
     unsealed: int = 0
+    lag_seconds: float = 0.0
 
     def count(self, outcome: Outcome) -> None:
         """One more period; an empty one counts as unchanged."""

@@ -1,6 +1,6 @@
 """What the pipeline needs from the outside, each port as small as its callers need."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -158,6 +158,41 @@ class DeadLetters(Protocol):
         """Keep the message with the error's type and reason. Raises Retryable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter: the message as it was, and the `reasons` that were recorded with it.
+
+    `reasons` are errorType, reason, field and messageId, as far as there were any; none where the queue
+    itself moved the message after `receives` deliveries. `sent_at` is when it became one, UTC.
+    """
+
+    id: str
+    body: str
+    group: str
+    reasons: Mapping[str, str]
+    receives: int
+    sent_at: datetime | None = None
+
+
+class DeadLetterBox(Protocol):
+    """The dead letters of one queue, for an operator."""
+
+    def letters(self) -> list[Letter]:
+        """Those there are, in their order, none of them taken away.
+
+        Of one group no more than the first ten can be seen at a time. Raises Retryable, Misconfigured.
+        """
+
+    def redrive(self, ids: Collection[str]) -> list[str]:
+        """Send them to the queue they came from, in their order and group; those that were there.
+
+        Each is sent before it is removed and is known by its id, so that doing it again does no harm.
+        """
+
+    def drop(self, ids: Collection[str]) -> list[str]:
+        """Remove them for good; those that were there. Raises Retryable, Misconfigured."""
+
+
 class Embedder(Protocol):
     """Turns texts into vectors; the same one for writing and asking."""
 
@@ -206,7 +241,7 @@ class Secrets(Protocol):
 
 
 __all__ = [
-    "LLM", "Clock", "DeadLetters", "Delivery", "Detector", "Embedder", "Extractor", "GraphReader",
-    "GraphWriter", "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets",
-    "StoredObject", "Summarizer",
+    "LLM", "Clock", "DeadLetterBox", "DeadLetters", "Delivery", "Detector", "Embedder", "Extractor",
+    "GraphReader", "GraphWriter", "Letter", "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue",
+    "Secrets", "StoredObject", "Summarizer",
 ]  # fmt: skip

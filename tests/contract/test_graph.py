@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.moto_process import MotoServer
+from varve.adapters.graph_table import SCHEMA
 from varve.adapters.in_memory import InMemoryGraph
 from varve.adapters.objects import local_objects, s3_objects
-from varve.adapters.graph_table import SCHEMA
 from varve.adapters.parquet_graph import ParquetGraph
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope

@@ -33,6 +33,9 @@ EVERY_SETTING = {
     "models.llm": "openai:gpt-x",
     "models.embedder": "openai:embed-x:256",
     "models.key.environment": "ACME_API_KEY",
+    "privacy.mode": "redact",
+    "privacy.nationalId": "block",
+    "privacy.regions": "PT,BR",
 }
 
 

@@ -43,8 +43,9 @@ def texts(messages: Any) -> list[str]:
 
 def test_an_accepted_conversation_is_on_the_queue_with_the_time_it_came() -> None:
     gate, conversation = Gate(), a_conversation("I moved to Lisbon.", "And I like it.")
-    assert gate.ingest(conversation) == IngestOutcome(conversations=1, messages=2, parts=1)
+    outcome = gate.ingest(conversation)
     (part,) = gate.parts
+    assert outcome == IngestOutcome(1, messages=2, parts=1, correlation_ids=(part.correlation_id,))
     assert part.conversation.as_json() == conversation.as_json()
     assert (part.context, part.received_at) == ((), MORNING)
 
@@ -62,7 +63,9 @@ def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts
     gate = Gate()
     said = [f"message {i}" for i in range(MAX_MESSAGES)]
     outcome = gate.ingest(a_conversation(*said))
-    assert outcome == IngestOutcome(1, MAX_MESSAGES, MAX_MESSAGES // MESSAGES_PER_PART)
+    names = tuple(part.correlation_id for part in gate.parts)
+    assert outcome == IngestOutcome(1, MAX_MESSAGES, MAX_MESSAGES // MESSAGES_PER_PART, names)
+    assert len(set(names)) == len(names)
     assert [text for part in gate.parts for text in texts(part.conversation.messages)] == said
     assert max(len(part.conversation.messages) for part in gate.parts) == MESSAGES_PER_PART
     assert set(gate.queue.groups) == {"acme:support:c-1"}

@@ -166,7 +166,7 @@ def test_what_is_too_large_for_a_message_takes_the_claim_check() -> None:
     text = "x" * (MAX_BODY_BYTES + 1)
     received = wire.ingest(IngestMessage(a_conversation(text), (), MORNING))
     assert received.conversation.messages[0].text == text
-    assert set(wire.body) == {"type", "payload"}
+    assert set(wire.body) == {"type", "payload", "correlationId"}
     assert len(wire.queue.sent[-1].body) < 300
     assert wire.keys == [wire.body["payload"]]
     assert wire.keys[0].startswith("payloads/acme/support/")
@@ -268,7 +268,7 @@ def test_a_message_with_anything_in_any_place_is_read_or_rejected(
 
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(which: int) -> None:
-    for name in bodies()[which].keys() - {"type", "grain"}:
+    for name in bodies()[which].keys() - {"type", "grain", "correlationId"}:
         body = bodies()[which]
         del body[name]
         with pytest.raises(Rejected) as refused:

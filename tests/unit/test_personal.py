@@ -1,6 +1,7 @@
 """What stands in place of personal data: the same for the same value, and nothing of the value in it."""
 
 import string
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -52,7 +53,7 @@ def test_no_two_that_are_kept_overlap_and_none_is_dropped_without_a_rival(
 ) -> None:
     findings = [finding(kind, start, start + length) for kind, start, length in drawn]
     kept = apart(findings)
-    assert all(a.end <= b.start for a, b in zip(kept, kept[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(kept))
     for lost in set(findings) - set(kept):
         assert any(lost.start < k.end and k.start < lost.end for k in kept)
 
@@ -67,8 +68,14 @@ def test_a_pseudonym_is_the_same_for_the_same_and_has_the_form_that_is_left_alon
 
 
 @pytest.mark.parametrize(
-    "other", [(Kind.PHONE, "v", KEY, "acme"), (Kind.EMAIL, "w", KEY, "acme"), (Kind.EMAIL, "v", b"k", "acme"), (Kind.EMAIL, "v", KEY, "globex")]
-)  # fmt: skip
+    "other",
+    [
+        (Kind.PHONE, "v", KEY, "acme"),
+        (Kind.EMAIL, "w", KEY, "acme"),
+        (Kind.EMAIL, "v", b"k", "acme"),
+        (Kind.EMAIL, "v", KEY, "globex"),
+    ],
+)
 def test_a_pseudonym_differs_by_kind_value_key_and_workspace(other: tuple[Kind, str, bytes, str]) -> None:
     mine, theirs = (p.partition(":")[2] for p in (pseudonym(Kind.EMAIL, "v", KEY, "acme"), pseudonym(*other)))
     assert mine != theirs

@@ -9,7 +9,8 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.dead_letter import reasons_of
+from varve.domain.errors import Misconfigured, Retryable
 from varve.ports import Delivery
 
 _OPERATOR_ERRORS = frozenset(
@@ -34,7 +35,7 @@ class SqsQueue:
         return boto3.client("sqs")
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
-        with _translated(f"queue {self.url}"):
+        with translated(f"queue {self.url}"):
             self.client.send_message(
                 QueueUrl=self.url,
                 MessageBody=body,
@@ -48,13 +49,20 @@ class SqsQueue:
 
         Raises Misconfigured: the queue has no dead-letter queue.
         """
-        with _translated(f"queue {self.url}"):
+        with translated(f"queue {self.url}"):
             answer = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["RedrivePolicy"])
         policy = answer.get("Attributes", {}).get("RedrivePolicy")
         if policy is None:
             raise Misconfigured(f"queue {self.url}: has no dead-letter queue (RedrivePolicy)")
         redrive = json.loads(policy)
         return redrive["deadLetterTargetArn"].rpartition(":")[2], int(redrive["maxReceiveCount"])
+
+    @cached_property
+    def dead_letter_url(self) -> str:
+        """The dead-letter queue's URL. Raises Misconfigured: there is none, or no right to see it."""
+        name, _ = self.redrive
+        with translated(f"queue {name}"):
+            return str(self.client.get_queue_url(QueueName=name)["QueueUrl"])
 
 
 class SqsDeadLetters:
@@ -63,17 +71,13 @@ class SqsDeadLetters:
     def __init__(self, queue: SqsQueue) -> None:
         self._queue = queue
 
-    @cached_property
+    @property
     def _url(self) -> str:
-        name, _ = self._queue.redrive
-        with _translated(f"queue {name}"):
-            return str(self._queue.client.get_queue_url(QueueName=name)["QueueUrl"])
+        return self._queue.dead_letter_url
 
     def send(self, delivery: Delivery, error: Exception) -> None:
-        reasons = {"errorType": type(error).__name__, "reason": str(error), "messageId": delivery.id}
-        if isinstance(error, Rejected):
-            reasons["field"] = error.field
-        with _translated(f"queue {self._url}"):
+        reasons = reasons_of(delivery.id, error)
+        with translated(f"queue {self._url}"):
             self._queue.client.send_message(
                 QueueUrl=self._url,
                 MessageBody=delivery.body,
@@ -108,7 +112,7 @@ class SecretsManager:
     """The Secrets port over AWS Secrets Manager."""
 
     def get(self, name: str) -> str:
-        with _translated(f"secret {name}"):
+        with translated(f"secret {name}"):
             return str(boto3.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
 
 
@@ -117,7 +121,7 @@ def _attribute(value: str) -> dict[str, str]:
 
 
 @contextmanager
-def _translated(what: str) -> Iterator[None]:
+def translated(what: str) -> Iterator[None]:
     """boto3's errors in our words: rights and names are the operator's business, the rest may pass."""
     try:
         yield

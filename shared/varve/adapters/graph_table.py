@@ -59,12 +59,12 @@ edges as (
     union all
     select target_id, source_id, label, id, valid_at, false from current where source_id != target_id
 )"""
-_CURRENT = """
+_CURRENT = f"""
 with recursive current as (
     select * from facts
-    where case when $at is null then invalid_at is null else {held} end
+    where case when $at is null then invalid_at is null else {_HELD} end
       and target_id != '' and label not in ('also_known_as', 'name', 'goes_by')
-)""".format(held=_HELD)
+)"""
 _NEIGHBOURS = f"""
 {_CURRENT}, {_EDGES},
 reach(entity, hops, label, other, forward) using key (entity) as (

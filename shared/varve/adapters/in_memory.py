@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -12,13 +12,14 @@ import numpy as np
 
 from varve.domain import triple
 from varve.domain.calendar import Grain
+from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, Vector
 from varve.domain.triple import Triple, TripleOperation
-from varve.ports import Delivery, ObjectInfo, StoredObject
+from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
 
 
 class InMemoryObjects:
@@ -152,6 +153,30 @@ class InMemoryDeadLetters:
 
     def send(self, delivery: Delivery, error: Exception) -> None:
         self.letters.append((delivery, error))
+
+
+class InMemoryDeadLetterBox:
+    """The DeadLetterBox port over such a list; what is redriven goes to the queue."""
+
+    def __init__(self, dead: InMemoryDeadLetters, queue: Queue) -> None:
+        self._dead = dead
+        self._queue = queue
+
+    def letters(self) -> list[Letter]:
+        return [
+            Letter(f"dead-{d.id}", d.body, d.group, reasons_of(d.id, e), 0) for d, e in self._dead.letters
+        ]
+
+    def redrive(self, ids: Collection[str]) -> list[str]:
+        for letter in self.letters():
+            if letter.id in ids:
+                self._queue.send(letter.body, group=letter.group, deduplication_id=redrive_id(letter.id))
+        return self.drop(ids)
+
+    def drop(self, ids: Collection[str]) -> list[str]:
+        there = [letter.id for letter in self.letters() if letter.id in ids]
+        self._dead.letters = [pair for pair in self._dead.letters if f"dead-{pair[0].id}" not in ids]
+        return there
 
 
 def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from varve.cli.operations import add_dlq
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 
 NOT_BUILT = {
@@ -12,7 +13,6 @@ NOT_BUILT = {
     "export": "write memory to a directory",
     "import": "read memory from a directory",
     "reembed": "move to another embedding model",
-    "dlq": "look after dead letters",
 }
 """The contract's verbs that this version does not have yet."""
 
@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     config.add_argument("action", choices=["list", "get", "set"])
     config.add_argument("key", nargs="?", metavar="KEY")
     config.add_argument("value", nargs="?", metavar="VALUE", help="empty for the default")
+    add_dlq(command("dlq", "dead letters: list, show ID, redrive ID…, drop ID…"))
     for name, words in NOT_BUILT.items():
         command(name, f"{words} (not in this version)")
     return root

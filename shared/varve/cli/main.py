@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import read_conversations
+from varve.cli.operations import dlq
 from varve.cli.output import (
     as_json,
     cleanup_lines,
@@ -134,6 +135,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "cleanup": cleanup,
     "config": config,
     "demo": demo,
+    "dlq": dlq,
     "ingest": ingest,
     "search": search,
     "show": show,

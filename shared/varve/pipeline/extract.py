@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
-from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import estimated_tokens, passages, salience, without_injected
 from varve.domain.triple import TripleOperation
@@ -64,14 +63,15 @@ def extract(
     spoken = [(said, u) for said in new if (u := _utterance(said.message, said.at, message))]
     turns = list(_turns(spoken, message, zone))
     # The words go first: whatever becomes of the extraction, they are in memory and can be found.
-    _send_records(turns, scope, embedder, queue, objects)
+    _send_records(turns, message, embedder, queue, objects)
     before = _context(message, new[0])
     extraction = _extracted(message, [u for _, u in spoken], before, zone, extractor)
     said = {s.id for s in new}
     facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
-    _send_records(facts, scope, embedder, queue, objects)
+    _send_records(facts, message, embedder, queue, objects)
     if extraction.operations:
-        send_triples(WriteTriples(scope, extraction.operations), queue=queue, objects=objects)
+        triples = WriteTriples(scope, extraction.operations, message.correlation_id)
+        send_triples(triples, queue=queue, objects=objects)
     taken_in.add(new)
     return ExtractOutcome(len(new), len(turns), len(facts), len(extraction.operations), ignored)
 
@@ -206,10 +206,11 @@ def _fact_record(fact: Fact, new: Sequence[Said], message: IngestMessage, zone: 
 
 
 def _send_records(
-    records: Sequence[Record], scope: Scope, embedder: Embedder, queue: Queue, objects: Objects
+    records: Sequence[Record], message: IngestMessage, embedder: Embedder, queue: Queue, objects: Objects
 ) -> None:
     vectors = embedder.embed([record.content for record in records])
     embedded = tuple(EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True))
-    whole = WriteRecords(scope, Grain.WORKING, embedder.model, embedded)
+    scope, correlation_id = message.conversation.scope, message.correlation_id
+    whole = WriteRecords(scope, Grain.WORKING, embedder.model, embedded, correlation_id=correlation_id)
     for piece in records_in_bounds(whole):
         send_records(piece, queue=queue, objects=objects)

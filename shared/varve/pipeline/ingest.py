@@ -15,11 +15,12 @@ CONTEXT_MESSAGES = 4
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What was accepted, and in how many queue messages."""
+    """What was accepted, in how many queue messages, and what the logs call each of these."""
 
     conversations: int
     messages: int
     parts: int
+    correlation_ids: tuple[str, ...] = ()
 
 
 def read_event(event: object) -> list[Conversation]:
@@ -53,12 +54,13 @@ def ingest(
     """
     for conversation in conversations:
         conversation.scope  # noqa: B018 - refuses the lot before any of it is sent
-    parts = 0
+    sent: list[str] = []
     for conversation in conversations:
         for part in _parts(conversation, now):
             send_ingest(part, queue=queue, objects=objects)
-            parts += 1
-    return IngestOutcome(len(conversations), sum(len(c.messages) for c in conversations), parts)
+            sent.append(part.correlation_id)
+    messages = sum(len(c.messages) for c in conversations)
+    return IngestOutcome(len(conversations), messages, len(sent), tuple(sent))
 
 
 def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:
