@@ -36,6 +36,10 @@ validate: $(READY) ## sam validate --lint, offline, in an environment of its own
 	@test -x .build/sam/bin/sam || { $(PYTHON) -m venv .build/sam && .build/sam/bin/pip install -q aws-sam-cli; }
 	SAM_CLI_TELEMETRY=0 .build/sam/bin/sam validate --lint --template template.yaml --region us-east-1
 
+audit: ## look up known vulnerabilities of the locked packages; says so where the database is out of reach
+	@test -x .build/audit/bin/pip-audit || { $(PYTHON) -m venv .build/audit && .build/audit/bin/pip install -q pip-audit; }
+	$(PYTHON) .ci/audit.py .build/audit/bin/pip-audit requirements.lock
+
 image-test: $(READY) ## build and start the Lambda image where buildah and podman are
 	$(BIN)/python tests/image/image_test.py
 
@@ -55,4 +59,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults lint check format validate image-test lock clean
+.PHONY: help demo test unit faults lint check format validate audit image-test lock clean

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.telemetry import count_models
 from varve.application import Application, open_application
 from varve.domain.query import parse_search_request
 from varve.tool_calls import ToolCall, answer_tool_call
@@ -28,4 +29,6 @@ def lambda_handler(event: Any, context: LambdaContext) -> Any:
         return response.to_dict()
 
     custom = getattr(context.client_context, "custom", None) or {}
-    return answer_tool_call(event, custom, app.parts.settings.identities or {}, answer)
+    answered = answer_tool_call(event, custom, app.parts.settings.identities or {}, answer)
+    count_models(metrics, app.parts.usage)
+    return answered

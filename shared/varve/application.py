@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from varve.bootstrap import Parts

@@ -44,6 +44,22 @@ def test_no_content_and_no_key_is_in_any_log(ran: Deployment, model: ModelServer
         assert not told, f"{name} logs content or keys: {told}"
 
 
+def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(ran: Deployment) -> None:
+    accepted = _correlation_ids(ran.logs["IngestFunction"], "accepted")
+    assert accepted
+    for name in ("ExtractFunction", "WriteFunction"):
+        settled = _correlation_ids(ran.logs[name], "settled")
+        assert accepted & settled
+        assert settled <= accepted, name
+
+
+def _correlation_ids(log: str, message: str) -> set[str]:
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    return {
+        line["correlationId"] for line in lines if line.get("message") == message and line["correlationId"]
+    }
+
+
 def test_every_function_logs_that_it_worked(ran: Deployment) -> None:
     assert all(log.strip() for log in ran.logs.values())
 

@@ -15,6 +15,7 @@ NOT_IN_MOTO = frozenset(
         "AWS::ApiGatewayV2::Api",
         "AWS::ApiGatewayV2::Stage",
         "AWS::CloudWatch::Alarm",
+        "AWS::CloudWatch::Dashboard",
         "AWS::Lambda::EventInvokeConfig",
         "AWS::Lambda::Url",
         "AWS::S3::BucketPolicy",

@@ -144,7 +144,12 @@ def test_the_image_is_not_built_where_a_handler_does_not_import(stack: sam.Templ
 def test_only_who_asks_a_model_is_given_its_key(stack: sam.Template) -> None:
     for name in ("IngestFunction", "WriteFunction", "CleanupFunction"):
         assert "VARVE_API_KEY_SECRET" not in _variables(stack, name)
-        assert "secretsmanager" not in json.dumps(_role(stack, name))
+        assert "ApiKeySecretArn" not in json.dumps(_role(stack, name))
+
+
+def test_only_who_filters_texts_may_read_the_pseudonyms_key(stack: sam.Template) -> None:
+    reading = {name for name in FUNCTIONS if "secret:varve/*" in json.dumps(_role(stack, name))}
+    assert reading == {"IngestFunction", "ExtractFunction", "SummarizeFunction", "SearchFunction"}
 
 
 def test_searching_asks_no_language_model(stack: sam.Template) -> None:
@@ -452,7 +457,38 @@ def test_someone_is_told_of_dead_letters_of_old_messages_and_of_crashes(stack: s
         *(("ApproximateNumberOfMessagesVisible", dead) for dead in (*QUEUES.values(), UNDELIVERED)),
         *(("ApproximateAgeOfOldestMessage", queue) for queue in QUEUES),
         *(("Errors", name) for name in FUNCTIONS),
+        # What a queue or a schedule calls is called again; only who calls by itself must be told.
+        *(("Throttles", name) for name in ("IngestFunction", "SearchFunction")),
     }
+
+
+def _metrics(stack: sam.Template) -> list[tuple[str, ...]]:
+    """Every metric of the dashboard: namespace, name, dimension, value."""
+    text = stack["Resources"]["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    rows = [row for widget in json.loads(text)["widgets"] for row in widget["properties"]["metrics"]]
+    return [tuple(each for each in row if isinstance(each, str)) for row in rows]
+
+
+def test_the_dashboard_shows_what_is_there_and_what_the_functions_emit(stack: sam.Template) -> None:
+    resources = stack["Resources"]
+    for namespace, name, dimension, value in _metrics(stack):
+        if namespace == "Varve":
+            sources = [ROOT / "functions" / value / "app.py", ROOT / "functions" / "telemetry.py"]
+            assert any(f'add_metric("{name}"' in source.read_text("utf-8") for source in sources), name
+            assert dimension == "service"
+        else:
+            resource, _, attribute = value.removeprefix("${").removesuffix("}").partition(".")
+            assert resource in resources, value
+            assert (dimension, attribute) in {("FunctionName", ""), ("QueueName", "QueueName")}
+
+
+def test_the_dashboard_has_every_dead_letter_queue_and_every_functions_errors(stack: sam.Template) -> None:
+    shown = {(name, value) for _, name, _, value in _metrics(stack)}
+    assert {("Errors", f"${{{name}}}") for name in FUNCTIONS} <= shown
+    dead = (*QUEUES.values(), UNDELIVERED)
+    assert {("ApproximateNumberOfMessagesVisible", f"${{{name}.QueueName}}") for name in dead} <= shown
+    names = {name for name, _ in shown}
+    assert {"ExtractedFacts", "WrittenRecords", "Duration", "PyramidLag", "ModelTokens"} <= names
 
 
 @pytest.mark.parametrize(

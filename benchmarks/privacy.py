@@ -1,0 +1,63 @@
+"""Precision and recall of the personal-data filter on the labelled texts, and what it imports.
+
+Run: `.venv/bin/python benchmarks/privacy.py`. Prints the table of docs/privacy.md.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
+
+from tests.support.labelled import labelled, mistakes, scores  # noqa: E402 - found by the path above
+from varve.adapters.personal_detector import PersonalDetector  # noqa: E402
+from varve.adapters.secret_detector import SecretDetector  # noqa: E402
+from varve.domain.personal import Finding  # noqa: E402
+
+_MODULES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from varve.adapters.personal_detector import PersonalDetector
+from varve.adapters.secret_detector import SecretDetector
+before = len(sys.modules)
+for detector in (PersonalDetector(("US", "GB", "ES")), SecretDetector()):
+    detector.find(sys.argv[2])
+print(len(sys.modules) - before)
+"""
+TEXTS = {
+    "no digits, no `@`": "I moved to Lisbon last week, and Dana likes tea.",
+    "a date": "The meeting is on 2026-03-02 at 09:15.",
+    "an e-mail address": "Write to dana@example.org.",
+    "a phone": "Call +1 202-555-0123.",
+    "a key": "The key is sk-" + "a1B2c3D4e5" * 5,
+}
+
+
+def find(text: str) -> Sequence[Finding]:
+    """What both detectors find, with the default regions."""
+    return [*SECRETS.find(text), *PERSONAL.find(text)]
+
+
+SECRETS, PERSONAL = SecretDetector(), PersonalDetector(("US", "GB", "ES"))
+
+
+def main() -> None:
+    """Print the tables."""
+    texts = labelled()
+    print(f"{len(texts)} texts, {sum(not text.passages for text in texts)} of them with nothing to find\n")
+    print("| kind | passages | found | wrong | precision | recall |\n|---|---|---|---|---|---|")
+    for kind, score in scores(texts, find).items():
+        counts = f"{score.passages} | {score.found} | {score.wrong}"
+        print(f"| {kind} | {counts} | {score.precision:.3f} | {score.recall:.3f} |")
+    print("\n" + "\n".join(mistakes(texts, find)))
+    print("\n| text with | modules imported for it |\n|---|---|")
+    for name, text in TEXTS.items():
+        command = [sys.executable, "-c", _MODULES, str(ROOT / "shared"), text]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(f"| {name} | {ran.stdout.strip()} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""What an operator can do with dead letters, asked of the fake and of SQS's API; then of SQS alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.support.builders import RecordingQueue
+from tests.support.loopback import ACCOUNT, REGION
+from tests.support.moto_process import MotoServer
+from varve.adapters.aws import SqsDeadLetters, SqsQueue
+from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
+from varve.adapters.sqs_dead_letters import SqsDeadLetterBox
+from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.ports import DeadLetterBox, DeadLetters, Delivery
+
+MAX_RECEIVES = 2
+names = (f"box-{number}" for number in count())
+
+
+@pytest.fixture(scope="module")
+def sqs() -> Iterator[Any]:
+    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
+    region = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
+    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
+            patch.setenv(name, value)
+        client = boto3.client("sqs")
+        yield client
+        client.close()
+
+
+@pytest.fixture
+def queue(sqs: Any) -> Iterator[SqsQueue]:
+    name = next(names)
+    sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes={"FifoQueue": "true"})
+    policy = {
+        "deadLetterTargetArn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}-dead.fifo",
+        "maxReceiveCount": MAX_RECEIVES,
+    }
+    attributes = {"FifoQueue": "true", "RedrivePolicy": json.dumps(policy)}
+    made = SqsQueue(sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"])
+    yield made
+    made.client.close()
+
+
+def taken(sqs: Any, url: str) -> list[dict[str, Any]]:
+    """All messages of a queue, taken away."""
+    messages: list[dict[str, Any]] = []
+    while found := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"]).get(
+        "Messages"
+    ):
+        for message in found:
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            messages.append(message)
+    return messages
+
+
+@dataclass
+class Desk:
+    """Dead letters to send to, the box they end in, and what comes back to the source queue."""
+
+    dead: DeadLetters
+    box: DeadLetterBox
+    returned: Callable[[], list[tuple[str, str]]]
+
+
+@pytest.fixture(params=["memory", "sqs"])
+def desk(request: pytest.FixtureRequest, sqs: Any, queue: SqsQueue) -> Desk:
+    if request.param == "sqs":
+
+        def returned() -> list[tuple[str, str]]:
+            return [(m["Body"], m["Attributes"]["MessageGroupId"]) for m in taken(sqs, queue.url)]
+
+        return Desk(SqsDeadLetters(queue), SqsDeadLetterBox(queue), returned)
+    memory, source = InMemoryDeadLetters(), RecordingQueue()
+    return Desk(
+        memory, InMemoryDeadLetterBox(memory, source), lambda: [(d.body, d.group) for d in source.sent]
+    )
+
+
+def bury(desk: Desk, *bodies: str, group: str = "g") -> None:
+    for number, body in enumerate(bodies):
+        desk.dead.send(
+            Delivery(f"m-{group}-{number}", body, group), Rejected("messages[0].role", "is missing")
+        )
+
+
+def test_a_letter_tells_its_message_its_group_and_why_it_is_one(desk: Desk) -> None:
+    bury(desk, "words")
+    (letter,) = desk.box.letters()
+    assert (letter.body, letter.group) == ("words", "g")
+    assert letter.reasons == {
+        "errorType": "Rejected",
+        "reason": "messages[0].role: is missing",
+        "messageId": "m-g-0",
+        "field": "messages[0].role",
+    }
+
+
+def test_looking_takes_nothing_away_and_shows_the_same_again(desk: Desk) -> None:
+    bury(desk, "one", "two")
+    bury(desk, "three", group="h")
+    first = desk.box.letters()
+    assert sorted(letter.body for letter in first) == ["one", "three", "two"]
+    assert desk.box.letters() == first
+
+
+def test_what_is_redriven_is_back_on_its_queue_in_its_group_and_order_and_no_letter_any_more(
+    desk: Desk,
+) -> None:
+    bury(desk, "one", "two", "three")
+    one, two, three = desk.box.letters()
+    assert desk.box.redrive([three.id, one.id]) == [one.id, three.id]
+    assert desk.returned() == [("one", "g"), ("three", "g")]
+    assert desk.box.letters() == [two]
+
+
+def test_what_is_dropped_is_gone_and_comes_back_nowhere(desk: Desk) -> None:
+    bury(desk, "one", "two")
+    one, two = desk.box.letters()
+    assert desk.box.drop([one.id]) == [one.id]
+    assert desk.box.letters() == [two]
+    assert desk.returned() == []
+
+
+def test_a_letter_that_is_not_there_is_not_among_those_that_were(desk: Desk) -> None:
+    bury(desk, "one")
+    assert desk.box.redrive(["nobody"]) == desk.box.drop(["nobody"]) == []
+    assert len(desk.box.letters()) == 1
+
+
+def test_an_empty_box_is_empty(desk: Desk) -> None:
+    assert desk.box.letters() == []
+
+
+def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
+    sqs: Any, queue: SqsQueue
+) -> None:
+    queue.send("words", group="g", deduplication_id="d")
+    for _ in range(MAX_RECEIVES):
+        (message,) = sqs.receive_message(QueueUrl=queue.url)["Messages"]
+        sqs.change_message_visibility(
+            QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+        )
+    assert taken(sqs, queue.url) == []
+    (letter,) = SqsDeadLetterBox(queue).letters()
+    assert (letter.body, letter.reasons, letter.receives) == ("words", {}, MAX_RECEIVES)
+    assert letter.sent_at is not None
+
+
+def test_a_redrive_that_ended_between_sending_and_removing_leaves_one_message(
+    sqs: Any, queue: SqsQueue
+) -> None:
+    SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), Rejected("f", "r"))
+    box = SqsDeadLetterBox(queue)
+    (letter,) = box.letters()
+
+    def lost(**_: Any) -> None:
+        raise Retryable("killed here")
+
+    queue.client.meta.events.register("before-call.sqs.DeleteMessage", lost)
+    with pytest.raises(Retryable, match="killed"):
+        box.redrive([letter.id])
+    queue.client.meta.events.unregister("before-call.sqs.DeleteMessage", lost)
+    assert [each.body for each in box.letters()] == ["words"]
+    assert box.redrive([letter.id]) == [letter.id]
+    assert [message["Body"] for message in taken(sqs, queue.url)] == ["words"]
+    assert box.letters() == []
+
+
+def test_a_message_that_fails_anew_after_its_redrive_is_a_letter_again(sqs: Any, queue: SqsQueue) -> None:
+    dead, box = SqsDeadLetters(queue), SqsDeadLetterBox(queue)
+    dead.send(Delivery("m-1", "words", "g"), Rejected("f", "first"))
+    box.redrive([letter.id for letter in box.letters()])
+    (message,) = taken(sqs, queue.url)
+    dead.send(Delivery(message["MessageId"], message["Body"], "g"), Rejected("f", "second"))
+    (letter,) = box.letters()
+    assert letter.reasons["reason"] == "f: second"
+    assert box.redrive([letter.id]) == [letter.id]
+    assert len(taken(sqs, queue.url)) == 1
+
+
+def test_a_queue_that_is_not_there_is_the_operators_business(queue: SqsQueue) -> None:
+    missing = SqsQueue(queue.url.replace("box-", "missing-"))
+    with pytest.raises(Misconfigured, match="missing-"):
+        SqsDeadLetterBox(missing).letters()
+    missing.client.close()
