@@ -8,8 +8,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.support.builders import MORNING, a_conversation, an_operation, raw_conversation, raw_message
+from tests.support.builders import (
+    MORNING,
+    RecordingQueue,
+    a_conversation,
+    an_operation,
+    raw_conversation,
+    raw_message,
+)
 from tests.support.labelled import secret
+from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.personal_detector import PersonalDetector
 from varve.adapters.secret_detector import SecretDetector
 from varve.domain.calendar import Grain, Period
@@ -19,6 +27,7 @@ from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.personal import Kind, Mode
 from varve.domain.summary import Source, Summary, SummaryTask
 from varve.memory import Memory
+from varve.messages import IngestMessage, send_ingest
 from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateSummarizer
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
@@ -142,6 +151,19 @@ def test_the_same_conversation_again_adds_nothing(tmp_path: Path) -> None:
     assert again is not None
     assert (again.messages, again.ignored) == (0, 0)
     assert everything_under(tmp_path) == before
+
+
+def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(tmp_path: Path) -> None:
+    application = memory_of(tmp_path, "redact")._application
+    queue = RecordingQueue()
+    unfiltered = IngestMessage(
+        a_conversation(f"mail {EMAIL}"), tuple(a_conversation(EMAIL).messages), MORNING
+    )
+    send_ingest(unfiltered, queue=queue, objects=InMemoryObjects())
+    application._extract(queue.sent[0])
+    stored = everything_under(tmp_path)
+    assert b"mail [email]" in stored
+    assert EMAIL.encode() not in stored
 
 
 class TestConversation:
