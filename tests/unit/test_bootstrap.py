@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,3 +109,11 @@ def test_a_configuration_without_a_plan_has_the_default_plan() -> None:
 def test_nothing_is_made_in_a_store_that_is_only_opened(tmp_path: Path) -> None:
     Parts(read_settings({}, str(tmp_path / "store"))).config("acme")
     assert not (tmp_path / "store").exists()
+
+
+def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
+    built = parts(OPENAI_API_KEY="key", VARVE_LLM="openai:m", VARVE_EMBEDDER="openai:e:8")
+    embedder: Any = built.embedder(WorkspaceConfig())
+    summarizer: Any = built.summarizer(WorkspaceConfig(), "support", FILTER)
+    assert embedder._inner.usage is built.usage
+    assert summarizer._inner._llm.usage is built.usage
