@@ -124,7 +124,7 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
         "model": message.model,
         "records": [record_as_json(embedded) for embedded in message.records],
         **ledger_as_json(message.ledger),
-        **_correlated(message),
+        "correlationId": message.correlation_id,
     }
     _send_write("records", message.scope, message.grain, fields, queue, objects)
 
@@ -143,7 +143,7 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
     operations = [triple.operation_as_json(operation) for operation in message.operations]
-    fields = {"operations": operations, **_correlated(message)}
+    fields = {"operations": operations, "correlationId": message.correlation_id}
     _send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
@@ -238,10 +238,6 @@ def _group(*parts: str) -> str:
     """`workspace:agent:store`, or its hash where SQS would not take the length."""
     group = ":".join(parts)
     return group if len(group) <= _MAX_GROUP else digest(group)
-
-
-def _correlated(message: WriteRecords | WriteTriples) -> dict[str, str]:
-    return {"correlationId": message.correlation_id} if message.correlation_id else {}
 
 
 def _malformed(error: Exception) -> Rejected:

@@ -55,9 +55,8 @@ def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(r
 
 def _correlation_ids(log: str, message: str) -> set[str]:
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    return {
-        line["correlationId"] for line in lines if line.get("message") == message and line["correlationId"]
-    }
+    told = (line.get("correlationId") for line in lines if line.get("message") == message)
+    return {correlation_id for correlation_id in told if correlation_id}
 
 
 def test_every_function_logs_that_it_worked(ran: Deployment) -> None:

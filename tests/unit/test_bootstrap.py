@@ -116,4 +116,4 @@ def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
     embedder: Any = built.embedder(WorkspaceConfig())
     summarizer: Any = built.summarizer(WorkspaceConfig(), "support", FILTER)
     assert embedder._inner.usage is built.usage
-    assert summarizer._inner._llm.usage is built.usage
+    assert summarizer._inner._llm._inner.usage is built.usage

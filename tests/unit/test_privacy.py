@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.support.builders import (
+    ACME,
     MORNING,
     RecordingQueue,
     a_conversation,
@@ -25,10 +27,12 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.personal import Kind, Mode
+from varve.domain.record import MemoryType
 from varve.domain.summary import Source, Summary, SummaryTask
 from varve.memory import Memory
 from varve.messages import IngestMessage, send_ingest
-from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateSummarizer
+from varve.pipeline.condensing import ModelSummarizer
+from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
 KEY = {"ACME_PSEUDONYM_KEY": "sixteen characters and more"}
@@ -271,5 +275,28 @@ def test_a_checkpoint_made_without_the_filter_is_not_taken_with_it() -> None:
 
 
 def a_task(text: str = "Dana: hello") -> SummaryTask:
-    source = Source("turn-1", "f", text, MORNING, 0.5)
-    return SummaryTask(Period(Grain.DAILY, "2026-03-02"), ZoneInfo("UTC"), (source,), 400)
+    source = Source("turn-1", MemoryType.TURN, "f", text, MORNING, 0.5)
+    return SummaryTask(ACME, Period(Grain.DAILY, "2026-03-02"), ZoneInfo("UTC"), (source,), 400)
+
+
+class Talking:
+    """A chat model whose every answer tells an e-mail address."""
+
+    model = "talking"
+
+    def complete(self, system: str, user: str, reply: type[SummaryReply]) -> SummaryReply:
+        return reply(summary=f"Mail {EMAIL}.", people=[EMAIL], topics=[], open_questions=[])
+
+
+def test_what_is_kept_of_the_parts_of_a_large_period_is_filtered() -> None:
+    objects = InMemoryObjects()
+    model: Any = PrivateLLM(Talking(), privacy())
+    task = a_task("Dana: hello")
+    many = tuple(
+        replace(task.sources[0], id=f"turn-{n}", text=f"Dana: {n} " + "word " * 800) for n in range(40)
+    )
+    ModelSummarizer(model, objects).summarize(replace(task, sources=many))
+    kept = [objects.get(info.key) for info in objects.list("payloads")]
+    assert kept
+    assert all(each is not None and EMAIL.encode() not in each.data for each in kept)
+    assert PrivateLLM(Talking(), privacy()).model != PrivateLLM(Talking(), SECRETS_ALONE).model
