@@ -33,6 +33,7 @@ from varve.memory import Memory
 from varve.messages import IngestMessage, send_ingest
 from varve.pipeline.condensing import ModelSummarizer
 from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
+from varve.prompts.summarize import SummaryReply
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
 KEY = {"ACME_PSEUDONYM_KEY": "sixteen characters and more"}
