@@ -176,6 +176,29 @@ def test_a_delete_of_another_value_ends_nothing() -> None:
     assert values(an_operation("tea", "likes"), an_operation("te", "likes", op="DELETE", day=1)) == {"tea"}
 
 
+@pytest.mark.parametrize(
+    ("said", "left"), [("Kestrel", True), ("kestrel logistics gmbh.", True), ("Kest", False)]
+)
+def test_a_delete_may_name_the_one_value_by_its_short_form(said: str, left: bool) -> None:
+    job = an_operation("Kestrel Logistics", "works_at")
+    assert (values(job, an_operation(said, "works_at", op="DELETE", day=1)) == set()) is left
+    liked = an_operation("tea with milk", "likes")
+    assert values(liked, an_operation("tea", "likes", op="DELETE", day=1)) == {"tea with milk"}
+
+
+def test_of_two_values_for_one_moment_the_one_that_corrects_the_other_holds() -> None:
+    for wrong, right in [("Murta 6", "Murta 9"), ("Murta 9", "Murta 6")]:
+        told = [an_operation(wrong, "address"), an_operation(right, "address", op="UPDATE", replaces=wrong)]
+        assert values(*told) == {right.lower()}
+
+
+def test_what_closed_a_value_does_not_make_it_more_certain() -> None:
+    porto, lisbon = fold(
+        [an_operation("Porto", confidence=0.5), an_operation("Lisbon", day=1, confidence=0.9)]
+    )
+    assert (porto.confidence, lisbon.confidence) == (0.5, 0.9)
+
+
 def test_a_delete_without_an_object_ends_every_value_of_its_predicate_and_no_other() -> None:
     known = [an_operation("tea", "likes"), an_operation("jazz", "likes"), an_operation("Lisbon")]
     assert values(*known, an_operation("", "likes", op="DELETE", day=1)) == {"lisbon"}

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from varve.domain.names import ALSO_KNOWN_AS, normalized
+from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.triple import Triple, evidence_of, fold, stated_names
 
 
@@ -19,12 +19,12 @@ def names(triples: Sequence[Triple]) -> dict[str, str]:
 
 
 def spellings(triples: Iterable[Triple]) -> dict[str, str]:
-    """How names are written, by their normalized form: as most statements have it."""
+    """How names are written, by their normalized form: as most statements have it, else the first."""
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for operation in evidence_of(triples).values():
+    for operation in sorted(evidence_of(triples).values(), key=lambda o: (o.event_time, o.id)):
         for text in (operation.subject, operation.object):
             written[normalized(text)][text.strip()] += 1
-    return {form: min(texts, key=lambda text: (-texts[text], text)) for form, texts in written.items()}
+    return {form: texts.most_common(1)[0][0] for form, texts in written.items()}
 
 
 def held(triples: Iterable[Triple], as_of: datetime | None) -> list[Triple]:
@@ -36,14 +36,15 @@ def held(triples: Iterable[Triple], as_of: datetime | None) -> list[Triple]:
     ]
 
 
-def believed(triples: Iterable[Triple], known_at: datetime) -> list[Triple]:
+def believed(triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None) -> list[Triple]:
     """The triples as they stood when nothing later had been learnt, under the names known today.
 
-    The triples of an entity and predicate must be there all or not at all: one ends another.
+    The triples of an entity and predicate must be there all or not at all: one ends another. Where they
+    are not all of the graph's, `known_names` are.
     """
     evidence = evidence_of(triples).values()
     learnt = (operation for operation in evidence if operation.created_at <= known_at)
-    return fold(learnt, stated_names(evidence))
+    return fold(learnt, known_names or stated_names(evidence))
 
 
 def _spans(start: datetime, end: datetime | None, moment: datetime) -> bool:

@@ -178,8 +178,7 @@ class _Group:
 
     def _delete(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
-        every = not operation.object.strip()
-        ended = list(self.open) if every else [value] if value in self.open else []
+        ended = list(self.open) if not operation.object.strip() else self._meant(value)
         for other in ended:
             self._close(other, operation)
         if not ended:
@@ -190,6 +189,12 @@ class _Group:
                 expired_at=operation.created_at,
             )
             self.closed.append(never)
+
+    def _meant(self, value: str) -> list[str]:
+        """The value if it is open; of a single-valued predicate also by its short form (Acme of Acme Ltd)."""
+        if value in self.open or self.predicate not in SINGLE_VALUED:
+            return [value] if value in self.open else []
+        return [o for o in self.open if o.startswith(f"{value} ") or value.startswith(f"{o} ")]
 
     def _close(self, value: str, operation: TripleOperation) -> None:
         ended = self.open.pop(value)
@@ -213,9 +218,9 @@ class _Group:
         )
 
 
-def _order(operation: TripleOperation) -> tuple[datetime, bool, str]:
-    """By the time spoken of; at one instant endings come first, then by id so that ties are stable."""
-    return (operation.event_time, operation.op is not Op.DELETE, operation.id)
+def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
+    """By the time spoken of; at one instant endings come first and corrections last, ties by id."""
+    return (operation.event_time, operation.op is not Op.DELETE, bool(operation.replaces), operation.id)
 
 
 def operation_as_json(operation: TripleOperation) -> dict[str, object]:
