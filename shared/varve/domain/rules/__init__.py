@@ -13,6 +13,7 @@ from datetime import date, datetime
 
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.corrections import corrected
 from varve.domain.rules.english import ENGLISH
 from varve.domain.rules.reader import Reader, Statement
@@ -27,7 +28,7 @@ READERS = (Reader(ENGLISH), Reader(SPANISH))
 class RuleExtractor:
     """An Extractor that needs no model and gives the same answer every time."""
 
-    name: str = "rules-1"
+    name: str = "rules-2"
 
     def extract(self, batch: Batch) -> Extraction:
         """The facts and triple operations that the batch's user messages state outright."""
@@ -84,6 +85,8 @@ def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
 
 def _operations(statement: Statement, utterance: Utterance, batch: Batch) -> Iterator[TripleOperation]:
     for change in statement.changes:
+        if change.predicate == ALSO_KNOWN_AS and not _is_same(change.subject, change.object, utterance):
+            continue
         yield TripleOperation(
             op=change.op,
             subject=change.subject,
@@ -97,6 +100,17 @@ def _operations(statement: Statement, utterance: Utterance, batch: Batch) -> Ite
             confidence=statement.confidence,
             replaces=change.replaces or None,
         )
+
+
+def _is_same(full: str, other: str, utterance: Utterance) -> bool:
+    """Whether two names may be taken for one person's: the words say so, or the speaker's label agrees.
+
+    A label is the client's and may be a role or anything else; it must have a word of the full name, or be
+    the user's id.
+    """
+    if other != utterance.speaker or other == utterance.user_id:
+        return normalized(full) != normalized(other)
+    return bool({*normalized(full).split()} & {*normalized(other).split()} - {normalized(utterance.role)})
 
 
 def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:

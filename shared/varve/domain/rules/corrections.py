@@ -1,9 +1,11 @@
 """Corrections: "Sorry, I meant Y", "not X but Y", read as the earlier clause with Y in the place of X."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from varve.domain.names import ALSO_KNOWN_AS
 from varve.domain.rules.reader import Reader, Statement
+from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence
 from varve.domain.triple import Op, normalized
 
@@ -39,12 +41,19 @@ def _retold(reader: Reader, earlier: Statement, who: str, new: str, old: str | N
     )
     if again is None or again.rule is not earlier.rule or new not in again.values.values():
         return None
-    changes = tuple(
-        replace(change, op=Op.UPDATE, replaces=wrong) if change.object == new else change
-        for change in again.changes
-    )
+    changes = tuple(corrected for change in again.changes for corrected in _changed(change, wrong, new))
     fact = reader.language.corrected.format(fact=again.fact[:-1], wrong=wrong)
     return replace(again, fact=fact, changes=changes)
+
+
+def _changed(change: Change, wrong: str, new: str) -> Iterator[Change]:
+    """The change with the new value in the place of the wrong one, which bears no other name then."""
+    if change.predicate == ALSO_KNOWN_AS:
+        yield replace(change, op=Op.DELETE, subject=wrong if change.subject == new else change.subject,
+                      object=wrong if change.object == new else change.object)  # fmt: skip
+        yield change
+    else:
+        yield replace(change, op=Op.UPDATE, replaces=wrong) if change.object == new else change
 
 
 def _wrong_value(earlier: Statement, old: str | None) -> str | None:

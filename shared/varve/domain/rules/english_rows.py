@@ -1,7 +1,7 @@
 """English: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.rules.dates import Lean
-from varve.domain.rules.rule import Row, ends, sets
+from varve.domain.rules.rule import Row, ends, known_as, sets
 
 _I_AM = "(?:I'm|I am)"
 _I_HAVE = "(?:I've|I have)"
@@ -15,16 +15,29 @@ _SIBLING = (
     "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"
 )
 
+_CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my family|they|they all) calls?"
+_NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
+_CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
+
 ROWS = (
     # Who
+    Row(rf"(?:my (?:full |real |legal )?name is|{_I_AM}|this is) {{full_name}},? (?:but |and |though )?"
+        rf"{_CALLS} me {{name}}(?=$|[,;.])",
+        "{whose} name is {full_name}, and {who} goes by {name}",
+        (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
     Row("my (?:full |real |legal )?name is {full_name}(?=$|[,;.]| and | but )",
-        "{whose} name is {full_name}", sets("name", "{full_name}"), 0.8, 0.95),
+        "{whose} name is {full_name}", _NAMED, 0.8, 0.95),
     Row(rf"(?:this is|{_I_AM} called) {{full_name}}(?=$|,| here| from | speaking)",
-        "{whose} name is {full_name}", sets("name", "{full_name}"), 0.8),
+        "{whose} name is {full_name}", _NAMED, 0.8),
     Row(rf"{_I_AM} {{two_names}}(?=$|,| and | from )",
-        "{whose} name is {two_names}", sets("name", "{two_names}"), 0.8, 0.85),
-    Row("(?:please |just |you can )*call me {name}(?=$|[,.;])",
-        "{who} goes by {name}", sets("goes_by", "{name}"), 0.7),
+        "{whose} name is {two_names}",
+        (known_as("{two_names}", "{who}"), sets("name", "{two_names}")), 0.8, 0.85),
+    Row(rf"(?:(?:please |just |you can )*call me|{_CALLS} me|I go by) {{name}}(?=$|[,.;])",
+        "{who} goes by {name}", _CALLED, 0.7),
+    Row(rf"my {_SIBLING}{{kin}},? {{name}},? (?:but |and |though )?{_CALLS} (?:him|her|them)"
+        r" (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
+        "{whose} {kin} {name} goes by {name2}",
+        (known_as("{name}", "{name2}"), sets("{kin_of}", "{name}")), 0.7, 0.9),
     Row(rf"{_I_AM} {{age}} years old", "{who} is {age} years old", sets("age", "{age}"), 0.6, 0.9),
     Row(rf"(?:{_I_AM} |I come |I'm originally |I am originally )from {{place}}{{end}}",
         "{who} is from {place}", sets("hometown", "{place}"), 0.6, 0.8),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from varve.domain.names import ALSO_KNOWN_AS
 from varve.domain.rules.dates import Expressions, Lean
 from varve.domain.triple import SINGLE_VALUED, Op
 
@@ -82,6 +83,11 @@ def sets(predicate: str, value: str, subject: str = "{who}", replaces: str = "")
 def ends(predicate: str, value: str = "", subject: str = "{who}") -> Change:
     """The value no longer holds; without one, no value of the predicate does."""
     return Change(Op.DELETE, predicate, value, subject)
+
+
+def known_as(full: str, other: str) -> Change:
+    """Two names of one: under the first what is said of either is kept."""
+    return Change(Op.ADD, ALSO_KNOWN_AS, other, full)
 
 
 @dataclass(frozen=True, slots=True)

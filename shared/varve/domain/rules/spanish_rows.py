@@ -1,19 +1,29 @@
 """Spanish: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
 from varve.domain.rules.dates import Lean
-from varve.domain.rules.rule import Row, ends, sets
+from varve.domain.rules.rule import Row, ends, known_as, sets
 
 _NOW = "(?:ahora |también |actualmente |ya |)"
 _MOVED = "(?:ya |recién )?(?:me he mudado|me mudé|nos hemos mudado)"
 _NOT_RANGE = "(?! (?:o|al?|hasta|y) )"
 
+_ALL = "(?:todos|todo el mundo|mis amigos|en casa|la gente)"
+_SAY = "llaman?"
+_NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
+
 ROWS = (
-    Row(
-        "(?:me llamo|mi nombre (?:completo )?es) {full_name}(?=$|[,;.]| y | pero"
-        " )", "{who} se llama {full_name}",
-        sets("name", "{full_name}"), 0.8, 0.95),
-    Row("(?:puedes llamarme|llámame) {name}(?=$|[,.;])",
-        "A {who} le llaman {name}", sets("goes_by", "{name}"), 0.7),
+    Row(rf"(?:me llamo|mi nombre (?:completo )?es|soy) {{full_name}},? (?:pero |y |aunque )?{_ALL} me {_SAY}"
+        r" {name}(?=$|[,;.])",
+        "{who} se llama {full_name} y le llaman {name}",
+        (known_as("{full_name}", "{name}"), *_NAMED, sets("goes_by", "{name}")), 0.8, 0.95),
+    Row("(?:me llamo|mi nombre (?:completo )?es) {full_name}(?=$|[,;.]| y | pero )",
+        "{who} se llama {full_name}", _NAMED, 0.8, 0.95),
+    Row(rf"(?:puedes llamarme|llámame|{_ALL} me {_SAY}) {{name}}(?=$|[,.;])",
+        "A {who} le llaman {name}", (known_as("{who}", "{name}"), sets("goes_by", "{name}")), 0.7),
+    Row(rf"mi {{kin}}(?: se llama|,)? {{full_name}},? (?:pero |y |aunque )?{_ALL} (?:le|la|lo) {_SAY}"
+        " {name}(?=$|[,;.])",
+        "{the_kin} de {who} se llama {full_name}; le dicen {name}",
+        (known_as("{full_name}", "{name}"), sets("{kin_of}", "{full_name}")), 0.7, 0.95),
     Row("tengo {age} años{end}", "{who} tiene {age} años", sets("age", "{age}"), 0.6, 0.9),
     Row("(?:yo )?soy de {place}{end}", "{who} es de {place}", sets("hometown", "{place}"), 0.6, 0.8),
     Row("(?:yo )?nací en {place}", "{who} nació en {place}", sets("born_in", "{place}"), 0.6),
