@@ -9,7 +9,9 @@ from pydantic import BaseModel
 
 from varve.domain.calendar import Grain
 from varve.domain.extraction import Batch, Extraction
+from varve.domain.graph import Link, Neighbour, QueryLimits, QueryResult
 from varve.domain.identity import Scope
+from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
@@ -114,6 +116,46 @@ class GraphReader(Protocol):
 
     def triples(self, scope: Scope) -> list[Triple]:
         """All triples, current and past, in the fold's order."""
+
+    def counts(self, scope: Scope) -> tuple[int, int]:
+        """How many triples there are, and how many of them hold."""
+
+
+class GraphView(Protocol):
+    """An agent's graph as it was at one moment."""
+
+    def names(self) -> Names:
+        """The aliases that the triples state."""
+
+    def aliases(self) -> list[Triple]:
+        """The triples that state another name of an entity, past ones too."""
+
+    def about(self, entity: str) -> list[Triple]:
+        """The triples of every entity and predicate among which the entity is named; it is normalized."""
+
+    def newest(self, most: int) -> list[Triple]:
+        """The triples that hold, those that began last first."""
+
+    def neighbours(self, entity: str, hops: int, at: datetime | None, most: int) -> list[Neighbour]:
+        """The entities within so many hops, nearest first; `at` None: over what holds now.
+
+        Of each entity only the newest edges are followed, so that hubs do not lead everywhere.
+        """
+
+    def paths(
+        self, start: str, goal: str, max_hops: int, at: datetime | None, most: int
+    ) -> list[tuple[Link, ...]]:
+        """Ways from one entity to the other that pass none twice, the shortest first."""
+
+
+class GraphQueries(Protocol):
+    """Questions to an agent's graph."""
+
+    def open(self, scope: Scope) -> GraphView:
+        """The graph as it is stored now."""
+
+    def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
+        """Run untrusted SQL over `facts`. Raises Rejected: field `sql`, and why or past which limit."""
 
 
 class GraphWriter(Protocol):
@@ -242,6 +284,6 @@ class Secrets(Protocol):
 
 __all__ = [
     "LLM", "Clock", "DeadLetterBox", "DeadLetters", "Delivery", "Detector", "Embedder", "Extractor",
-    "GraphReader", "GraphWriter", "Letter", "MemoryReader", "MemoryWriter", "ObjectInfo", "Objects", "Queue",
-    "Secrets", "StoredObject", "Summarizer",
+    "GraphQueries", "GraphReader", "GraphView", "GraphWriter", "Letter", "MemoryReader", "MemoryWriter",
+    "ObjectInfo", "Objects", "Queue", "Secrets", "StoredObject", "Summarizer",
 ]  # fmt: skip

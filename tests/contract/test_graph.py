@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -32,6 +35,7 @@ SCOPE = Scope("acme", "support")
 KEY = "graphs/acme/support/facts.parquet"
 T0 = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 BUCKET = "varve-test"
+PROJECT = Path(__file__).parents[2]
 prefixes = (f"prefix-{number}" for number in count())
 
 
@@ -198,6 +202,32 @@ class TestEveryGraph:
             assert new == [each] * writers
 
 
+WRITER = """
+import sys
+from tests.contract.test_graph import SCOPE, said
+from varve.adapters.objects import s3_objects
+from varve.adapters.parquet_graph import ParquetGraph
+bucket, prefix, me, each = sys.argv[1:]
+graph = ParquetGraph(s3_objects(bucket, prefix))
+print(sum(graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)]) for n in range(int(each))))
+"""
+
+
+def test_who_writes_or_reads_no_triples_does_not_import_duckdb() -> None:
+    handlers = sorted(path.parent.name for path in (PROJECT / "functions").glob("*/app.py"))
+    program = f"""
+import importlib, sys
+for name in {handlers!r}:
+    importlib.import_module(f"functions.{{name}}.app")
+from varve.bootstrap import Parts
+from varve.settings import read_settings
+Parts(read_settings({{}})).graph
+assert "duckdb" not in sys.modules, "duckdb is imported"
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}
+    subprocess.run([sys.executable, "-c", program], cwd=PROJECT, env=environment, check=True)
+
+
 class TestParquet:
     def test_the_object_is_readable_by_any_parquet_reader(self, objects: Callable[[], Objects]) -> None:
         ParquetGraph(objects()).apply(SCOPE, STORY)
@@ -256,6 +286,62 @@ class TestParquet:
         with pytest.raises(Retryable, match=r"acme/support.*races"):
             ParquetGraph(unlucky).apply(SCOPE, STORY)
         assert 1 < unlucky.tries <= 100
+
+    def test_invariant_4_two_processes_at_once_lose_nothing(self, moto: str) -> None:
+        prefix = next(prefixes)
+        each = 8
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}
+        command = [sys.executable, "-c", WRITER, BUCKET, prefix]
+        writers = [
+            subprocess.Popen(
+                [*command, str(me), str(each)], cwd=PROJECT, env=environment, stdout=subprocess.PIPE
+            )
+            for me in range(2)
+        ]
+        told = [writer.communicate(timeout=120)[0] for writer in writers]
+        assert [writer.returncode for writer in writers] == [0, 0]
+        assert [int(new) for new in told] == [each, each]
+        triples = ParquetGraph(s3_objects(BUCKET, prefix)).triples(SCOPE)
+        assert {(t.source_id, t.target_id) for t in triples} == {
+            (f"writer {me}", f"thing {n}") for me in range(2) for n in range(each)
+        }
+
+    @pytest.mark.parametrize("meanwhile", [False, True], ids=["alone", "another wrote since"])
+    def test_a_lost_acknowledgement_neither_loses_nor_doubles(
+        self, objects: Callable[[], Objects], meanwhile: bool
+    ) -> None:
+        """The put is applied, but what comes back is a refusal: the writer meets its own operations."""
+
+        class Forgetful:
+            tries = 0
+
+            def get(self, key: str) -> StoredObject | None:
+                return objects().get(key)
+
+            def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+                self.tries += 1
+                assert objects().put_if(key, data, etag)
+                if meanwhile and self.tries == 1:
+                    ParquetGraph(objects()).apply(SCOPE, STORY[5:])
+                return False
+
+        forgetful: Any = Forgetful()
+        ParquetGraph(forgetful).apply(SCOPE, STORY[:5])
+        assert forgetful.tries == 1
+        expected = InMemoryGraph()
+        expected.apply(SCOPE, STORY if meanwhile else STORY[:5])
+        assert ParquetGraph(objects()).triples(SCOPE) == expected.triples(SCOPE)
+
+    def test_a_reader_loads_the_table_anew_only_when_it_has_changed(
+        self, objects: Callable[[], Objects]
+    ) -> None:
+        graph = ParquetGraph(objects())
+        graph.apply(SCOPE, STORY[:3])
+        first = graph.open(SCOPE)
+        assert graph.open(SCOPE) is first
+        ParquetGraph(objects()).apply(SCOPE, STORY[3:])
+        assert graph.open(SCOPE) is not first
+        assert graph.counts(SCOPE)[0] == len(graph.triples(SCOPE))
 
     def stored(self, objects: Callable[[], Objects]) -> StoredObject:
         stored = objects().get(KEY)

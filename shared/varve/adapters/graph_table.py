@@ -7,16 +7,18 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from varve.adapters.graph_walks import FAN_OUT, FRONTIER, NEIGHBOURS, PATHS
 from varve.domain import triple
 from varve.domain.graph import Link, Neighbour
 from varve.domain.names import ALSO_KNOWN_AS, Names
-from varve.domain.triple import Triple, TripleOperation
+from varve.domain.triple import Triple
 
 _TIME = pa.timestamp("us", tz="UTC")
 SCHEMA = pa.schema(
@@ -35,12 +37,7 @@ SCHEMA = pa.schema(
 COLUMNS = ", ".join(SCHEMA.names)
 BATCH_ROWS = 50_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-FAN_OUT = 50
-"""How many edges a search follows from any one entity, the newest first: hubs know everybody."""
-FRONTIER = 5_000
-"""How many entities or unfinished paths a search carries into its next hop."""
-
-_CONFIG = {
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -52,59 +49,15 @@ create table facts (
     properties json not null, valid_at timestamptz not null, invalid_at timestamptz,
     created_at timestamptz not null, expired_at timestamptz
 )"""
-_HELD = "valid_at <= $at and (invalid_at is null or $at < invalid_at)"
-_EDGES = """
-edges as (
-    select source_id as here, target_id as there, label, id, valid_at, true as forward from current
-    union all
-    select target_id, source_id, label, id, valid_at, false from current where source_id != target_id
-)"""
-_CURRENT = f"""
-with recursive current as (
-    select * from facts
-    where case when $at is null then invalid_at is null else {_HELD} end
-      and target_id != '' and label not in ('also_known_as', 'name', 'goes_by')
-)"""
-_NEIGHBOURS = f"""
-{_CURRENT}, {_EDGES},
-reach(entity, hops, label, other, forward) using key (entity) as (
-    select $start::varchar, 0, null::varchar, null::varchar, null::boolean
-    union
-    (
-        select there, hops + 1, edges.label, here, edges.forward
-        from reach join edges on here = reach.entity
-        where hops < $hops and not exists (select 1 from recurring.reach seen where seen.entity = there)
-        qualify row_number() over (partition by here order by valid_at desc, edges.id, edges.forward) <= $fan
-            and row_number() over (partition by there order by here, edges.id) = 1
-            and row_number() over (order by here, there) <= $frontier
-    )
-)
-select entity, hops, label, other, forward from reach where hops > 0 order by hops, entity limit $most"""
-_PATHS = f"""
-{_CURRENT}, {_EDGES},
-walk(entity, seen, ids, forwards) as (
-    select $start::varchar, [$start::varchar], []::varchar[], []::boolean[]
-    union all
-    (
-        select there, list_append(seen, there), list_append(ids, edges.id), list_append(forwards, forward)
-        from walk join edges on here = walk.entity
-        where walk.entity != $goal and len(ids) < $hops and not list_contains(seen, there)
-        qualify there = $goal or (
-            row_number() over (partition by seen, ids order by valid_at desc, edges.id, forward) <= $fan
-            and row_number() over (order by seen, ids, edges.id) <= $frontier
-        )
-    )
-)
-select seen, ids, forwards from walk where entity = $goal and len(ids) > 0
-order by len(ids), seen, ids limit $most"""
 
 
 class GraphTable:
     """The table `facts`, loaded from a Parquet object's bytes (None: an empty one)."""
 
     def __init__(self, data: bytes | None = None) -> None:
+        self._lock = Lock()
         self._connection = duckdb.connect(config=_CONFIG)
-        self._connection.execute("set timezone = 'UTC'")
+        self._connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
         self._connection.execute(_TABLE)
         if data:
             file = pq.ParquetFile(io.BytesIO(data))
@@ -131,11 +84,16 @@ class GraphTable:
 
     def names(self) -> Names:
         """The aliases that the triples state."""
-        return triple.stated_names(self.aliases().values())
+        return triple.stated_names(triple.evidence_of(self.aliases()).values())
 
-    def aliases(self) -> dict[str, TripleOperation]:
-        """The operations behind the aliases."""
-        return triple.evidence_of(self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS]))
+    def aliases(self) -> list[Triple]:
+        """The triples that state another name of an entity, past ones too."""
+        return self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS])
+
+    def newest(self, most: int) -> list[Triple]:
+        """The triples that hold, those that began last first."""
+        newest = "select * from facts where invalid_at is null order by valid_at desc, id limit $1"
+        return sorted(self._triples(newest, [most]), key=lambda t: t.valid_at, reverse=True)
 
     def groups(self, keys: Iterable[tuple[str, str]], entities: Iterable[str]) -> list[Triple]:
         """The groups of these keys, and those in which one of the entities is named, each whole."""
@@ -170,14 +128,14 @@ class GraphTable:
     def neighbours(self, entity: str, hops: int, at: datetime | None, most: int) -> list[Neighbour]:
         """The entities within so many hops, nearest first, each with the edge that led to it."""
         given = {"start": entity, "hops": hops, "at": at, "most": most, "fan": FAN_OUT, "frontier": FRONTIER}
-        return [Neighbour(*row) for row in self._rows(_NEIGHBOURS, given)]
+        return [Neighbour(*row) for row in self._rows(NEIGHBOURS, given)]
 
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime | None, most: int
     ) -> list[tuple[Link, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
         given = {"start": start, "goal": goal, "hops": max_hops, "at": at, "most": most}
-        found = self._rows(_PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})
+        found = self._rows(PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})
         labels = self._labels({id_ for _, ids, _ in found for id_ in ids})
         return [
             tuple(
@@ -197,8 +155,9 @@ class GraphTable:
         self._connection.unregister("incoming")
 
     def _rows(self, sql: str, given: Any = None) -> list[tuple[Any, ...]]:
-        # All of them: rows left unfetched would block the next registration.
-        return self._connection.execute(sql, given).fetchall()
+        # All of them, one caller at a time: a connection has room for one result.
+        with self._lock:
+            return self._connection.execute(sql, given).fetchall()
 
     def _triples(self, sql: str, given: Any = None) -> list[Triple]:
         wanted = (

@@ -144,6 +144,10 @@ class InMemoryGraph:
     def triples(self, scope: Scope) -> list[Triple]:
         return triple.fold(self._operations.get(scope, {}).values())
 
+    def counts(self, scope: Scope) -> tuple[int, int]:
+        triples = self.triples(scope)
+        return len(triples), sum(1 for t in triples if t.invalid_at is None)
+
 
 class InMemoryDeadLetters:
     """Dead letters in a list, each with the error that sent it there."""

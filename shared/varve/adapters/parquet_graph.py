@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from varve.domain import triple
 from varve.domain.errors import Retryable
+from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.triple import Triple, TripleOperation
@@ -18,7 +19,7 @@ MAX_RACES = 20
 
 
 class ParquetGraph:
-    """GraphReader and GraphWriter over `graphs/{workspace}/{agent}/facts.parquet`.
+    """GraphReader, GraphQueries and GraphWriter over `graphs/{workspace}/{agent}/facts.parquet`.
 
     DuckDB is imported on first use: who only holds the writer for other stores does not pay for it.
     """
@@ -40,10 +41,14 @@ class ParquetGraph:
                 self._opened = (scope, etag, _table(stored.data if stored else None))
             return self._opened[2]
 
-    def stored(self, scope: Scope) -> bytes | None:
-        """The Parquet object's bytes."""
+    def counts(self, scope: Scope) -> tuple[int, int]:
+        return self.open(scope).counts()
+
+    def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
+        from varve.adapters import graph_sandbox
+
         stored = self._objects.get(_key(scope))
-        return stored.data if stored else None
+        return graph_sandbox.query(stored.data if stored else _table(None).encoded(), sql, limits)
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
         """Fold the operations in; the number of those that were new.
@@ -74,7 +79,7 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
     """
     if not operations:
         return None
-    aliases = table.aliases()
+    aliases = triple.evidence_of(table.aliases())
     before = triple.stated_names(aliases.values())
     after = _names_with(aliases, operations) or before
     changed = before.changed(after)

@@ -28,7 +28,7 @@ def status(
     `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
     something has expired.
     """
-    triples = graph.triples(scope)
+    triples, current = graph.counts(scope)
     grains = {str(grain): _grain(scope, grain, reader, objects) for grain in Grain}
     due = ledger.pending(scope)
     closed = [period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)]
@@ -48,8 +48,8 @@ def status(
             "cleanups": len({noted_grain(note) for note in ledger.expiring(now).get(scope, ())}),
         },
         "graph": {
-            "triples": len(triples),
-            "current": sum(1 for triple in triples if triple.invalid_at is None),
+            "triples": triples,
+            "current": current,
             "bytes": _bytes(f"graphs/{scope}", objects),
         },
         "timeline": {"bytes": _bytes(f"timeline/{scope}", objects)},
