@@ -12,7 +12,8 @@ from varve.domain.answer import SearchResponse
 from varve.domain.conversation import Conversation
 from varve.domain.identity import Scope
 from varve.domain.query import SearchRequest
-from varve.messages import read_ingest
+from varve.domain.triple import TripleOperation
+from varve.messages import WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
 from varve.pipeline import extract as extracting
@@ -104,6 +105,21 @@ class Application:
             ledger=self.ledger,
             objects=self.parts.objects,
         )
+
+    def tell(self, scope: Scope, operations: Sequence[TripleOperation]) -> None:
+        """Send triple operations to the writer as extraction does, filtered as all is that is kept."""
+        private = self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)
+        kept = (
+            replace(
+                operation,
+                subject=private(operation.subject),
+                object=private(operation.object),
+                replaces=operation.replaces and private(operation.replaces),
+            )
+            for operation in operations
+        )
+        message = WriteTriples(scope, tuple(kept))
+        send_triples(message, queue=self._write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery) -> None:
         message = read_ingest(delivery, objects=self.parts.objects)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
+from varve.graph import Graph
 from varve.pipeline import configure as configuring
 from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
@@ -133,6 +135,11 @@ class Memory:
             ledger=self._application.ledger,
         )
         return self.config()
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What is known about whom: the triples, to ask and to change."""
+        return Graph(self._application, self.scope)
 
     def status(self) -> dict[str, Any]:
         """What memory holds, as JSON values."""

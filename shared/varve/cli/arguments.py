@@ -7,7 +7,6 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 
 NOT_BUILT = {
     "context": "the block to put before a prompt",
-    "graph": "query and draw the triples",
     "profile": "a user's profile",
     "forget": "erase, with a receipt",
     "export": "write memory to a directory",
@@ -46,10 +45,19 @@ def parser() -> argparse.ArgumentParser:
     config.add_argument("action", choices=["list", "get", "set"])
     config.add_argument("key", nargs="?", metavar="KEY")
     config.add_argument("value", nargs="?", metavar="VALUE", help="empty for the default")
+    _graph(command("graph", "the triples: query SQL, show [ENTITY]"))
     add_dlq(command("dlq", "dead letters: list, show ID, redrive ID…, drop ID…"))
     for name, words in NOT_BUILT.items():
         command(name, f"{words} (not in this version)")
     return root
+
+
+def _graph(graph: argparse.ArgumentParser) -> None:
+    graph.add_argument("action", choices=["query", "show"])
+    graph.add_argument(
+        "subject", nargs="?", metavar="SQL|ENTITY", help="one SELECT over facts; whom or what to show"
+    )
+    graph.add_argument("--out", metavar="FILE", help="draw it into an .svg or .html file")
 
 
 def _common() -> argparse.ArgumentParser:

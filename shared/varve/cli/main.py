@@ -131,11 +131,19 @@ def demo(options: argparse.Namespace) -> None:
     run(options, open_memory)
 
 
+def graph(options: argparse.Namespace) -> None:
+    """The triples."""
+    from varve.cli.graph import run
+
+    run(options, open_memory(options).graph)
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "cleanup": cleanup,
     "config": config,
     "demo": demo,
     "dlq": dlq,
+    "graph": graph,
     "ingest": ingest,
     "search": search,
     "show": show,
