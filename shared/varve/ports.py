@@ -70,6 +70,12 @@ class Objects(Protocol):
 class MemoryReader(Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
+    def at(self, scope: Scope) -> "MemoryReader":
+        """The same for one answer: all grains of this agent as committed now, looked up once.
+
+        Raises Retryable.
+        """
+
     def search(
         self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
     ) -> list[Candidate]:

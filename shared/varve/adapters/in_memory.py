@@ -65,6 +65,9 @@ class InMemoryRecords:
         self._stores: dict[tuple[Scope, Grain], dict[str, EmbeddedRecord]] = {}
         self._models: dict[tuple[Scope, Grain], str] = {}
 
+    def at(self, scope: Scope) -> "InMemoryRecords":  # noqa: ARG002 - it has no other moment than now
+        return self
+
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
         require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
         store = self._stores.setdefault((scope, grain), {})

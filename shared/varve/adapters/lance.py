@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from time import sleep
+from datetime import datetime
 from typing import Any, TypeVar
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, schema_for, to_arrow, to_record
+from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
+from varve.adapters.lance_tables import DirectTables
+from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lean_import import without_rest_client
+from varve.adapters.replicas import Caching, ReplicatedTables
+from varve.adapters.transfers import Transfers
 from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
@@ -26,75 +27,27 @@ from varve.ports import Objects
 with without_rest_client():
     import lancedb
     from lancedb.expr import col, lit
-    from lancedb.index import FTS
     from lancedb.query import MatchQuery
     from lancedb.table import Table
 
-TABLE = "memories"
 CACHE_BYTES = 32 * 1024 * 1024
 """For indices, and again for metadata: a warm process may meet any number of agents."""
-CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
-_KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True)
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Upkeep:
-    """When a table is compacted and which of its old versions are kept for readers in flight.
-
-    Compaction follows a write that leaves `max_fragments` fragments, and every `max_fragments`
-    versions. Of the older versions those younger than `keep_for` stay, but never more than
-    `max_versions`: a burst of writes stays bounded, and a reader that outlives its version starts
-    again from the newest.
-    """
-
-    max_fragments: int = 32
-    keep_for: timedelta = timedelta(seconds=90)
-    max_versions: int = 128
+Open = Callable[[Scope, Grain], Table | None]
+"""The table of a store, or None where nothing has been written yet."""
 
 
-class LanceRecords:
-    """MemoryReader and MemoryWriter over `vectordb/{workspace}/{agent}/{grain}/`."""
+class LanceReader:
+    """MemoryReader over `vectordb/{workspace}/{agent}/{grain}/`, as `opened`; `newest` where that fails."""
 
-    def __init__(
-        self,
-        root: str,
-        objects: Objects,
-        storage_options: dict[str, str] | None = None,
-        upkeep: Upkeep = Upkeep(),
-    ) -> None:
-        self._root = root
-        self._objects = objects
-        self._options = storage_options
-        self._upkeep = upkeep
-        self._session = lancedb.Session(
-            index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES
-        )
-        self._tables: dict[tuple[Scope, Grain], Table] = {}
-        self._indexed: set[tuple[Scope, Grain]] = set()
+    def __init__(self, opened: Open, newest: Open) -> None:
+        self._opened, self._newest = opened, newest
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
-        newest: dict[str, EmbeddedRecord] = {}
-        for embedded in records:
-            known = newest.get(embedded.record.id)
-            if known is None or known.record.fingerprint != embedded.record.fingerprint:
-                newest[embedded.record.id] = embedded
-        with _translated(scope, grain):
-            table = self._open(scope, grain)
-            if table is None:  # an empty table is false
-                table = self._create(scope, grain, model)
-            require_same_model(f"{scope}/{grain}", model_of(table), model)
-            self._require_index(scope, grain, table)
-            before = table.version
-            merge = (
-                table.merge_insert("id")
-                .when_matched_update_all(where="target.fingerprint != source.fingerprint")
-                .when_not_matched_insert_all()
-            )
-            merged = merge.execute(to_arrow(list(newest.values()), table.schema))
-            self._keep_up(table, _path(scope, grain), before)
-        return int(merged.num_inserted_rows + merged.num_updated_rows)
+    def at(self, scope: Scope) -> "LanceReader":  # noqa: ARG002 - a view stays where it is
+        return self
 
     def search(
         self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
@@ -147,22 +100,6 @@ class LanceRecords:
 
         return self._read(scope, grain, run, [])
 
-    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
-        with _translated(scope, grain):
-            table = self._open(scope, grain)
-            if table is None or not labels:
-                return 0
-            doomed = col("period").isin(list(labels)).to_sql()
-            count = int(table.count_rows(doomed))
-            if count:
-                table.delete(doomed)
-            # A deletion only hides rows, and compaction leaves files alone of which little is hidden:
-            # what stays is written anew, and the files before it go with their versions. Even where
-            # nothing was left to delete, for the delivery before may have ended half-way.
-            table.update(values_sql={"position": "position"})
-            table.optimize(cleanup_older_than=timedelta(milliseconds=1))
-        return count
-
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
         def run(table: Table) -> tuple[datetime, datetime] | None:
             times = table.search().select(["event_time"]).limit(None).to_arrow().column("event_time")
@@ -173,83 +110,87 @@ class LanceRecords:
 
     def _read(self, scope: Scope, grain: Grain, run: Callable[[Table], T], nothing: T) -> T:
         """Run on the newest version; where it vanished meanwhile, once more on the then newest."""
-        with _translated(scope, grain):
-            table = self._open(scope, grain)
+        with _translated(f"{scope}/{grain}"):
+            table = self._opened(scope, grain)
             if table is None:
                 return nothing
             try:
                 return run(table)
             except (RuntimeError, OSError, ValueError):
-                table.checkout_latest()
-                return run(table)
-
-    def _open(self, scope: Scope, grain: Grain) -> Table | None:
-        """The table at its newest version, or None where nothing has been written yet."""
-        table = self._tables.get((scope, grain))
-        if table is not None:
-            table.checkout_latest()
-            return table
-        if not any(self._objects.list(f"{_path(scope, grain)}/{TABLE}.lance/_versions")):
-            return None
-        opened = self._connect(scope, grain).open_table(TABLE)
-        return self._tables.setdefault((scope, grain), opened)
-
-    def _create(self, scope: Scope, grain: Grain, model: str) -> Table:
-        """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
-
-        Whoever claims it makes it. A claim whose table does not appear is that of a writer who died,
-        and is taken over. Raises Retryable: another writer is still at it.
-        """
-        key = f"{_path(scope, grain)}/{TABLE}.creator"
-        claim = self._objects.get(key)
-        if claim is not None and (table := self._awaited(scope, grain)) is not None:
-            return table
-        if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
-            raise Retryable(f"store {scope}/{grain}: another writer is making the table")
-        if (table := self._open(scope, grain)) is not None:
-            return table
-        table = self._connect(scope, grain).create_table(TABLE, schema=schema_for(model), exist_ok=True)
-        return self._tables.setdefault((scope, grain), table)
-
-    def _awaited(self, scope: Scope, grain: Grain) -> Table | None:
-        """The table that another writer is making, or None where it does not appear in good time."""
-        for _ in range(CLAIM_WAITS):
-            if (table := self._open(scope, grain)) is not None:
-                return table
-            sleep(CLAIM_WAIT_SECONDS)
-        return None
-
-    def _require_index(self, scope: Scope, grain: Grain, table: Table) -> None:
-        """See to the keyword index, once per process: whoever made the table may have died before it."""
-        if (scope, grain) not in self._indexed:
-            if not table.list_indices():
-                table.create_index("content", config=_KEYWORDS)
-            self._indexed.add((scope, grain))
-
-    def _connect(self, scope: Scope, grain: Grain) -> Any:
-        uri = f"{self._root}/{_path(scope, grain)}"
-        return lancedb.connect(uri, storage_options=self._options, session=self._session)
-
-    def _keep_up(self, table: Table, path: str, before: int) -> None:
-        """Writes that replace rows add versions without adding fragments, so both are watched."""
-        most = self._upkeep.max_fragments
-        fragments = table.stats()["fragment_stats"]["num_fragments"]
-        if fragments < most and table.version // most == before // most:
-            return
-        table.optimize(cleanup_older_than=self._prunable_age(path))
-
-    def _prunable_age(self, path: str) -> timedelta:
-        """The age from which versions go: `keep_for`, or less where there are more than may stay."""
-        manifests = self._objects.list(f"{path}/{TABLE}.lance/_versions")
-        times = sorted((m.last_modified for m in manifests if m.key.endswith(".manifest")), reverse=True)
-        if len(times) <= self._upkeep.max_versions:
-            return self._upkeep.keep_for
-        crowded = times[0] - times[self._upkeep.max_versions // 2]
-        return min(self._upkeep.keep_for, max(crowded, timedelta(milliseconds=1)))
+                table = self._newest(scope, grain)
+                return nothing if table is None else run(table)
 
 
-def _path(scope: Scope, grain: Grain) -> str:
-    return f"vectordb/{scope.workspace}/{scope.agent}/{grain}"
+class LanceRecords(LanceReader):
+    """MemoryReader and MemoryWriter; on S3 through replicas on this machine's disk."""
+
+    def __init__(
+        self,
+        root: str,
+        objects: Objects,
+        storage_options: dict[str, str] | None = None,
+        upkeep: Upkeep | None = None,
+        caching: Caching | None = None,
+    ) -> None:
+        upkeep, caching = upkeep or Upkeep(), caching or Caching()
+        session = lancedb.Session(index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES)
+        self._stores: DirectTables | ReplicatedTables
+        if root.startswith("s3://"):
+            transfers = Transfers(objects)
+            direct = DirectTables(root, objects, session, upkeep, storage_options, transfers)
+            self._stores = ReplicatedTables(root, transfers, direct, session, upkeep, caching)
+        else:
+            self._stores = DirectTables(root, objects, session, upkeep)
+        super().__init__(self._stores.newest, self._stores.newest)
+
+    def at(self, scope: Scope) -> LanceReader:
+        if isinstance(self._stores, DirectTables):
+            return self
+        with _translated(str(scope)):
+            openers = self._stores.at(scope)
+
+        def opened(asked: Scope, grain: Grain) -> Table | None:
+            return openers[grain]() if asked == scope else self._newest(asked, grain)
+
+        return LanceReader(opened, self._newest)
+
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+        newest: dict[str, EmbeddedRecord] = {}
+        for embedded in records:
+            known = newest.get(embedded.record.id)
+            if known is None or known.record.fingerprint != embedded.record.fingerprint:
+                newest[embedded.record.id] = embedded
+
+        def merge(table: Table) -> int:
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
+            merge = (
+                table.merge_insert("id")
+                .when_matched_update_all(where="target.fingerprint != source.fingerprint")
+                .when_not_matched_insert_all()
+            )
+            merged = merge.execute(to_arrow(list(newest.values()), table.schema))
+            return int(merged.num_inserted_rows + merged.num_updated_rows)
+
+        with _translated(f"{scope}/{grain}"):
+            return self._stores.write(scope, grain, merge, model, purge=False)
+
+    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+        doomed = col("period").isin(list(labels)).to_sql()
+
+        def delete(table: Table) -> int:
+            count = int(table.count_rows(doomed))
+            if count:
+                table.delete(doomed)
+            # A deletion only hides rows, and compaction leaves files alone of which little is hidden:
+            # what stays is written anew, and the files before it go with their versions. Even where
+            # nothing was left to delete, for the delivery before may have ended half-way.
+            table.update(values_sql={"position": "position"})
+            return count
+
+        if not labels:
+            return 0
+        with _translated(f"{scope}/{grain}"):
+            return self._stores.write(scope, grain, delete, None, purge=True)
 
 
 def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
@@ -286,9 +227,9 @@ def _cosine(stored: Sequence[float], vector: Vector) -> float:
 
 
 @contextmanager
-def _translated(scope: Scope, grain: Grain) -> Iterator[None]:
+def _translated(store: str) -> Iterator[None]:
     """LanceDB's errors in our words: whatever it could not read or commit may succeed later."""
     try:
         yield
     except (RuntimeError, OSError) as error:
-        raise Retryable(f"store {scope}/{grain}: {type(error).__name__} in LanceDB") from error
+        raise Retryable(f"store {store}: {type(error).__name__} in LanceDB") from error

@@ -1,0 +1,146 @@
+"""Tables that LanceDB opens where they lie: in the root's directory, or large ones on S3."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from time import sleep
+from typing import Any
+from uuid import uuid4
+
+from varve.adapters.lance_rows import schema_for
+from varve.adapters.lance_upkeep import Upkeep, prune
+from varve.adapters.lean_import import without_rest_client
+from varve.adapters.replica import TABLE
+from varve.adapters.transfers import Transfers
+from varve.domain.calendar import Grain
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope
+from varve.ports import Objects
+
+with without_rest_client():
+    import lancedb
+    from lancedb.index import FTS
+    from lancedb.table import Table
+
+CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
+NEVER = timedelta(days=36_500)
+_KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True)
+
+Change = Callable[[Table], int]
+
+
+def store_prefix(scope: Scope, grain: Grain) -> str:
+    """Where one agent's grain lies below the root."""
+    return f"{agent_prefix(scope)}/{grain}"
+
+
+def agent_prefix(scope: Scope) -> str:
+    """Where all grains of an agent lie below the root."""
+    return f"vectordb/{scope.workspace}/{scope.agent}"
+
+
+def new_table(database: Any, model: str) -> Table:
+    """The empty table of a store. Raises Misconfigured: the model's name has no dimensions."""
+    return database.create_table(TABLE, schema=schema_for(model), exist_ok=True)
+
+
+def require_index(table: Table) -> None:
+    """See to the keyword index: whoever made the table may have died before it."""
+    if not table.list_indices():
+        table.create_index("content", config=_KEYWORDS)
+
+
+def fragments_of(table: Table) -> int:
+    """Into how many fragments the table has been split by its writes."""
+    return int(table.stats()["fragment_stats"]["num_fragments"])
+
+
+class DirectTables:
+    """The tables of a root, opened and changed by LanceDB itself.
+
+    In a directory LanceDB removes old versions; on S3, given `transfers`, `prune` does it in fewer requests.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        objects: Objects,
+        session: Any,
+        upkeep: Upkeep,
+        options: dict[str, str] | None = None,
+        transfers: Transfers | None = None,
+    ) -> None:
+        self._root, self._objects, self._options = root, objects, options
+        self._session, self._upkeep, self._transfers = session, upkeep, transfers
+        self._tables: dict[tuple[Scope, Grain], Table] = {}
+        self._indexed: set[tuple[Scope, Grain]] = set()
+
+    def newest(self, scope: Scope, grain: Grain) -> Table | None:
+        """The table at its newest version, or None where nothing has been written yet."""
+        table = self._tables.get((scope, grain))
+        if table is not None:
+            table.checkout_latest()
+            return table
+        if not any(self._objects.list(f"{store_prefix(scope, grain)}/{TABLE}.lance/_versions")):
+            return None
+        opened = self._connect(scope, grain).open_table(TABLE)
+        return self._tables.setdefault((scope, grain), opened)
+
+    def write(self, scope: Scope, grain: Grain, change: Change, model: str | None, *, purge: bool) -> int:
+        """Change the newest version; what the change returns.
+
+        Without a table one is made for the model; where there is none either, nothing is done: 0.
+        With `purge` no byte of what the change removed is left. Raises Retryable, RuntimeError, OSError.
+        """
+        table = self.newest(scope, grain)
+        if table is None:  # an empty table is false
+            if model is None:
+                return 0
+            table = self._create(scope, grain, model)
+        if (scope, grain) not in self._indexed:
+            require_index(table)
+            self._indexed.add((scope, grain))
+        before = table.version
+        changed = change(table)
+        if purge or self._upkeep.is_due(fragments_of(table), before, table.version):
+            self._compact(table, store_prefix(scope, grain), purge=purge)
+        return changed
+
+    def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
+        if self._transfers is not None:
+            table.optimize(cleanup_older_than=NEVER)
+            prune(self._transfers, prefix, self._upkeep, all_old=purge)
+            return
+        table.optimize(cleanup_older_than=timedelta(milliseconds=1) if purge else self._prunable_age(prefix))
+
+    def _prunable_age(self, prefix: str) -> timedelta:
+        manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")
+        return self._upkeep.prunable_age([m.last_modified for m in manifests if m.key.endswith(".manifest")])
+
+    def _create(self, scope: Scope, grain: Grain, model: str) -> Table:
+        """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
+
+        Whoever claims it makes it. A claim whose table does not appear is that of a writer who died,
+        and is taken over. Raises Retryable: another writer is still at it.
+        """
+        key = f"{store_prefix(scope, grain)}/{TABLE}.creator"
+        claim = self._objects.get(key)
+        if claim is not None and (table := self._awaited(scope, grain)) is not None:
+            return table
+        if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
+            raise Retryable(f"store {scope}/{grain}: another writer is making the table")
+        if (table := self.newest(scope, grain)) is not None:
+            return table
+        table = new_table(self._connect(scope, grain), model)
+        return self._tables.setdefault((scope, grain), table)
+
+    def _awaited(self, scope: Scope, grain: Grain) -> Table | None:
+        """The table that another writer is making, or None where it does not appear in good time."""
+        for _ in range(CLAIM_WAITS):
+            if (table := self.newest(scope, grain)) is not None:
+                return table
+            sleep(CLAIM_WAIT_SECONDS)
+        return None
+
+    def _connect(self, scope: Scope, grain: Grain) -> Any:
+        uri = f"{self._root}/{store_prefix(scope, grain)}"
+        return lancedb.connect(uri, storage_options=self._options, session=self._session)

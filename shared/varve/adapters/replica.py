@@ -1,0 +1,248 @@
+"""One table of an object store, mirrored in a directory: read there, changed there, committed by one put.
+
+The files of a version never change, so the directory needs only those that it does not hold yet. A
+change is made by LanceDB in the directory; its files are put first and the manifest of its version last,
+on the condition that there is none. That put is the commit. Whoever loses it throws the change away
+and makes it again on top of the winner's: commits are strictly one after the other, and a process that
+dies before its put leaves files that nothing names.
+"""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from time import monotonic
+from typing import Any
+
+from varve.adapters.lance_files import Needs, is_content, manifest_name, needs_of, version_of
+from varve.adapters.lean_import import without_rest_client
+from varve.adapters.packs import MAX_BYTES, pack, pack_name
+from varve.adapters.transfers import Transfers, Vanished, save
+from varve.domain.errors import Retryable
+from varve.ports import ObjectInfo
+
+with without_rest_client():
+    import lancedb
+    from lancedb.table import Table
+
+TABLE = "memories"
+AT_ONCE_BYTES = 16 * 1024 * 1024
+"""Up to here everything that is listed is fetched with the manifest, rather than after it."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What lay in one store at a moment: by name, the table's files and the others beside it.
+
+    `taken` is before the listing was asked for, in seconds of the monotonic clock.
+    """
+
+    files: Mapping[str, ObjectInfo]
+    beside: Mapping[str, ObjectInfo]
+    taken: float
+
+    @classmethod
+    def of(cls, prefix: str, found: Mapping[str, ObjectInfo], taken: float) -> "Listing":
+        """Sort what was found below a store's prefix; the keys are full ones."""
+        table, here = f"{prefix}/{TABLE}.lance/", f"{prefix}/"
+        files = {key.removeprefix(table): info for key, info in found.items() if key.startswith(table)}
+        others = (key for key in found if key.startswith(here) and not key.startswith(table))
+        return cls(files, {key.removeprefix(here): found[key] for key in others}, taken)
+
+    @cached_property
+    def versions(self) -> list[int]:
+        """The committed versions, newest first."""
+        found = (version_of(name) for name in self.files)
+        return sorted((version for version in found if version is not None), reverse=True)
+
+    @property
+    def newest(self) -> int:
+        """The newest version; 0 where there is no table."""
+        return self.versions[0] if self.versions else 0
+
+    @cached_property
+    def content(self) -> dict[str, int]:
+        """Sizes of the files with rows, deletions and indices, by name."""
+        return {name: info.size for name, info in self.files.items() if is_content(name)}
+
+    @property
+    def bytes(self) -> int:
+        """The size of these files."""
+        return sum(self.content.values())
+
+    def age_stamp(self, version: int) -> tuple[datetime, int]:
+        """What tells a version's manifest from one of the same number in another life of the store."""
+        info = self.files[manifest_name(version)]
+        return info.last_modified, info.size
+
+
+class Replica:
+    """The mirror of one store. Whoever calls holds its `lock`; `table` is the version it stands at."""
+
+    def __init__(self, prefix: str, home: Path, transfers: Transfers, session: Any) -> None:
+        self.prefix = prefix
+        self.lock = RLock()
+        self.table: Table | None = None
+        self.version = 0
+        self._home, self._lives = home, 0
+        self._transfers, self._session = transfers, session
+        self._held: dict[str, int] = {}
+        self._stamp: tuple[datetime, int] | None = None
+        self._committed = float("-inf")
+
+    @property
+    def bytes(self) -> int:
+        """What it takes on disk."""
+        return sum(self._held.values())
+
+    # ---- pull
+
+    def take(self, files: Mapping[str, bytes], listing: Listing) -> None:
+        """Use bytes that came by another way for files that the listing has."""
+        if self.version and listing.newest > self.version:
+            wanted = {manifest_name(listing.newest), *listing.content} - self._held.keys()
+            for name in wanted & files.keys():
+                save(self._path / name, files[name])
+                self._held[name] = len(files[name])
+
+    def missing(self, listing: Listing) -> dict[str, Path]:
+        """What has to be fetched next to stand at the listing's newest version; nothing: `settle` then."""
+        if self._is_older(listing):
+            return {}
+        if self._is_of_another_life(listing):
+            self.reset()
+        manifest = manifest_name(listing.newest)
+        lacking = {name: size for name, size in listing.content.items() if name not in self._held}
+        if listing.newest == 0 or listing.newest == self.version:
+            wanted = set()
+        elif manifest not in self._held:
+            at_once = sum(lacking.values()) <= AT_ONCE_BYTES
+            wanted = {manifest, *(lacking if at_once else ())}
+        else:
+            needs = self._needs(manifest)
+            if needs.files - self._held.keys() - lacking.keys():
+                raise Vanished
+            wanted = {name for name in lacking if needs.has(name)}
+        return {self._key(name): self._path / name for name in wanted}
+
+    def fetched(self, keys: Mapping[str, Path]) -> None:
+        """Note that these are in their files now."""
+        for key, path in keys.items():
+            name = key.removeprefix(self._key(""))
+            self._held[name] = path.stat().st_size
+
+    def settle(self, listing: Listing) -> None:
+        """Stand at the listing's newest version and let go of what is not listed any more."""
+        if self._is_older(listing):
+            return
+        if listing.newest == 0:
+            self.reset()
+            return
+        self._stamp = listing.age_stamp(listing.newest)
+        if listing.newest == self.version:
+            return
+        current = {manifest_name(listing.newest), *listing.content}
+        for name in self._held.keys() - current:
+            (self._path / name).unlink(missing_ok=True)
+            del self._held[name]
+        self._open(listing.newest)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        if not self._held:
+            return
+        self.table, self.version, self._held, self._stamp = None, 0, {}, None
+        shutil.rmtree(self._path, ignore_errors=True)
+        self._lives += 1
+
+    # ---- commit
+
+    def database(self) -> Any:
+        """The directory as a LanceDB database."""
+        self._path.mkdir(parents=True, exist_ok=True)
+        return lancedb.connect(self._path.parent, session=self._session)
+
+    def commit(self) -> bool:
+        """Put what LanceDB has written into the directory since; False: another was first.
+
+        The versions are committed one by one. After False the directory has to be given up with
+        `discard`. Raises Retryable: nobody knows whether it is committed, and `discard` as well.
+        """
+        fresh = {name: size for name, size in self._on_disk().items() if name not in self._held}
+        versions = sorted(version for version in map(version_of, fresh) if version is not None)
+        if not versions:
+            return True
+        manifests = {manifest_name(v): (self._path / manifest_name(v)).read_bytes() for v in versions}
+        needs = [needs_of(manifest) for manifest in manifests.values()]
+        content = [name for name in fresh if is_content(name) and any(need.has(name) for need in needs)]
+        self._transfers.upload({self._key(name): self._path / name for name in content})
+        for name, manifest in manifests.items():
+            if not self._transfers.objects.put_if(self._key(name), manifest, None):
+                return False
+        self._pack(content, manifests)
+        self._held |= {name: fresh[name] for name in [*content, *manifests]}
+        self._stamp, self._committed = None, monotonic()
+        self._open(versions[-1])
+        return True
+
+    def discard(self) -> None:
+        """Throw away what was written and not committed.
+
+        The directory moves, for LanceDB remembers by path and version what a manifest says.
+        """
+        for name in self._on_disk().keys() - self._held.keys():
+            (self._path / name).unlink()
+        before = self._path
+        self._lives += 1
+        if before.exists():
+            self._path.parent.mkdir(parents=True)
+            before.rename(self._path)
+        if self.version:
+            self._open(self.version)
+        else:
+            self.table = None
+
+    def _pack(self, content: list[str], manifests: Mapping[str, bytes]) -> None:
+        files = {name: (self._path / name).read_bytes() for name in content} | manifests
+        if self.version and sum(map(len, files.values())) <= MAX_BYTES:
+            with suppress(Retryable):  # the commit stands without it
+                self._transfers.objects.put(f"{self.prefix}/{pack_name(self.version)}", pack(files))
+
+    # ---- what is where
+
+    @property
+    def _path(self) -> Path:
+        return self._home / str(self._lives) / f"{TABLE}.lance"
+
+    def _key(self, name: str) -> str:
+        return f"{self.prefix}/{TABLE}.lance/{name}"
+
+    def _on_disk(self) -> dict[str, int]:
+        files = (path for path in self._path.rglob("*") if path.is_file())
+        return {path.relative_to(self._path).as_posix(): path.stat().st_size for path in files}
+
+    def _needs(self, manifest: str) -> Needs:
+        return needs_of((self._path / manifest).read_bytes())
+
+    def _open(self, version: int) -> None:
+        for name in self._on_disk().keys() - self._held.keys():
+            (self._path / name).unlink()
+        for name in [n for n in self._held if version_of(n) not in (None, version)]:
+            (self._path / name).unlink()
+            del self._held[name]
+        self.table, self.version = self.database().open_table(TABLE), version
+
+    def _is_older(self, listing: Listing) -> bool:
+        """Whether the listing is of before this replica's own last commit."""
+        return listing.newest < self.version and listing.taken < self._committed
+
+    def _is_of_another_life(self, listing: Listing) -> bool:
+        """Whether the store was removed and made anew since: the same numbers, other contents."""
+        if listing.newest < self.version:
+            return True
+        same = listing.newest == self.version != 0
+        return same and self._stamp is not None and listing.age_stamp(self.version) != self._stamp

@@ -1,0 +1,257 @@
+"""The tables of an S3 root through replicas on disk: one listing tells whether anything is newer.
+
+A reader lists an agent's prefix once, which says for all its grains what is committed, and asks beside it for
+the packs that would follow the versions it holds. A writer lists its store, changes the replica and
+commits by a conditional put. Stores too large for the disk are left to LanceDB on S3 itself; its
+commits are the same conditional puts, so both sorts of writers are safe with each other.
+"""
+
+import random
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from tempfile import gettempdir
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any
+
+from varve.adapters.cache_directory import CacheDirectory
+from varve.adapters.lance_tables import (
+    NEVER,
+    Change,
+    DirectTables,
+    agent_prefix,
+    fragments_of,
+    new_table,
+    require_index,
+    store_prefix,
+)
+from varve.adapters.lance_upkeep import Upkeep, look, prune
+from varve.adapters.lean_import import without_rest_client
+from varve.adapters.packs import pack_name, unpack
+from varve.adapters.replica import Listing, Replica
+from varve.adapters.transfers import Transfers, Vanished
+from varve.domain.calendar import Grain
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope, digest
+
+with without_rest_client():
+    from lancedb.table import Table
+
+Opener = Callable[[], Table | None]
+
+TRIES, LONGEST_WAIT_SECONDS = 40, 0.5
+CONFIRM_AFTER_SECONDS = 45.0
+"""A commit this long after its listing is looked up again: see `lance_upkeep.FENCE`, which is longer."""
+MAX_REPLICAS = 6_000
+PACKS_AHEAD = {Grain.WORKING: 3}
+"""Working memory is written twice by every conversation, the others once by a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """Where replicas lie and how much they may take; stores larger than `store_bytes` have none."""
+
+    directory: Path = field(default_factory=lambda: Path(gettempdir()))
+    bytes: int = 384 * 1024 * 1024
+    store_bytes: int = 128 * 1024 * 1024
+
+
+class ReplicatedTables:
+    """The tables of an S3 root as of the newest commit, each from its replica where it is not too large."""
+
+    def __init__(
+        self,
+        root: str,
+        transfers: Transfers,
+        direct: DirectTables,
+        session: Any,
+        upkeep: Upkeep,
+        caching: Caching,
+    ) -> None:
+        self._root, self._transfers, self._direct = root, transfers, direct
+        self._session, self._upkeep, self._caching = session, upkeep, caching
+        self._home = CacheDirectory(caching.directory)
+        self._replicas: OrderedDict[tuple[Scope, Grain], Replica] = OrderedDict()
+        self._numbers = count()
+        self._lock = Lock()
+
+    def newest(self, scope: Scope, grain: Grain) -> Table | None:
+        """The table at its newest version, or None where nothing has been written yet."""
+        return self._refreshed(scope, [grain], store_prefix(scope, grain))[grain]()
+
+    def at(self, scope: Scope) -> dict[Grain, Opener]:
+        """What opens each of an agent's tables, all as of one listing."""
+        return self._refreshed(scope, list(Grain), agent_prefix(scope))
+
+    def write(self, scope: Scope, grain: Grain, change: Change, model: str | None, *, purge: bool) -> int:
+        """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
+        most = 0
+        for attempt in range(TRIES):
+            if attempt:
+                sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
+            replica = self._replica(scope, grain)
+            with replica.lock:
+                listing = look(self._transfers.objects, replica.prefix)
+                if listing.bytes > self._caching.store_bytes:
+                    return self._direct.write(scope, grain, change, model, purge=purge)
+                if model is None and not listing.newest:
+                    return 0
+                changed, done = self._changed(replica, listing, change, model, purge=purge)
+            most = max(most, changed)
+            if done:
+                self._evict()
+                return most
+        raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
+
+    # ---- reading
+
+    def _refreshed(self, scope: Scope, grains: Sequence[Grain], prefix: str) -> dict[Grain, Opener]:
+        for _ in range(TRIES):
+            replicas = {grain: self._replica(scope, grain) for grain in grains}
+            with ExitStack() as locks, suppress(Vanished):  # pruned between the listing and the fetch
+                for replica in replicas.values():  # always in the order of the grains
+                    locks.enter_context(replica.lock)
+                small = self._pulled(replicas, prefix)
+                locks.close()
+                self._evict()
+                return {grain: small.get(grain) or self._left_on_s3(scope, grain) for grain in grains}
+        raise Retryable(f"{prefix}: files vanish faster than they can be read")
+
+    def _pulled(self, replicas: Mapping[Grain, Replica], prefix: str) -> dict[Grain, Opener]:
+        """Bring those up to date that may have a replica, in as few round trips as it takes."""
+        packs, taken = self._asked_for_packs(replicas), monotonic()
+        found = {info.key: info for info in self._transfers.objects.list(prefix)}
+        listings = {grain: Listing.of(replica.prefix, found, taken) for grain, replica in replicas.items()}
+        small = {g: r for g, r in replicas.items() if listings[g].bytes <= self._caching.store_bytes}
+        for grain, replica in small.items():
+            replica.take(packs(grain), listings[grain])
+        self._pull([(replica, listings[grain]) for grain, replica in small.items()])
+        return {grain: _standing(replica.table) for grain, replica in small.items()}
+
+    def _asked_for_packs(self, replicas: Mapping[Grain, Replica]) -> Callable[[Grain], dict[str, bytes]]:
+        """Ask for the packs that would follow what is held, beside the listing; what they hold by grain."""
+        asked = {
+            grain: [
+                self._transfers.start(
+                    partial(self._transfers.objects.get, f"{replica.prefix}/{pack_name(v)}")
+                )
+                for v in range(replica.version, replica.version + PACKS_AHEAD.get(grain, 1))
+            ]
+            for grain, replica in replicas.items()
+            if replica.version
+        }
+
+        def contents(grain: Grain) -> dict[str, bytes]:
+            found = [pack.result() for pack in asked.get(grain, [])]
+            return {name: data for stored in found if stored for name, data in unpack(stored.data).items()}
+
+        return contents
+
+    def _pull(self, pairs: Sequence[tuple[Replica, Listing]]) -> None:
+        """Raises Vanished, Retryable."""
+        while True:
+            missing = [(replica, replica.missing(listing)) for replica, listing in pairs]
+            wanted = {key: path for _, files in missing for key, path in files.items()}
+            if not wanted:
+                break
+            self._transfers.download(wanted)
+            for replica, files in missing:
+                replica.fetched(files)
+        for replica, listing in pairs:
+            replica.settle(listing)
+
+    def _left_on_s3(self, scope: Scope, grain: Grain) -> Opener:
+        return cache(partial(self._direct.newest, scope, grain))
+
+    # ---- writing
+
+    def _changed(
+        self, replica: Replica, listing: Listing, change: Change, model: str | None, *, purge: bool
+    ) -> tuple[int, bool]:
+        """Make the change and commit it; what the change returned, and whether it is committed.
+
+        Where it is not, another commit came first and the replica stands where it stood before.
+        """
+        try:
+            self._pull([(replica, listing)])
+        except Vanished:
+            return 0, False
+        before = replica.version
+        with _discarding(replica):
+            table = replica.table
+            if table is None:
+                table = new_table(replica.database(), str(model))
+            require_index(table)
+            changed = change(table)
+            if not changed and not purge:
+                replica.discard()
+                return 0, True
+            if not replica.commit() or not self._is_still_newest(replica, listing):
+                replica.discard()
+                return changed, False
+            table = replica.table
+            if purge or self._upkeep.is_due(fragments_of(table), before, replica.version):
+                return changed, self._compacted(replica, table, purge=purge) or not purge
+        return changed, True
+
+    def _compacted(self, replica: Replica, table: Table, *, purge: bool) -> bool:
+        """Compact and remove what may go; False: another commit came first."""
+        table.optimize(cleanup_older_than=NEVER)
+        if not replica.commit():
+            replica.discard()
+            return False
+        prune(self._transfers, replica.prefix, self._upkeep, all_old=purge)
+        return True
+
+    def _is_still_newest(self, replica: Replica, listing: Listing) -> bool:
+        if monotonic() - listing.taken < CONFIRM_AFTER_SECONDS:
+            return True
+        if look(self._transfers.objects, replica.prefix).newest == replica.version:
+            return True
+        replica.reset()
+        return False
+
+    # ---- keeping
+
+    def _replica(self, scope: Scope, grain: Grain) -> Replica:
+        with self._lock:
+            if (scope, grain) not in self._replicas:
+                name = digest(self._root, scope.workspace, scope.agent, grain, length=32)
+                home = self._home.path / f"{name}-{next(self._numbers)}"
+                replica = Replica(store_prefix(scope, grain), home, self._transfers, self._session)
+                self._replicas[scope, grain] = replica
+            self._replicas.move_to_end((scope, grain))
+            return self._replicas[scope, grain]
+
+    def _evict(self) -> None:
+        """Let go of the least recently used until the rest fits; one in use stays until the next time."""
+        with self._lock:
+            excess = sum(replica.bytes for replica in self._replicas.values()) - self._caching.bytes
+            many = len(self._replicas) - MAX_REPLICAS
+            for key, replica in list(self._replicas.items()):
+                if excess <= 0 and many <= 0:
+                    return
+                if replica.lock.acquire(blocking=False):
+                    excess, many = excess - replica.bytes, many - 1
+                    del self._replicas[key]
+                    replica.reset()
+                    replica.lock.release()
+
+
+def _standing(table: Table | None) -> Opener:
+    return lambda: table
+
+
+@contextmanager
+def _discarding(replica: Replica) -> Iterator[None]:
+    """Whatever goes wrong, the replica stands at a committed version afterwards."""
+    try:
+        yield
+    except BaseException:
+        replica.discard()
+        raise
