@@ -304,10 +304,11 @@ class TestTwoWriters:
         self, root: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr(LanceRecords, "_connect", dies)
+            patch.setattr("varve.adapters.lance_tables.new_table", dies)
+            patch.setattr("varve.adapters.replicas.new_table", dies)
             with pytest.raises(Retryable):
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
-        monkeypatch.setattr("varve.adapters.lance.CLAIM_WAIT_SECONDS", 0.0)
+        monkeypatch.setattr("varve.adapters.lance_tables.CLAIM_WAIT_SECONDS", 0.0)
         assert write(open_records(root), 0) == 1
         assert rows(open_records(root)) == each_once(0)
 
