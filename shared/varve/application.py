@@ -26,6 +26,7 @@ from varve.pipeline.ledger import Ledger
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.settings import read_settings
+from varve.views import Views
 
 
 class Application:
@@ -75,22 +76,25 @@ class Application:
 
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
         """Answer `search_memory`."""
-        config = self.parts.config(scope.workspace)
+        now = now or self.parts.clock()
+        view = self.views.of(scope, request, now)
         return searching.search(
             scope,
-            self.parts.privacy(config, scope.workspace).question(request),
-            now or self.parts.clock(),
-            config.zone,
-            reader=self.parts.records,
-            ledger=self.ledger,
-            embedder=self.parts.embedder(config),
+            self.parts.privacy(view.config, scope.workspace).question(request),
+            now,
+            view.config.zone,
+            reader=view.reader,
+            ledger=view.ledger,
+            embedder=self.parts.embedder(view.config),
         )
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them."""
         from varve.pipeline.show import show
 
-        return show(scope, record_id, reader=self.parts.records, objects=self.parts.objects, depth=depth)
+        return show(
+            scope, record_id, reader=self.parts.records.at(scope), objects=self.parts.objects, depth=depth
+        )
 
     def status(self, scope: Scope) -> dict[str, Any]:
         """How things stand."""
@@ -100,7 +104,7 @@ class Application:
             scope,
             self.parts.clock(),
             self.parts.config(scope.workspace),
-            reader=self.parts.records,
+            reader=self.parts.records.at(scope),
             graph=self.parts.graph,
             ledger=self.ledger,
             objects=self.parts.objects,
@@ -144,6 +148,11 @@ class Application:
     def ledger(self) -> Ledger:
         """What is due, what has failed, what expires."""
         return Ledger(self.parts.objects)
+
+    @cached_property
+    def views(self) -> Views:
+        """What answers are made from."""
+        return Views(self.parts)
 
     @cached_property
     def nights(self) -> Nights:

@@ -54,10 +54,12 @@ class Parts:
         """The record stores, to read and (in the writer) to write."""
         from varve.adapters.lance import LanceRecords
         from varve.adapters.objects import lance_options
+        from varve.adapters.replicas import Caching
 
         location = self.settings.s3_location
         root = self.settings.store.rstrip("/")
-        return LanceRecords(root, self.objects, lance_options() if location else None)
+        caching = Caching(self.settings.cache_directory, self.settings.cache_bytes)
+        return LanceRecords(root, self.objects, lance_options() if location else None, caching=caching)
 
     @cached_property
     def graph(self) -> "ParquetGraph":

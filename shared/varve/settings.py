@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
+from tempfile import gettempdir
 
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope
 from varve.domain.retention import Plan
 
 DEFAULT_STORE = "./memory"
+DEFAULT_CACHE_MEGABYTES = 384
+MOST = 1_000_000
 DEFAULT_BASE_URL = "https://openrouter.ai/api/v1"
 
 
@@ -37,6 +41,9 @@ class Settings:
     api_key_secret: str | None = None
     default_plan: Plan = Plan.FREE
     identities: Mapping[str, Scope] | None = None
+    cache_directory: Path = field(default_factory=lambda: Path(gettempdir()))
+    cache_bytes: int = DEFAULT_CACHE_MEGABYTES * 10**6
+    max_staleness: timedelta = timedelta(0)
 
     @property
     def s3_location(self) -> tuple[str, str] | None:
@@ -64,6 +71,9 @@ def read_settings(environment: Mapping[str, str], store: str | None = None) -> S
         api_key_secret=environment.get("VARVE_API_KEY_SECRET") or None,
         default_plan=_plan(environment.get("VARVE_DEFAULT_PLAN") or "free"),
         identities=_identities(environment.get("VARVE_IDENTITIES") or "{}"),
+        cache_directory=Path(environment.get("VARVE_CACHE_DIR") or gettempdir()).expanduser(),
+        cache_bytes=_whole(environment, "VARVE_CACHE_MEGABYTES", DEFAULT_CACHE_MEGABYTES) * 10**6,
+        max_staleness=timedelta(seconds=_whole(environment, "VARVE_MAX_STALENESS_SECONDS", 0)),
     )
 
 
@@ -92,6 +102,13 @@ def _store(text: str) -> str:
     if "://" in text and not text.startswith("s3://"):
         raise Misconfigured(f"VARVE_STORE: {text!r} is neither a directory nor s3://bucket/prefix")
     return text if text.startswith("s3://") else str(Path(text).expanduser())
+
+
+def _whole(environment: Mapping[str, str], variable: str, default: int) -> int:
+    text = environment.get(variable) or str(default)
+    if not text.isascii() or not text.isdecimal() or int(text) > MOST:
+        raise Misconfigured(f"{variable}: {text[:40]!r} is not a whole number from 0 to {MOST}")
+    return int(text)
 
 
 def _plan(text: str) -> Plan:

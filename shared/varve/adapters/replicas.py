@@ -54,11 +54,15 @@ PACKS_AHEAD = {Grain.WORKING: 3}
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """Where replicas lie and how much they may take; stores larger than `store_bytes` have none."""
+    """Where replicas lie and how much they may take, in bytes."""
 
     directory: Path = field(default_factory=lambda: Path(gettempdir()))
-    bytes: int = 384 * 1024 * 1024
-    store_bytes: int = 128 * 1024 * 1024
+    bytes: int = 384_000_000
+
+    @property
+    def store_bytes(self) -> int:
+        """A store that is larger has no replica: compacting it would take twice as much again."""
+        return self.bytes // 3
 
 
 class ReplicatedTables:

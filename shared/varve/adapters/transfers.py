@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from varve.ports import Objects
 
-PARALLEL = 32
+PARALLEL = 128
 T = TypeVar("T")
 
 

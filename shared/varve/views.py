@@ -1,0 +1,96 @@
+"""What answers are made from: configuration, records and due periods, asked for at once."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from varve.bootstrap import Parts
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
+from varve.domain.identity import Scope
+from varve.domain.ledger import Due
+from varve.domain.query import SearchRequest
+from varve.domain.routing import route
+from varve.domain.workspace import WorkspaceConfig
+from varve.pipeline.ledger import Ledger
+from varve.ports import MemoryReader, Objects
+
+AT_ONCE = 8
+MAX_KEPT = 1_000
+_ANY_ZONE = ZoneInfo("UTC")
+
+
+class _LedgerSeen(Ledger):
+    """The ledger with some of an agent's due periods asked for in advance."""
+
+    def __init__(self, objects: Objects, scope: Scope, pool: ThreadPoolExecutor) -> None:
+        super().__init__(objects)
+        self._scope, self._pool = scope, pool
+        self._asked: dict[Grain, Future[list[Due]]] = {}
+
+    def ask(self, grain: Grain) -> None:
+        """Start to list the grain's due periods, unless that has been done."""
+        if grain not in self._asked:
+            self._asked[grain] = self._pool.submit(self._listed, grain)
+
+    def due(self, grain: Grain, scope: Scope | None = None) -> Iterator[Due]:
+        if scope != self._scope:
+            return super().due(grain, scope)
+        self.ask(grain)
+        return iter(self._asked[grain].result())
+
+    def _listed(self, grain: Grain) -> list[Due]:
+        return list(super().due(grain, self._scope))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One agent's memory as it was asked for at `since`."""
+
+    config: WorkspaceConfig
+    reader: MemoryReader
+    ledger: Ledger
+    since: datetime
+
+
+class Views:
+    """Looks agents up: in one round trip where stores have not changed since the last time.
+
+    With VARVE_MAX_STALENESS_SECONDS a view is used again for so long, without any.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._kept: dict[Scope, View] = {}
+
+    def of(self, scope: Scope, request: SearchRequest, now: datetime) -> View:
+        """What a question is to be answered from. Raises Rejected, Misconfigured, Retryable."""
+        # Which grain a question speaks of does not depend on the zone, which is not known yet.
+        asked = route(request, now, _ANY_ZONE).asked
+        kept, present = self._kept.get(scope), self._parts.clock()
+        if kept is None or present - kept.since >= self._parts.settings.max_staleness:
+            kept = self._look(scope, asked, present)
+            self._keep(scope, kept)
+        return kept
+
+    def _look(self, scope: Scope, asked: Grain | None, present: datetime) -> View:
+        records = self._parts.records
+        ledger = _LedgerSeen(self._parts.objects, scope, self._pool)
+        if asked in SUMMARY_GRAINS:
+            ledger.ask(asked)
+        reader = self._pool.submit(records.at, scope)
+        config = self._parts.config(scope.workspace)
+        return View(config, reader.result(), ledger, present)
+
+    def _keep(self, scope: Scope, view: View) -> None:
+        if self._parts.settings.max_staleness:
+            self._kept.pop(scope, None)
+            self._kept[scope] = view
+            if len(self._kept) > MAX_KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="varve-look")
