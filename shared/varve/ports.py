@@ -116,6 +116,9 @@ class MemoryWriter(Protocol):
     def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
         """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
 
+    def finish(self) -> None:
+        """Wait for what still goes on behind the writes; what they wrote is durable without it."""
+
 
 class GraphReader(Protocol):
     """An agent's triples."""

@@ -123,6 +123,9 @@ class InMemoryRecords:
             del store[id_]
         return len(doomed)
 
+    def finish(self) -> None:
+        """Nothing is ever under way here."""
+
     def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
         times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
         return (min(times), max(times)) if times else None

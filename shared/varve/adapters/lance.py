@@ -192,6 +192,10 @@ class LanceRecords(LanceReader):
         with _translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, delete, None, purge=True)
 
+    def finish(self) -> None:
+        if isinstance(self._stores, ReplicatedTables):
+            self._stores.finish()
+
 
 def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     if not ids:

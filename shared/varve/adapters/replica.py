@@ -8,8 +8,7 @@ dies before its put leaves files that nothing names.
 """
 
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -22,7 +21,6 @@ from varve.adapters.lance_files import Needs, is_content, manifest_name, needs_o
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.packs import MAX_BYTES, pack, pack_name
 from varve.adapters.transfers import Transfers, Vanished, save
-from varve.domain.errors import Retryable
 from varve.ports import ObjectInfo
 
 with without_rest_client():
@@ -143,13 +141,14 @@ class Replica:
             self.reset()
             return
         self._stamp = listing.age_stamp(listing.newest)
-        if listing.newest == self.version:
-            return
-        current = {manifest_name(listing.newest), *listing.content}
-        for name in self._held.keys() - current:
-            (self._path / name).unlink(missing_ok=True)
-            del self._held[name]
-        self._open(listing.newest)
+        self._drop(self._held.keys() - {manifest_name(listing.newest), *listing.content})
+        if listing.newest != self.version:
+            self._open(listing.newest)
+
+    def trim(self) -> None:
+        """Let go of what only older versions need."""
+        needs = self._needs(manifest_name(self.version))
+        self._drop({name for name in self._held if is_content(name) and not needs.has(name)})
 
     def reset(self) -> None:
         """Forget everything."""
@@ -209,8 +208,7 @@ class Replica:
     def _pack(self, content: list[str], manifests: Mapping[str, bytes]) -> None:
         files = {name: (self._path / name).read_bytes() for name in content} | manifests
         if self.version and sum(map(len, files.values())) <= MAX_BYTES:
-            with suppress(Retryable):  # the commit stands without it
-                self._transfers.objects.put(f"{self.prefix}/{pack_name(self.version)}", pack(files))
+            self._transfers.put_behind(f"{self.prefix}/{pack_name(self.version)}", pack(files))
 
     # ---- what is where
 
@@ -231,10 +229,13 @@ class Replica:
     def _open(self, version: int) -> None:
         for name in self._on_disk().keys() - self._held.keys():
             (self._path / name).unlink()
-        for name in [n for n in self._held if version_of(n) not in (None, version)]:
-            (self._path / name).unlink()
-            del self._held[name]
+        self._drop({name for name in self._held if version_of(name) not in (None, version)})
         self.table, self.version = self.database().open_table(TABLE), version
+
+    def _drop(self, names: Set[str]) -> None:
+        for name in names:
+            (self._path / name).unlink(missing_ok=True)
+            del self._held[name]
 
     def _is_older(self, listing: Listing) -> bool:
         """Whether the listing is of before this replica's own last commit."""

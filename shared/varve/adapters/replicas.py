@@ -112,6 +112,10 @@ class ReplicatedTables:
                 return most
         raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
 
+    def finish(self) -> None:
+        """Wait for the packs that are on their way."""
+        self._transfers.finish()
+
     # ---- reading
 
     def _refreshed(self, scope: Scope, grains: Sequence[Grain], prefix: str) -> dict[Grain, Opener]:
@@ -205,11 +209,14 @@ class ReplicatedTables:
 
     def _compacted(self, replica: Replica, table: Table, *, purge: bool) -> bool:
         """Compact and remove what may go; False: another commit came first."""
+        self._transfers.finish()  # a pack that came after the pruning would stay
         table.optimize(cleanup_older_than=NEVER)
         if not replica.commit():
             replica.discard()
             return False
+        self._transfers.finish()
         prune(self._transfers, replica.prefix, self._upkeep, all_old=purge)
+        replica.trim()
         return True
 
     def _is_still_newest(self, replica: Replica, listing: Listing) -> bool:
@@ -254,8 +261,7 @@ def _standing(table: Table | None) -> Opener:
 @contextmanager
 def _discarding(replica: Replica) -> Iterator[None]:
     """Whatever goes wrong, the replica stands at a committed version afterwards."""
-    try:
+    with ExitStack() as undo:
+        undo.callback(replica.discard)
         yield
-    except BaseException:
-        replica.discard()
-        raise
+        undo.pop_all()

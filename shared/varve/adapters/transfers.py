@@ -1,13 +1,18 @@
 """Many objects at once, each in a request of its own: a round trip for all of them."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from varve.domain.errors import Retryable
 from varve.ports import Objects
 
 PARALLEL = 128
+"""Enough for the files of all grains of an agent between two compactions in one or two round trips."""
 T = TypeVar("T")
 
 
@@ -21,6 +26,7 @@ class Transfers:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="varve-transfer")
+        self._behind: deque[Future[None]] = deque()
 
     def start(self, task: Callable[[], T]) -> "Future[T]":
         """Do it beside whatever comes next."""
@@ -40,6 +46,16 @@ class Transfers:
         """Each file into its object. Raises Retryable: some may be there, some not."""
         for _ in self._pool.map(self._upload, files.items()):
             pass
+
+    def put_behind(self, key: str, data: bytes) -> None:
+        """Put an object that nothing depends on, beside whatever comes next."""
+        self._behind.append(self.start(partial(self.objects.put, key, data)))
+
+    def finish(self) -> None:
+        """Wait for what was put behind; what failed of it is as if it had never been asked for."""
+        while self._behind:
+            with suppress(Retryable, IndexError):  # another thread may have taken the last one
+                self._behind.popleft().result()
 
     def delete(self, keys: Iterable[str]) -> None:
         """Remove the objects. Raises Retryable."""

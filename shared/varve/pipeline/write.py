@@ -47,12 +47,14 @@ def write(
     for group in by_group(deliveries):
         pending, returned = _read_group(group, objects, dead_letters)
         outcome.returned += _commit(pending, stores, dead_letters, outcome) + returned
+    stores.records.finish()
     return outcome
 
 
 def write_now(delivery: Delivery, stores: Stores, *, objects: Objects) -> None:
     """Write one message whose sender waits for it. Raises Rejected, Misconfigured, Retryable."""
     _apply([read_write(delivery, objects=objects)], stores, WriteOutcome())
+    stores.records.finish()
 
 
 def _read_group(
