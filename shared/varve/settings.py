@@ -12,7 +12,7 @@ from varve.domain.identity import Scope
 from varve.domain.retention import Plan
 
 DEFAULT_STORE = "./memory"
-DEFAULT_CACHE_MEGABYTES = 384
+DEFAULT_CACHE_MEGABYTES = 360
 MOST = 1_000_000
 DEFAULT_BASE_URL = "https://openrouter.ai/api/v1"
 

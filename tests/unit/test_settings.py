@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +18,7 @@ from varve.settings import DEFAULT_BASE_URL, ModelName, Settings, embedder_name,
 NAMES = [
     "VARVE_STORE", "VARVE_INGEST_QUEUE_URL", "VARVE_WRITE_QUEUE_URL", "VARVE_LLM", "VARVE_EMBEDDER",
     "OPENAI_BASE_URL", "OPENAI_API_KEY", "VARVE_API_KEY_SECRET", "VARVE_DEFAULT_PLAN", "VARVE_IDENTITIES",
+    "VARVE_CACHE_DIR", "VARVE_CACHE_MEGABYTES", "VARVE_MAX_STALENESS_SECONDS",
 ]  # fmt: skip
 
 
@@ -98,3 +102,14 @@ def test_a_workspaces_own_setting_is_named_as_the_workspace_writes_it() -> None:
         llm_name("x", "config.json: models.llm")
     with pytest.raises(Misconfigured, match=r"^config.json: models.embedder: 'x'"):
         embedder_name("x", "config.json: models.embedder")
+
+
+def test_the_cache_and_staleness_are_whole_numbers() -> None:
+    given = {"VARVE_CACHE_DIR": "/var/c", "VARVE_CACHE_MEGABYTES": "7", "VARVE_MAX_STALENESS_SECONDS": "30"}
+    settings = read_settings(given)
+    assert (settings.cache_directory, settings.cache_bytes) == (Path("/var/c"), 7_000_000)
+    assert settings.max_staleness == timedelta(seconds=30)
+    for variable in ("VARVE_CACHE_MEGABYTES", "VARVE_MAX_STALENESS_SECONDS"):
+        for text in ("-1", "1.5", "ten", "٣", "1000001"):
+            with pytest.raises(Misconfigured, match=variable):
+                read_settings({variable: text})

@@ -57,7 +57,7 @@ class Caching:
     """Where replicas lie and how much they may take, in bytes."""
 
     directory: Path = field(default_factory=lambda: Path(gettempdir()))
-    bytes: int = 384_000_000
+    bytes: int = 360_000_000
 
     @property
     def store_bytes(self) -> int:

@@ -1,0 +1,121 @@
+"""What a question asks of the object store: everything at once, and nothing at all where that is allowed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from tests.contract.test_lance_upkeep import T0, embedded
+from tests.contract.test_replica import SCOPE, Store, Watched, nothing
+from tests.support.builders import WordEmbedder
+from varve.application import Application
+from varve.bootstrap import Parts
+from varve.domain.calendar import Grain
+from varve.domain.query import parse_search_request
+from varve.settings import Settings
+
+EMBEDDER = WordEmbedder()
+
+
+class Asked:
+    """An application over a watched store, at a time that is set by hand."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.store, self.now = Store(folder), T0 + timedelta(hours=1)
+        self.objects = Watched(self.store.objects)
+        self.writer = self.store.open()
+        parts: Any = Parts(Settings(store="s3://bucket/root", **settings), self.clock, {})
+        parts.objects, parts.records = self.objects, self.store.open(objects=self.objects)
+        parts.embedder = lambda _config: EMBEDDER
+        self.application = Application(parts)
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def write(self, *numbers: int, grain: Grain = Grain.WORKING) -> None:
+        records = [embedded(number) for number in numbers]
+        self.writer.upsert(SCOPE, grain, [_worded(one) for one in records], EMBEDDER.model)
+        self.writer.finish()
+
+    def search(self, **arguments: Any) -> set[str]:
+        request = parse_search_request({"queryText": "tea", **arguments})
+        return {result.id for result in self.application.search(SCOPE, request).results}
+
+    def asked_for(self, **arguments: Any) -> list[str]:
+        """What a search asks of the store, the packs left out."""
+        keys: list[str] = []
+        self.objects.before = lambda verb, key: keys.append(f"{verb} {key}")
+        self.search(**arguments)
+        self.objects.before = nothing
+        return sorted(key for key in keys if "/packs/" not in key)
+
+
+def _worded(one: Any) -> Any:
+    (vector,) = EMBEDDER.embed([one.record.content])
+    return type(one)(one.record, vector)
+
+
+CONFIG, AGENT = f"get workspaces/{SCOPE.workspace}/config.json", f"list vectordb/{SCOPE}"
+
+
+class TestOneRoundTrip:
+    def test_a_warm_search_asks_for_the_configuration_and_one_listing(self, tmp_path: Path) -> None:
+        asked = Asked(tmp_path)
+        asked.write(0)
+        asked.write(1, grain=Grain.DAILY)
+        assert asked.search() == {"r-00000", "r-00001"}
+        assert asked.asked_for() == [CONFIG, AGENT]
+        asked.write(2)
+        assert asked.asked_for() == [CONFIG, AGENT]
+        assert asked.search() == {"r-00000", "r-00001", "r-00002"}
+
+    @pytest.mark.parametrize("arguments", [{"grain": "daily"}, {"queryText": "tea last week"}])
+    def test_the_ledger_is_asked_beside_them_where_a_summary_is_asked_for(
+        self, tmp_path: Path, arguments: dict[str, Any]
+    ) -> None:
+        asked = Asked(tmp_path)
+        asked.write(0)
+        asked.search()
+        together = Barrier(3, timeout=30)
+
+        def meet(verb: str, key: str) -> None:
+            if "/packs/" not in key:
+                together.wait()
+
+        asked.objects.before = meet
+        asked.search(**arguments)
+        asked.objects.before = nothing
+        assert len(asked.asked_for(**arguments)) == 3
+
+
+class TestStaleness:
+    def test_is_off_by_default(self, tmp_path: Path) -> None:
+        asked = Asked(tmp_path)
+        asked.write(0)
+        asked.search()
+        asked.write(1)
+        assert asked.search() == {"r-00000", "r-00001"}
+
+    def test_answers_for_so_long_without_any_request(self, tmp_path: Path) -> None:
+        asked = Asked(tmp_path, max_staleness=timedelta(seconds=30))
+        asked.write(0)
+        assert asked.search() == {"r-00000"}
+        asked.write(1)
+        asked.now += timedelta(seconds=29)
+        asked.objects.asked.clear()
+        assert asked.search() == {"r-00000"}
+        assert asked.objects.asked.total() == 0
+        asked.now += timedelta(seconds=1)
+        assert asked.search() == {"r-00000", "r-00001"}
+
+    def test_is_never_another_agents(self, tmp_path: Path) -> None:
+        asked = Asked(tmp_path, max_staleness=timedelta(days=1))
+        asked.write(0)
+        assert asked.search() == {"r-00000"}
+        other = type(SCOPE)("acme", "other")
+        request = parse_search_request({"queryText": "tea"})
+        assert asked.application.search(other, request).results == []
