@@ -1,6 +1,6 @@
 """What searches and writes ask of S3, by size and state of a store.
 
-`python benchmarks/round_trips.py [--quick]`. Counts are from the counting S3 with 30 ms added to every
+`python benchmarks/round_trips.py [--quick]`. Counts are from the counting S3 with 250 ms added to every
 request; `depth` is the largest set of requests of which no two overlap, a measured stand-in for sequential
 round trips. `cold` is a new Application, `warm` one that has searched before, `changed` one that searched
 before the newest commit, `stale` one that may answer from what it saw a minute ago. The working store is
@@ -39,7 +39,8 @@ from varve.messages import WriteRecords, send_records
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
-DELAY = 0.03
+DELAY = 0.25
+"""Longer than it takes here to start a hundred requests: else those of one round trip look like several."""
 DAYS = 10
 SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
 EMBEDDER = WordLlamaEmbedder()
@@ -117,6 +118,7 @@ class Bench:
         """Write batches until one has compacted; what each asked for."""
         done = [self.counted(self.write)]
         while done[-1].kind("DELETE") == 0:
+            self.search()
             done.append(self.counted(self.write))
         return done
 
@@ -132,6 +134,7 @@ class Bench:
         self.search()
         self.write(1)
         yield "stale", self.counted(self.search)
+        parts.settings = replace(parts.settings, max_staleness=timedelta(0))
 
     def restart(self) -> None:
         """New processes, that have met another agent: the probe of a foreign endpoint is behind them."""
@@ -174,10 +177,11 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
     found: list[Row] = []
     found += [[size, "fresh", name, *_cells([counts])] for name, counts in bench.searches()]
     written = bench.until_compacted()
-    for _ in range(Upkeep().max_fragments - 4):
+    for _ in range(Upkeep().max_fragments - 8):
         bench.write(1)
     found += [[size, "fragmented", name, *_cells([counts])] for name, counts in bench.searches()]
     bench.until_compacted()
+    found += [[size, "compacted", "changed by the compaction", *_cells([bench.counted(bench.search)])]]
     found += [[size, "compacted", name, *_cells([counts])] for name, counts in bench.searches()]
     ones = [bench.counted(lambda: bench.write(1)) for _ in range(5)]
     bench.restart()

@@ -51,6 +51,9 @@ class Objects(Protocol):
     def get(self, key: str) -> StoredObject | None:
         """The object, or None where there is none."""
 
+    def part(self, key: str, start: int, length: int) -> bytes | None:
+        """So many of the object's bytes from a place within it on; None where there is no object."""
+
     def put(self, key: str, data: bytes) -> None:
         """Write it, whatever was there."""
 

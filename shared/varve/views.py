@@ -35,7 +35,7 @@ class _LedgerSeen(Ledger):
         if grain not in self._asked:
             self._asked[grain] = self._pool.submit(self._listed, grain)
 
-    def due(self, grain: Grain, scope: Scope | None = None) -> Iterator[Due]:
+    def due(self, grain: Grain, scope: Scope) -> Iterator[Due]:
         if scope != self._scope:
             return super().due(grain, scope)
         self.ask(grain)

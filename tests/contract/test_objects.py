@@ -107,6 +107,13 @@ class TestReadingAndWriting:
         assert objects.get("a/bc") is None
         assert objects.get("b/b") is None
 
+    def test_gives_a_part_of_the_bytes(self, objects: Objects) -> None:
+        objects.put("a/b", b"0123456789")
+        assert objects.part("a/b", 0, 10) == b"0123456789"
+        assert objects.part("a/b", 3, 4) == b"3456"
+        assert objects.part("a/b", 8, 2) == b"89"
+        assert objects.part("a/c", 0, 1) is None
+
     def test_a_put_replaces_whatever_was_there(self, objects: Objects) -> None:
         objects.put("a", b"first and longer")
         objects.put("a", b"second")

@@ -19,7 +19,7 @@ import pytest
 
 from tests.contract.test_lance_upkeep import ANY, MODEL, SCOPE, T0, each_once, embedded, moto, rows, write
 from tests.support.moto_process import PROJECT
-from varve.adapters import lance_upkeep, packs, replicas
+from varve.adapters import lance_upkeep, packs, replicas, transfers
 from varve.adapters.lance import LanceRecords, Upkeep
 from varve.adapters.lance_files import is_content, manifest_name, needs_of, version_of
 from varve.adapters.objects import lance_options, local_objects, s3_objects
@@ -56,6 +56,9 @@ class Watched:
 
     def get(self, key: str) -> StoredObject | None:
         return self._do("get", key, lambda: self.inner.get(key))
+
+    def part(self, key: str, start: int, length: int) -> bytes | None:
+        return self._do("get", key, lambda: self.inner.part(key, start, length))
 
     def put(self, key: str, data: bytes) -> None:
         self._do("put", key, lambda: self.inner.put(key, data))
@@ -230,6 +233,16 @@ class TestRoundTrips:
         objects.before = lambda verb, key: keys.append(f"{verb} {key}")
         assert records.at(SCOPE).count(SCOPE, Grain.WORKING, where=ANY) == 3
         assert [key for key in keys if "/packs/" not in key] == [f"list vectordb/{SCOPE}"]
+
+    def test_large_files_come_in_parts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        write(store.open(), *range(20))
+        whole, objects = store.watched()
+        whole.at(SCOPE)
+        asked = objects.asked["get"]
+        monkeypatch.setattr(transfers, "PART_BYTES", 1_000)
+        parts, objects = store.watched()
+        assert rows(parts) == each_once(*range(20))
+        assert objects.asked["get"] > asked + 10
 
     def test_a_batch_that_changes_nothing_is_a_listing(self, store: Store) -> None:
         records, objects = store.watched(SELDOM)

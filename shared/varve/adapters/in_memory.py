@@ -33,6 +33,10 @@ class InMemoryObjects:
         data = self._data.get(key)
         return None if data is None else StoredObject(data, hashlib.sha256(data).hexdigest())
 
+    def part(self, key: str, start: int, length: int) -> bytes | None:
+        data = self._data.get(key)
+        return None if data is None else data[start : start + length]
+
     def put(self, key: str, data: bytes) -> None:
         self._data[key] = data
 

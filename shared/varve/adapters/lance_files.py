@@ -86,17 +86,18 @@ def needs_of(manifest: bytes) -> Needs:
                 files |= set(_fragment_files(value))
             elif number == _INDEX_SECTION and isinstance(value, int):
                 indices = set(_index_folders(_message_at(manifest, value)))
-    except (struct.error, IndexError, UnicodeDecodeError, KeyError) as error:
+    except (struct.error, IndexError, KeyError, ValueError) as error:
         raise UnknownFormat("a Lance manifest of another layout") from error
     return Needs(frozenset(files), frozenset(indices))
 
 
 def _fragment_files(message: bytes) -> Iterator[str]:
     fields = list(_fields(message))
-    fragment = next((value for number, value in fields if number == _FRAGMENT_ID), 0)
+    fragment = next((v for n, v in fields if n == _FRAGMENT_ID and isinstance(v, int)), 0)
     for number, value in fields:
         if number == _FILES and isinstance(value, bytes):
-            yield from (f"{DATA}/{_text(v)}" for n, v in _fields(value) if n == _PATH)
+            paths = (v for n, v in _fields(value) if n == _PATH and isinstance(v, bytes))
+            yield from (f"{DATA}/{path.decode()}" for path in paths)
         elif number == _DELETION_FILE and isinstance(value, bytes):
             of = {n: v for n, v in _fields(value) if isinstance(v, int)}
             suffix = _DELETION_SUFFIXES[of.get(_FILE_TYPE, 0)]
@@ -106,14 +107,9 @@ def _fragment_files(message: bytes) -> Iterator[str]:
 def _index_folders(message: bytes) -> Iterator[str]:
     for number, index in _fields(message):
         if number == _INDEX and isinstance(index, bytes):
-            uuid = next((v for n, v in _fields(index) if n == _UUID), b"")
-            raw = next((v for n, v in _fields(uuid) if n == _UUID_BYTES), b"")  # type: ignore[arg-type]
-            if isinstance(raw, bytes) and len(raw) == 16:
-                yield f"{INDICES}/{UUID(bytes=raw)}"
-
-
-def _text(value: int | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+            messages = (v for n, v in _fields(index) if n == _UUID and isinstance(v, bytes))
+            uuids = (v for uuid in messages for n, v in _fields(uuid) if n == _UUID_BYTES)
+            yield from (f"{INDICES}/{UUID(bytes=uuid)}" for uuid in uuids if isinstance(uuid, bytes))
 
 
 def _message_at(data: bytes, position: int) -> bytes:

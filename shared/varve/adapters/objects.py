@@ -38,6 +38,13 @@ class ObstoreObjects:
             except (FileNotFoundError, NotFoundError):
                 return None
 
+    def part(self, key: str, start: int, length: int) -> bytes | None:
+        with _translated(key):
+            try:
+                return bytes(obstore.get_range(self._store, key, start=start, length=length))
+            except (FileNotFoundError, NotFoundError):
+                return None
+
     def put(self, key: str, data: bytes) -> None:
         with _translated(key):
             obstore.put(self._store, key, data)
@@ -102,6 +109,9 @@ class LocalObjects(ObstoreObjects):
         stored = super().get(key) if self._root.is_dir() else None
         # The file system's own tag is inode, time and size, which a coarse clock can make equal.
         return stored and StoredObject(stored.data, hashlib.sha256(stored.data).hexdigest())
+
+    def part(self, key: str, start: int, length: int) -> bytes | None:
+        return super().part(key, start, length) if self._root.is_dir() else None
 
     def delete(self, keys: Iterable[str]) -> None:
         if self._root.is_dir():

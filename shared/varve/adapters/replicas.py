@@ -101,7 +101,7 @@ class ReplicatedTables:
             replica = self._replica(scope, grain)
             with replica.lock:
                 listing = look(self._transfers.objects, replica.prefix)
-                if listing.bytes > self._caching.store_bytes:
+                if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
                 if model is None and not listing.newest:
                     return 0
@@ -135,7 +135,7 @@ class ReplicatedTables:
         packs, taken = self._asked_for_packs(replicas), monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
         listings = {grain: Listing.of(replica.prefix, found, taken) for grain, replica in replicas.items()}
-        small = {g: r for g, r in replicas.items() if listings[g].bytes <= self._caching.store_bytes}
+        small = {g: r for g, r in replicas.items() if listings[g].size <= self._caching.store_bytes}
         for grain, replica in small.items():
             replica.take(packs(grain), listings[grain])
         self._pull([(replica, listings[grain]) for grain, replica in small.items()])
@@ -164,7 +164,7 @@ class ReplicatedTables:
         """Raises Vanished, Retryable."""
         while True:
             missing = [(replica, replica.missing(listing)) for replica, listing in pairs]
-            wanted = {key: path for _, files in missing for key, path in files.items()}
+            wanted = {key: file for _, files in missing for key, file in files.items()}
             if not wanted:
                 break
             self._transfers.download(wanted)
@@ -242,13 +242,13 @@ class ReplicatedTables:
     def _evict(self) -> None:
         """Let go of the least recently used until the rest fits; one in use stays until the next time."""
         with self._lock:
-            excess = sum(replica.bytes for replica in self._replicas.values()) - self._caching.bytes
+            excess = sum(replica.size for replica in self._replicas.values()) - self._caching.bytes
             many = len(self._replicas) - MAX_REPLICAS
             for key, replica in list(self._replicas.items()):
                 if excess <= 0 and many <= 0:
                     return
                 if replica.lock.acquire(blocking=False):
-                    excess, many = excess - replica.bytes, many - 1
+                    excess, many = excess - replica.size, many - 1
                     del self._replicas[key]
                     replica.reset()
                     replica.lock.release()

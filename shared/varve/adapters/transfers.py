@@ -13,6 +13,7 @@ from varve.ports import Objects
 
 PARALLEL = 128
 """Enough for the files of all grains of an agent between two compactions in one or two round trips."""
+PART_BYTES = 8 * 1024 * 1024
 T = TypeVar("T")
 
 
@@ -36,10 +37,20 @@ class Transfers:
         """The objects' bytes; None where there is none. Raises Retryable."""
         return list(self._pool.map(self._bytes, keys))
 
-    def download(self, wanted: Mapping[str, Path]) -> None:
-        """Each object into its file, which appears whole or not at all. Raises Vanished, Retryable."""
-        gone = [path for path in self._pool.map(self._download, wanted.items()) if path is not None]
-        if gone:
+    def download(self, wanted: Mapping[str, tuple[Path, int]]) -> None:
+        """Each object of that size into its file, large ones in parts. Raises Vanished, Retryable.
+
+        Whether the files are there and whole is known only after it has returned.
+        """
+        parts = []
+        for key, (path, size) in wanted.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                file.truncate(size)
+            parts += [
+                (key, path, start, min(PART_BYTES, size - start)) for start in range(0, size, PART_BYTES)
+            ]
+        if not all(list(self._pool.map(self._download, parts))):
             raise Vanished
 
     def upload(self, files: Mapping[str, Path]) -> None:
@@ -66,22 +77,18 @@ class Transfers:
         stored = self.objects.get(key)
         return stored.data if stored else None
 
-    def _download(self, item: tuple[str, Path]) -> str | None:
-        key, path = item
-        data = self._bytes(key)
-        if data is None:
-            return key
-        save(path, data)
-        return None
+    def _download(self, part: tuple[str, Path, int, int]) -> bool:
+        key, path, start, length = part
+        data = (
+            self._bytes(key) if length < PART_BYTES and not start else self.objects.part(key, start, length)
+        )
+        if data is None or len(data) != length:
+            return False
+        with path.open("r+b") as file:
+            file.seek(start)
+            file.write(data)
+        return True
 
     def _upload(self, item: tuple[str, Path]) -> None:
         key, path = item
         self.objects.put(key, path.read_bytes())
-
-
-def save(path: Path, data: bytes) -> None:
-    """Write a file that is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.part")
-    partial.write_bytes(data)
-    partial.replace(path)
