@@ -3,7 +3,8 @@
 Counts are from a counting S3 with 30 ms added to every request: `depth` is the largest set of requests
 of which no two overlap, a measured stand-in for sequential round trips. Offline extractor, embedded
 embedder (256 dimensions, float16). `cold` is a new Application, `warm` one that did the same before.
-`--only requests|files|imports` runs one part; `--sizes` and `--writes` change the amounts.
+`--only requests|files|imports` runs one part; `--writes` changes the amount.
+Searches and writes by the size of a store are in `round_trips.py`.
 """
 
 import argparse
@@ -11,41 +12,30 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from counting_s3 import KINDS, CountingS3, Counts
-from traffic import BATCH, Deployment, conversation, machine, markdown
+from traffic import Deployment, conversation, machine, markdown
 
 from varve.adapters.lance import LanceRecords, Upkeep
 from varve.adapters.objects import local_objects
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.clock import fixed_clock
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
-from varve.domain.query import Filter, SearchRequest, parse_search_request
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.messages import WriteRecords, send_records
 
 PROJECT = Path(__file__).parents[1]
-ZONE = ZoneInfo("UTC")
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DELAY = 0.03
 EMBEDDER = WordLlamaEmbedder()
-DAYS = 10
-COMMITS = 10
-RECORDS_PER_MESSAGE = 1
-SUMMARIES = {Grain.DAILY: 60, Grain.WEEKLY: 12, Grain.MONTHLY: 12, Grain.QUARTERLY: 8, Grain.YEARLY: 4}
-"""What the starter plan keeps, each in a commit of its own, as summaries are written."""
-SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
-MOST_WORDS = 30
 HEADINGS = ["step", "requests", *KINDS, "depth", "KB in", "KB out"]
 Row = list[object]
 
@@ -90,114 +80,6 @@ def _ingest(measured: Measured, deployment: Deployment, name: str, spoken: Conve
     measured.of(f"{name}: ingest", lambda: deployment.reading.ingest([spoken]))
     measured.of(f"{name}: extract", lambda: deployment.reading.extract(queues["ingest"].take()))
     measured.of(f"{name}: write, graph included", deployment.write)
-
-
-def sized(s3: CountingS3, size: int) -> str:
-    """Searches and writes over a store of so many working records."""
-    measured = Measured(s3, [])
-    deployment = Deployment(fixed_clock(NOW), f"size-{size}")
-    scope = Scope("w", "a")
-    measured.of("write batch of 10 messages, first of the store", lambda: _batch(deployment, scope, 0))
-    _fill(deployment, scope, size)
-    deployment.restart()
-    measured.of("write batch of 10 messages, cold", lambda: _batch(deployment, scope, 1))
-    _searches(measured, deployment, scope, "")
-    _later_writes(measured, deployment, scope)
-    grown = deployment.reading.parts.records.count(scope, Grain.WORKING, where=Filter())
-    _searches(measured, deployment, scope, f"just compacted, {grown:,} records: ")
-    _summaries(deployment, scope)
-    _searches(measured, deployment, scope, "with summaries: ")
-    return f"**A store of {size:,} working records**\n\n" + markdown(HEADINGS, measured.rows)
-
-
-def _later_writes(measured: Measured, deployment: Deployment, scope: Scope) -> None:
-    """Warm writes until one has compacted: the median one, and the one that asked for the most."""
-    rows = Measured(measured.s3, [])
-    puts: list[int] = []
-    while len(puts) < 2 or puts[-1] < puts[-2] + 4:  # a compaction writes data, index and versions anew
-        counts = rows.of("", lambda: _batch(deployment, scope, 2 + len(puts)))
-        puts.append(counts.kind("PUT"))
-        assert len(puts) <= Upkeep().max_fragments, puts
-    ordered = sorted(rows.rows[:-1], key=lambda row: float(str(row[1])))
-    measured.rows.append(["write batch of 10 messages, warm (median)", *ordered[len(ordered) // 2][1:]])
-    measured.rows.append(["the write batch that compacts", *rows.rows[-1][1:]])
-
-
-def _searches(measured: Measured, deployment: Deployment, scope: Scope, name: str) -> None:
-    request = parse_search_request({"query_text": "which firm sent the invoice?"})
-    deployment.restart()
-    for state in ("cold", "warm"):
-        measured.of(f"{name}search, {state}", lambda: _search(deployment, scope, request))
-
-
-def _search(deployment: Deployment, scope: Scope, request: SearchRequest) -> None:
-    assert deployment.reading.search(scope, request).results
-
-
-def _batch(deployment: Deployment, scope: Scope, number: int) -> None:
-    """Ten messages for one store, as one invocation of the writing function gets them."""
-    queue, objects = deployment.queues["write"], deployment.writing.parts.objects
-    for message in range(BATCH):
-        first = 1_000_000 + (number * BATCH + message) * RECORDS_PER_MESSAGE
-        records = tuple(_records(range(first, first + RECORDS_PER_MESSAGE), days=1))
-        send_records(
-            WriteRecords(scope, Grain.WORKING, EMBEDDER.model, records), queue=queue, objects=objects
-        )
-    assert deployment.write() == 1
-
-
-def _fill(deployment: Deployment, scope: Scope, size: int) -> None:
-    share = size // COMMITS
-    for commit in range(COMMITS):
-        records = list(_records(range(commit * share, (commit + 1) * share)))
-        deployment.writing.parts.records.upsert(scope, Grain.WORKING, records, EMBEDDER.model)
-
-
-def _summaries(deployment: Deployment, scope: Scope) -> None:
-    for grain, amount in SUMMARIES.items():
-        for steps in range(amount):
-            period = Period.of(NOW, grain, ZONE).shifted(-1 - steps)
-            deployment.writing.parts.records.upsert(scope, grain, [_summary(period)], EMBEDDER.model)
-
-
-def _records(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
-    """Turns, as many as numbers, strewn over the last days."""
-    for number in numbers:
-        said = conversation("a", number, 2)["messages"][0]["content"] + _rare_words(number)
-        at = NOW - timedelta(days=number % days)
-        record = Record(
-            id=f"turn-{number:032}",
-            memory_type=MemoryType.TURN,
-            content=f"Dana: {said}",
-            period=at.date().isoformat(),
-            event_time=at,
-            created_at=NOW,
-            source_ids=(f"m-{number}",),
-            conversation_id=f"c-{number // 6}",
-            user_id="u-dana",
-        )
-        yield EmbeddedRecord(record, EMBEDDER.embed([record.content])[0])
-
-
-def _rare_words(number: int) -> str:
-    """What makes texts and their lengths differ: of equal scores at its limit a search reads on to all."""
-    words = random.Random(number)
-    return "".join(" " + "".join(words.choices(SYLLABLES, k=2)) for _ in range(words.randrange(MOST_WORDS)))
-
-
-def _summary(period: Period) -> EmbeddedRecord:
-    text = " ".join(m["content"] for m in conversation("a", hash(period.label) % 10_000, 24)["messages"])
-    record = Record(
-        id=f"summary-{period.grain}-{period.label}",
-        memory_type=MemoryType.SUMMARY,
-        content=text,
-        period=period.label,
-        event_time=period.start(ZONE),
-        created_at=NOW,
-        source_ids=tuple(f"turn-{number:032}" for number in range(20)),
-        source_fingerprints=tuple(f"{number:016}" for number in range(20)),
-    )
-    return EmbeddedRecord(record, EMBEDDER.embed([text])[0])
 
 
 def files(writes: int) -> str:
@@ -292,27 +174,24 @@ def _child(statement: str) -> list[float]:
     return [float(value) for value in json.loads(done.stdout.splitlines()[-1])]
 
 
-def requests(sizes: Sequence[int]) -> Iterator[str]:
+def requests() -> Iterator[str]:
     """The tables of requests."""
     with CountingS3() as s3, s3.as_aws():
         yield ingesting(s3)
-        for size in sizes:
-            yield sized(s3, size)
 
 
 def main() -> None:
     """Read the options, run, print Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", choices=("requests", "files", "imports"))
-    parser.add_argument("--sizes", default="100,1000,10000")
     parser.add_argument("--writes", type=int, default=10_000)
-    parser.add_argument("--quick", action="store_true", help="a store of 100, 300 writes, 1 run")
+    parser.add_argument("--quick", action="store_true", help="300 writes, 1 run")
     options = parser.parse_args()
     if options.quick:
-        options.sizes, options.writes = "100", 300
+        options.writes = 300
     print(machine(), flush=True)
     if options.only in (None, "requests"):
-        for text in requests([int(size) for size in options.sizes.split(",")]):
+        for text in requests():
             print("", text, sep="\n\n", flush=True)
     if options.only in (None, "files"):
         print("", files(options.writes), sep="\n\n", flush=True)

@@ -11,6 +11,7 @@ Commits here follow each other in seconds, so versions are pruned at any age, as
 """
 
 import argparse
+import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,6 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 from counting_s3 import BUCKET, KINDS, CountingS3, Counts
-from pipeline import SUMMARIES, _rare_words, _summary
 from traffic import BATCH, Deployment, conversation, machine, markdown
 
 from varve.adapters import lance_upkeep
@@ -44,6 +44,10 @@ DELAY = 0.25
 DAYS = 10
 SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
 EMBEDDER = WordLlamaEmbedder()
+SUMMARIES = {Grain.DAILY: 60, Grain.WEEKLY: 12, Grain.MONTHLY: 12, Grain.QUARTERLY: 8, Grain.YEARLY: 4}
+"""What the starter plan keeps, each in a commit of its own, as summaries are written."""
+SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
+MOST_WORDS = 30
 QUESTION = {"query_text": "which firm sent the invoice?"}
 PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(milliseconds=1))
 lance_upkeep.FENCE = timedelta(0)
@@ -166,6 +170,27 @@ def _records(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecor
             ),
             np.asarray(vector, dtype=np.float32),
         )
+
+
+def _rare_words(number: int) -> str:
+    """What makes texts and their lengths differ: of equal scores at its limit a search reads on to all."""
+    words = random.Random(number)
+    return "".join(" " + "".join(words.choices(SYLLABLES, k=2)) for _ in range(words.randrange(MOST_WORDS)))
+
+
+def _summary(period: Period) -> EmbeddedRecord:
+    text = " ".join(m["content"] for m in conversation("a", hash(period.label) % 10_000, 24)["messages"])
+    record = Record(
+        id=f"summary-{period.grain}-{period.label}",
+        memory_type=MemoryType.SUMMARY,
+        content=text,
+        period=period.label,
+        event_time=period.start(ZONE),
+        created_at=NOW,
+        source_ids=tuple(f"turn-{number:032}" for number in range(20)),
+        source_fingerprints=tuple(f"{number:016}" for number in range(20)),
+    )
+    return EmbeddedRecord(record, EMBEDDER.embed([text])[0])
 
 
 def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:

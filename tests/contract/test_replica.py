@@ -176,6 +176,7 @@ class TestFormat:
                     (target / name).parent.mkdir(parents=True, exist_ok=True)
                     (target / name).write_bytes((store.root / TABLE / name).read_bytes())
             assert needs.files <= store.names()
+            assert {name for name in needs.files if name.startswith("_indices/")}
             target.rename(target.parent / "memories.lance")
             copied = lancedb.connect(target.parent).open_table("memories")
             assert copied.search().limit(None).to_arrow().sort_by("id").to_pylist() == expected[0]
@@ -321,6 +322,22 @@ class TestTwoWriters:
         objects.before = meanwhile
         assert write(slow, 9) == 1
         assert rows(store.open()) == each_once(*range(10))
+
+    def test_a_commit_that_lost_leaves_no_files(self, store: Store) -> None:
+        writer, objects = store.watched(SELDOM)
+        write(writer, 0)
+        before = store.names()
+        other = store.open(SELDOM)
+
+        def first(verb: str, key: str) -> None:
+            if verb == "put_if":
+                objects.before = nothing
+                write(other, 1)
+
+        objects.before = first
+        assert write(writer, 2) == 1
+        assert len(store.names() - before) == 4  # data and manifest of two commits
+        assert rows(store.open()) == each_once(0, 1, 2)
 
     def test_a_stale_listing_makes_a_writer_try_again(self, store: Store) -> None:
         writer, objects = store.watched()

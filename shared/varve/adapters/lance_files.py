@@ -34,7 +34,7 @@ _FRAGMENTS, _INDEX_SECTION = 2, 6
 _FRAGMENT_ID, _FILES, _DELETION_FILE = 1, 2, 3
 _PATH = 1
 _FILE_TYPE, _READ_VERSION, _DELETION_ID = 1, 2, 3
-_INDEX, _UUID, _UUID_BYTES = 1, 1, 1
+_INDEX, _UUID, _INDEX_FILES = 1, 1, 10
 _DELETION_SUFFIXES = {0: "arrow", 1: "bin"}
 
 
@@ -63,7 +63,7 @@ def is_content(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The content files that a version needs; of indices their folders."""
+    """The content files that a version needs; `indices` are the folders of its indices."""
 
     files: frozenset[str]
     indices: frozenset[str]
@@ -85,7 +85,9 @@ def needs_of(manifest: bytes) -> Needs:
             if number == _FRAGMENTS and isinstance(value, bytes):
                 files |= set(_fragment_files(value))
             elif number == _INDEX_SECTION and isinstance(value, int):
-                indices = set(_index_folders(_message_at(manifest, value)))
+                section = list(_index_files(_message_at(manifest, value)))
+                indices = {folder for folder, _ in section}
+                files |= {f"{folder}/{file}" for folder, named in section for file in named}
     except (struct.error, IndexError, KeyError, ValueError) as error:
         raise UnknownFormat("a Lance manifest of another layout") from error
     return Needs(frozenset(files), frozenset(indices))
@@ -104,12 +106,14 @@ def _fragment_files(message: bytes) -> Iterator[str]:
             yield f"{DELETIONS}/{fragment}-{of.get(_READ_VERSION, 0)}-{of.get(_DELETION_ID, 0)}.{suffix}"
 
 
-def _index_folders(message: bytes) -> Iterator[str]:
+def _index_files(message: bytes) -> Iterator[tuple[str, list[str]]]:
+    """Each index's folder, and its files where the manifest lists them."""
     for number, index in _fields(message):
         if number == _INDEX and isinstance(index, bytes):
-            messages = (v for n, v in _fields(index) if n == _UUID and isinstance(v, bytes))
-            uuids = (v for uuid in messages for n, v in _fields(uuid) if n == _UUID_BYTES)
-            yield from (f"{INDICES}/{UUID(bytes=uuid)}" for uuid in uuids if isinstance(uuid, bytes))
+            parts = [(n, v) for n, v in _fields(index) if isinstance(v, bytes)]
+            uuids = [v for n, uuid in parts if n == _UUID for _, v in _fields(uuid) if isinstance(v, bytes)]
+            files = (v for n, file in parts if n == _INDEX_FILES for m, v in _fields(file) if m == _PATH)
+            yield f"{INDICES}/{UUID(bytes=uuids[0])}", [f.decode() for f in files if isinstance(f, bytes)]
 
 
 def _message_at(data: bytes, position: int) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
+from itertools import takewhile
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -184,7 +185,11 @@ class Replica:
         if not needs[0].files and not needs[0].indices:  # an empty table waits for no upload
             put[0] = self._transfers.start(put[0]).result
         self._transfers.upload({self._key(name): self._path / name for name in content})
-        if not all(commit() for commit in put):
+        committed = list(takewhile(bool, (commit() for commit in put)))
+        if len(committed) < len(put):
+            used = needs[: len(committed)]
+            lost = [name for name in content if not any(need.has(name) for need in used)]
+            self._transfers.delete(self._key(name) for name in lost)
             return False
         self._pack(content, manifests)
         self._held |= {name: fresh[name] for name in [*content, *manifests]}
