@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from tests.support import sam
+from varve.adapters.replicas import Caching
 from varve.domain.calendar import SUMMARY_GRAINS, parse_instant
+from varve.settings import DEFAULT_CACHE_MEGABYTES
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = (
@@ -343,6 +345,15 @@ def test_only_write_changes_or_deletes_a_store(stack: sam.Template) -> None:
     for name in FUNCTIONS:
         changing = _reached(stack, name, "s3:PutObject") | _reached(stack, name, "s3:DeleteObject")
         assert any(it.startswith(stores) for it in changing) == (name == "WriteFunction")
+
+
+def test_copies_of_stores_fit_on_the_functions_disks_while_one_is_compacted(stack: sam.Template) -> None:
+    cache = Caching(Path(), DEFAULT_CACHE_MEGABYTES * 10**6)
+    for name in ("WriteFunction", "SummarizeFunction", "SearchFunction"):
+        properties = _function(stack, name)
+        assert not {"VARVE_CACHE_DIR", "VARVE_CACHE_MEGABYTES"} & properties["Environment"]["Variables"].keys()
+        disk = properties.get("EphemeralStorage", {"Size": 512})["Size"] * 2**20
+        assert cache.bytes + cache.store_bytes < disk
 
 
 def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
