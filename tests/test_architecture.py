@@ -85,8 +85,18 @@ def test_the_domain_knows_no_library_of_the_outside_world() -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["ports.py", "messages.py", "settings.py", "tool_calls.py", "pipeline", "prompts"]
-)
+    "package",
+    [
+        "ports.py",
+        "knowledge_ports.py",
+        "messages.py",
+        "wire.py",
+        "settings.py",
+        "tool_calls.py",
+        "pipeline",
+        "prompts",
+    ],
+)  # fmt: skip
 def test_the_inside_imports_no_adapters_and_no_composition(package: str) -> None:
     outer = (
         "varve.adapters",
@@ -123,7 +133,8 @@ def test_only_adapters_import_the_outside_worlds_libraries() -> None:
 
 
 def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
-    allowed = {"shared/varve/bootstrap.py", "shared/varve/application.py", *map(name, HANDLERS)}
+    root = {"bootstrap.py", "context_parts.py", "application.py"}
+    allowed = {*(f"shared/varve/{module}" for module in root), *map(name, HANDLERS)}
     found = {
         name(path)
         for path in ALL
@@ -136,11 +147,12 @@ def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
 def test_invariant_4_only_write_takes_a_writer() -> None:
     allowed = {
         "shared/varve/ports.py",
+        "shared/varve/knowledge_ports.py",
         "shared/varve/pipeline/write.py",
         "shared/varve/bootstrap.py",
         "shared/varve/application.py",
     }
-    writers = {"MemoryWriter", "GraphWriter", "Stores"}
+    writers = {"MemoryWriter", "GraphWriter", "ProfileWriter", "Stores"}
     found = {name(path) for path in ALL if mentions(path) & writers}
     assert found - allowed == set()
     assert "shared/varve/pipeline/write.py" in found

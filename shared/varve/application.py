@@ -13,6 +13,7 @@ from varve.domain.conversation import Conversation
 from varve.domain.identity import Scope
 from varve.domain.query import SearchRequest
 from varve.domain.triple import TripleOperation
+from varve.knowledge import Knowledge
 from varve.messages import WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
@@ -160,10 +161,15 @@ class Application:
         return Nights(self.parts, self.ledger, self._write_queue)
 
     @cached_property
+    def knowledge(self) -> Knowledge:
+        """Context and profiles."""
+        return Knowledge(self.parts, self.views, lambda: self._write_queue)
+
+    @cached_property
     def _stores(self) -> Stores:
         """The writers, handed out only after the endpoint has shown that it is safe to write to."""
         self.parts.require_safe_store()
-        return Stores(self.parts.records, self.parts.graph, self.ledger)
+        return Stores(self.parts.records, self.parts.graph, self.parts.profiles, self.ledger)
 
     @cached_property
     def _ingest_queue(self) -> Queue:

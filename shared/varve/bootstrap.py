@@ -2,21 +2,33 @@
 
 import os
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varve.clock import system_clock
+from varve.context_parts import build_finder, build_reranker
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
 from varve.domain.personal import Mode, pseudonym
 from varve.domain.usage import Usage
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.ports import LLM, Clock, DeadLetterBox, Detector, Embedder, Extractor, Objects, Summarizer
+from varve.knowledge_ports import EntityFinder, Reranker
+from varve.ports import (
+    LLM,
+    Clock,
+    DeadLetterBox,
+    Detector,
+    Embedder,
+    Extractor,
+    Objects,
+    Summarizer,
+)
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
     from varve.adapters.aws import SqsDeadLetters, SqsQueue
+    from varve.adapters.json_profiles import JsonProfiles
     from varve.adapters.lance import LanceRecords
     from varve.adapters.parquet_graph import ParquetGraph
     from varve.pipeline.privacy import Privacy
@@ -67,6 +79,13 @@ class Parts:
         from varve.adapters.parquet_graph import ParquetGraph
 
         return ParquetGraph(self.objects)
+
+    @cached_property
+    def profiles(self) -> "JsonProfiles":
+        """The users' profiles, to read and (in the writer) to write."""
+        from varve.adapters.json_profiles import JsonProfiles
+
+        return JsonProfiles(self.objects)
 
     @cached_property
     def ingest_queue(self) -> "SqsQueue":
@@ -227,12 +246,29 @@ class Parts:
             )
         return key.strip().encode()
 
-    def _llm(self, name: ModelName, config: WorkspaceConfig) -> LLM:
+    def reranker(self, config: WorkspaceConfig) -> Reranker | None:
+        """The workspace's reranker, where one is configured. Raises Misconfigured."""
+        return build_reranker(config, self.settings, lambda: self._api_key(config))
+
+    def entity_finder(self, config: WorkspaceConfig) -> EntityFinder | None:
+        """A model that names what a prompt speaks of, where one is configured. Raises Misconfigured."""
+        return build_finder(config, self.settings, partial(self._llm, config=config, max_retries=0))
+
+    def _llm(
+        self, name: ModelName, config: WorkspaceConfig, max_retries: int = 1, timeout: float = 60.0
+    ) -> LLM:
         from varve.adapters.openai_llm import OpenAILLM
 
         key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
-        return OpenAILLM(name.name, api_key=key, base_url=base_url, max_retries=1, usage=self.usage)
+        return OpenAILLM(
+            name.name,
+            api_key=key,
+            base_url=base_url,
+            max_retries=max_retries,
+            timeout=timeout,
+            usage=self.usage,
+        )
 
     def _api_key(self, config: WorkspaceConfig) -> str:
         """The key from where the workspace or the environment says it lies, never from the store."""

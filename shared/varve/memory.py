@@ -12,6 +12,7 @@ from varve.bootstrap import Parts
 from varve.clock import fixed_clock, system_clock
 from varve.domain.answer import SearchResponse
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
+from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
@@ -85,6 +86,28 @@ class Memory:
         named = {name: _plain(value) for name, value in arguments.items() if value is not None}
         request = parse_search_request({"query_text": query_text, **named})
         return self._application.search(self.scope, request, now)
+
+    def context(
+        self, prompt: str, *, user_id: str | None = None, now: datetime | None = None, **limits: Any
+    ) -> ContextBlock:
+        """The block to put before a prompt: `str()` of what is returned, empty where nothing bears on it.
+
+        `limits` are max_tokens (1,000) and documents, texts to choose passages from. With `user_id`
+        nothing but that user's memory enters. Raises Rejected: names the argument.
+        """
+        named = {name: value for name, value in limits.items() if value is not None}
+        request = parse_context_request({"prompt": prompt, "user_id": user_id, **named})
+        return self._application.knowledge.context(self.scope, request, now)
+
+    def profile(self, *, user_id: str | None = None, now: datetime | None = None) -> dict[str, Any]:
+        """A user's attributes and their history; of those without an id, where none is given."""
+        return self._application.knowledge.profile(self.scope, user_id, now)
+
+    def set_profile(
+        self, key: str, value: str, *, user_id: str | None = None, now: datetime | None = None
+    ) -> None:
+        """Set an attribute, add to a list, or with an empty value end what it has. Raises Rejected."""
+        self._application.knowledge.set_attribute(self.scope, key, value, user_id, now)
 
     def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them (None: down to the messages), as JSON values.

@@ -1,17 +1,17 @@
 """The queues' JSON: what travels between the functions, encoded, decoded and refused."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from varve.domain import triple
+from varve.domain import profile, triple
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Conversation, Message, parse_conversation
-from varve.domain.errors import Rejected, Retryable
-from varve.domain.identity import Scope, digest, path_id
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope, digest, reference
 from varve.domain.ledger import NO_CHANGES, LedgerChanges
+from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord
 from varve.domain.triple import TripleOperation
 from varve.encoding import (
@@ -22,13 +22,7 @@ from varve.encoding import (
     record_from_json,
 )
 from varve.ports import Delivery, Objects, Queue
-
-MAX_BODY_BYTES = 250_000
-"""What may travel in a message, in bytes of UTF-8; more takes the claim check.
-
-Below the 256 KiB that every SQS queue takes, leaving room for message attributes.
-"""
-_MAX_GROUP = 128
+from varve.wire import MAX_BODY_BYTES, dump, group_of, load, malformed, read_body, send_body, typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +74,16 @@ class WriteTriples:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteProfile:
+    """Statements about one user of an agent."""
+
+    scope: Scope
+    user_id: str
+    entries: tuple[ProfileEntry, ...]
+    correlation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SummarizePeriod:
     """One agent's period to bring up to date, as of the planning pass's time."""
 
@@ -97,7 +101,7 @@ class CleanAgent:
     planned_at: datetime
 
 
-WriteMessage = WriteRecords | WriteTriples | ExpirePeriods
+WriteMessage = WriteRecords | WriteTriples | WriteProfile | ExpirePeriods
 WorkMessage = SummarizePeriod | CleanAgent
 
 
@@ -113,8 +117,8 @@ def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> No
     }
     times = {"receivedAt": iso(message.received_at), "correlationId": message.correlation_id}
     body = {"type": "ingest", **content, **times}
-    group = _group(str(conversation.workspace_id), str(conversation.agent_id), conversation.conversation_id)
-    _send(body, content, group, conversation.scope, queue, objects)
+    group = group_of(str(conversation.workspace_id), str(conversation.agent_id), conversation.conversation_id)
+    send_body(body, content, group, conversation.scope, queue, objects)
 
 
 def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
@@ -147,25 +151,34 @@ def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> No
     _send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
+def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
+    """Make the statements durable on the write queue, in the profiles' group. Raises Retryable."""
+    entries = [profile.entry_as_json(entry) for entry in message.entries]
+    fields = {"userId": message.user_id, "entries": entries, "correlationId": message.correlation_id}
+    _send_write("profile", message.scope, "profile", fields, queue, objects)
+
+
 def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
     """The message of a delivery on the ingest queue. Raises Rejected: it is none; Retryable."""
-    body = _read(delivery, objects, {"ingest"})
+    body = read_body(delivery, objects, {"ingest"})
     try:
         conversation = parse_conversation(body["conversation"])
         conversation.scope  # noqa: B018 - raises where workspace or agent is missing
         context = tuple(Message.model_validate(message) for message in body["context"])
         return IngestMessage(conversation, context, parse_instant(body["receivedAt"]))
     except (KeyError, TypeError, ValueError) as error:
-        raise _malformed(error) from error
+        raise malformed(error) from error
 
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
-    body = _read(delivery, objects, {"records", "triples", "expire"})
+    body = read_body(delivery, objects, {"records", "triples", "profile", "expire"})
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
         if body["type"] == "triples":
             return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
+        if body["type"] == "profile":
+            return _profile(body, scope)
         grain, changes = Grain(body["grain"]), ledger_from_json(body, scope)
         if body["type"] == "expire":
             labels = tuple(Period.parse(label, grain).label for label in body["labels"])
@@ -173,7 +186,16 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
         records = tuple(map(record_from_json, body["records"]))
         return WriteRecords(scope, grain, str(body["model"]), records, changes)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise _malformed(error) from error
+        raise malformed(error) from error
+
+
+def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
+    """Statements of that very user alone: a forged one would be out of reach of an erasure."""
+    user_id = reference(body["userId"], "userId")
+    entries = tuple(map(profile.entry_from_json, body["entries"]))
+    if any(entry.user_id != user_id for entry in entries):
+        raise Rejected("entries", "are about another user than the message's")
+    return WriteProfile(scope, user_id, entries)
 
 
 def _send_write(
@@ -181,69 +203,7 @@ def _send_write(
 ) -> None:
     """A message for one store's group of the write queue."""
     body = {"type": type_, "workspaceId": scope.workspace, "agentId": scope.agent, **fields}
-    _send(body, body, _group(scope.workspace, scope.agent, store), scope, queue, objects)
-
-
-def _send(
-    body: dict[str, Any], content: dict[str, Any], group: str, scope: Scope, queue: Queue, objects: Objects
-) -> None:
-    """Send the body, or, where it is too large, put it under `payloads/` and send a claim check."""
-    text = _dump(body)
-    key = digest(_dump(content))
-    if len(text.encode()) > MAX_BODY_BYTES:
-        path = f"payloads/{scope.workspace}/{scope.agent}/{key}.json"
-        objects.put(path, text.encode())
-        stub = {"type": body["type"], "payload": path, "correlationId": body.get("correlationId")}
-        text = _dump({name: value for name, value in stub.items() if value is not None})
-    queue.send(text, group=group, deduplication_id=key)
-
-
-def _read(delivery: Delivery, objects: Objects, types: set[str]) -> dict[str, Any]:
-    """The body, fetched from `payloads/` where the message is a claim check."""
-    body = _load(delivery.body)
-    if isinstance(body, dict) and "payload" in body:
-        body = _load(_claimed(body["payload"], objects))
-    return _typed(body, types)
-
-
-def _typed(body: Any, types: set[str]) -> dict[str, Any]:
-    if not isinstance(body, dict) or str(body.get("type")) not in types:
-        raise Rejected("message", f"is not of a type this queue carries ({', '.join(sorted(types))})")
-    return body
-
-
-def _claimed(path: object, objects: Objects) -> bytes:
-    """The payload a claim check points to; only ever below one agent's own payloads."""
-    parts = path.split("/") if isinstance(path, str) else []
-    if len(parts) != 4 or parts[0] != "payloads":
-        raise Rejected("payload", "is not the path of a payload")
-    stored = objects.get("/".join(["payloads", *(path_id(part, "payload") for part in parts[1:])]))
-    if stored is None:
-        raise Retryable("payload: there is no such object (yet)")
-    return stored.data
-
-
-def _load(text: str | bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Rejected("message", "is not valid JSON") from error
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _group(*parts: str) -> str:
-    """`workspace:agent:store`, or its hash where SQS would not take the length."""
-    group = ":".join(parts)
-    return group if len(group) <= _MAX_GROUP else digest(group)
-
-
-def _malformed(error: Exception) -> Rejected:
-    if isinstance(error, KeyError):
-        return Rejected(str(error.args[0]), "is missing from the message")
-    return Rejected("message", f"does not have the form of its type ({type(error).__name__})")
+    send_body(body, body, group_of(scope.workspace, scope.agent, store), scope, queue, objects)
 
 
 def records_in_bounds(
@@ -253,7 +213,7 @@ def records_in_bounds(
     pieces: list[list[EmbeddedRecord]] = [[]]
     size = 0
     for embedded in message.records:
-        cost = len(_dump(record_as_json(embedded)).encode()) + 1
+        cost = len(dump(record_as_json(embedded)).encode()) + 1
         if pieces[-1] and size + cost > max_bytes:
             pieces.append([])
             size = 0
@@ -278,14 +238,14 @@ def send_cleaning(message: CleanAgent, *, queue: Queue) -> None:
 
 def read_work(delivery: Delivery) -> WorkMessage:
     """The message of a delivery on the work queue. Raises Rejected: it is none."""
-    body = _typed(_load(delivery.body), {"summarize", "clean"})
+    body = typed(load(delivery.body), {"summarize", "clean"})
     try:
         scope, planned_at = Scope(body["workspaceId"], body["agentId"]), parse_instant(body["plannedAt"])
         if body["type"] == "clean":
             return CleanAgent(scope, notes_from_json(body["notes"], scope), planned_at)
         return SummarizePeriod(scope, Period.parse(body["period"], Grain(body["grain"])), planned_at)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _malformed(error) from error
+        raise malformed(error) from error
 
 
 def _send_work(
@@ -293,5 +253,5 @@ def _send_work(
 ) -> None:
     scope = message.scope
     owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
-    body = _dump({"type": type_, **owner, **fields, "plannedAt": iso(message.planned_at)})
-    queue.send(body, group=_group(scope.workspace, scope.agent), deduplication_id=digest(body, *news))
+    body = dump({"type": type_, **owner, **fields, "plannedAt": iso(message.planned_at)})
+    queue.send(body, group=group_of(scope.workspace, scope.agent), deduplication_id=digest(body, *news))

@@ -149,10 +149,7 @@ class GraphView(Protocol):
         """The triples that hold, those that began last first."""
 
     def neighbours(self, entity: str, hops: int, at: datetime | None, most: int) -> list[Neighbour]:
-        """The entities within so many hops, nearest first; `at` None: over what holds now.
-
-        Of each entity only the newest edges are followed, so that hubs do not lead everywhere.
-        """
+        """The entities within so many hops over each one's newest edges, nearest first; `at` None: now."""
 
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime | None, most: int

@@ -36,6 +36,10 @@ class Settings:
     summary_queue_url: str | None = None
     llm: ModelName = ModelName("offline")
     embedder: ModelName = ModelName("embedded")
+    reranker: ModelName = ModelName("off")
+    reranker_url: str | None = None
+    reranker_key: str | None = None
+    entities: ModelName = ModelName("offline")
     base_url: str = DEFAULT_BASE_URL
     api_key: str | None = None
     api_key_secret: str | None = None
@@ -66,6 +70,10 @@ def read_settings(environment: Mapping[str, str], store: str | None = None) -> S
         summary_queue_url=environment.get("VARVE_SUMMARY_QUEUE_URL") or None,
         llm=llm_name(environment.get("VARVE_LLM") or "offline", "VARVE_LLM"),
         embedder=embedder_name(environment.get("VARVE_EMBEDDER") or "embedded", "VARVE_EMBEDDER"),
+        reranker=reranker_name(environment.get("VARVE_RERANKER") or "off", "VARVE_RERANKER"),
+        reranker_url=environment.get("VARVE_RERANKER_URL") or None,
+        reranker_key=environment.get("VARVE_RERANKER_API_KEY") or None,
+        entities=llm_name(environment.get("VARVE_ENTITIES") or "offline", "VARVE_ENTITIES"),
         base_url=environment.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL,
         api_key=environment.get("OPENAI_API_KEY") or None,
         api_key_secret=environment.get("VARVE_API_KEY_SECRET") or None,
@@ -96,12 +104,23 @@ def embedder_name(text: str, setting: str) -> ModelName:
     raise Misconfigured(f"{setting}: {text!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
 
 
+def reranker_name(text: str, setting: str) -> ModelName:
+    """`off` or `openai:<model>`. Raises Misconfigured."""
+    provider, _, name = text.partition(":")
+    if text == "off" or (provider == "openai" and name):
+        return ModelName(provider, name)
+    raise Misconfigured(f"{setting}: {text!r} is neither 'off' nor 'openai:<model>'")
+
+
 def _store(text: str) -> str:
     if text.startswith("s3://") and not text.removeprefix("s3://").partition("/")[0]:
         raise Misconfigured(f"VARVE_STORE: {text!r} names no bucket")
     if "://" in text and not text.startswith("s3://"):
         raise Misconfigured(f"VARVE_STORE: {text!r} is neither a directory nor s3://bucket/prefix")
-    return text if text.startswith("s3://") else str(Path(text).expanduser())
+    try:
+        return text if text.startswith("s3://") else str(Path(text).expanduser())
+    except RuntimeError as error:  # "~nobody": a user that this machine does not have
+        raise Misconfigured(f"VARVE_STORE: {text!r} names no home directory") from error
 
 
 def _whole(environment: Mapping[str, str], variable: str, default: int) -> int:

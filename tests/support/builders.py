@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.answer import SearchResponse
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import VarveError
@@ -178,7 +179,7 @@ class RecordingQueue:
 
 def stores_over(records: Any, graph: Any, objects: Objects) -> Stores:
     """The writers, as the composition root hands them to the write stage."""
-    return Stores(records, graph, Ledger(objects))
+    return Stores(records, graph, JsonProfiles(objects), Ledger(objects))
 
 
 def ask(

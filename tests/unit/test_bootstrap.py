@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from varve.adapters.http_reranker import HttpReranker
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.openai_llm import OpenAILLM
 from varve.bootstrap import Parts
@@ -14,6 +15,7 @@ from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.condensing import ExtractiveSummarizer
+from varve.pipeline.naming import ModelEntityFinder
 from varve.pipeline.privacy import Privacy, PrivateSummarizer
 from varve.pipeline.reading import CheckpointedExtractor
 from varve.settings import read_settings
@@ -86,6 +88,47 @@ def test_a_referenced_key_is_the_one_that_is_sent(monkeypatch: pytest.MonkeyPatc
     config = configured(models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}})
     parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(config, "support", FILTER)
     assert keys == ["theirs"]
+
+
+def test_without_settings_nothing_is_reranked_and_no_model_names_entities() -> None:
+    assert parts().reranker(WorkspaceConfig()) is None
+    assert parts().entity_finder(WorkspaceConfig()) is None
+
+
+def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[tuple[str, str | None, str]] = []
+
+    def spy(self: HttpReranker, model: str, *, api_key: str | None, base_url: str) -> None:
+        made.append((model, api_key, base_url))
+
+    monkeypatch.setattr(HttpReranker, "__init__", spy)
+    own = {"VARVE_RERANKER_URL": "https://rank.example/v1", "VARVE_RERANKER_API_KEY": "rank-key"}
+    models = {"OPENAI_BASE_URL": "https://llm.example/v1", "OPENAI_API_KEY": "ours"}
+    theirs = {
+        "reranker": "openai:r2", "base_url": "https://theirs.example", "key": {"environment": "THEIR_API_KEY"}
+    }  # fmt: skip
+    parts(VARVE_RERANKER="openai:r1", **models, **own).reranker(WorkspaceConfig())
+    parts(VARVE_RERANKER="openai:r1", **models).reranker(WorkspaceConfig())
+    parts(THEIR_API_KEY="theirs", **models, **own).reranker(configured(models=theirs))
+    assert made == [
+        ("r1", "rank-key", "https://rank.example/v1"),
+        ("r1", "ours", "https://llm.example/v1"),
+        ("r2", "theirs", "https://theirs.example"),
+    ]
+    assert parts(VARVE_RERANKER="openai:r1").reranker(configured(models={"reranker": "off"})) is None
+
+
+def test_a_rerankers_own_address_needs_a_key_of_its_own() -> None:
+    built = parts(VARVE_RERANKER="openai:r", VARVE_RERANKER_URL="https://x.example", OPENAI_API_KEY="ours")
+    with pytest.raises(Misconfigured, match="VARVE_RERANKER_API_KEY"):
+        built.reranker(WorkspaceConfig())
+
+
+def test_a_model_may_name_entities() -> None:
+    built = parts(VARVE_ENTITIES="openai:small", OPENAI_API_KEY="key")
+    assert isinstance(built.entity_finder(WorkspaceConfig()), ModelEntityFinder)
 
 
 def test_an_address_of_its_own_needs_a_key_of_its_own() -> None:

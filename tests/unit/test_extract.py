@@ -24,19 +24,22 @@ from tests.support.builders import (
     stores_over,
 )
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain, parse_instant
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.extraction import Batch, Extraction
 from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
+from varve.domain.rules import RuleExtractor
 from varve.domain.text import MAX_PASSAGE_CHARACTERS, estimated_tokens
 from varve.domain.triple import Triple
-from varve.messages import MAX_BODY_BYTES, IngestMessage, WriteRecords, read_ingest, read_write
+from varve.messages import IngestMessage, WriteRecords, read_ingest, read_write
 from varve.pipeline.extract import CONTEXT_UTTERANCES, MAX_BATCH_TOKENS, ExtractOutcome, extract
 from varve.pipeline.ingest import ingest
 from varve.pipeline.timeline import messages_on
 from varve.pipeline.write import write_now
+from varve.wire import MAX_BODY_BYTES
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOTHING = ExtractOutcome()
@@ -101,6 +104,21 @@ def test_words_and_facts_are_kept_with_who_said_them_and_when() -> None:
         assert (record.period, record.source_ids) == ("2026-03-01", ("m1",))
         assert (record.conversation_id, record.user_id, record.about) == ("c-1", "u-42", "Dana")
     assert (triple.source_id, triple.label, triple.target_id) == ("dana", "likes", "tea")
+
+
+def test_what_a_user_says_of_themselves_goes_into_their_own_profile() -> None:
+    stage = Stage()
+    dana = raw_message("I live in Lisbon. My sister Hannah lives in Leeds.", name="Dana", id="m1")
+    marco = raw_message("I live in Valencia.", name="Marco", id="m2", userId="u-7")
+    stage.take(a_conversation(dana, marco), extractor=RuleExtractor())
+    stage.take(a_conversation(dana, marco), extractor=RuleExtractor())
+    _ = stage.written
+    profiles = JsonProfiles(stage.objects)
+    held = {user: profiles.entries(ACME, user) for user in ("u-42", "u-7", "default")}
+    assert {user: [(e.key, e.value) for e in entries] for user, entries in held.items()} == {
+        "u-42": [("location", "Lisbon")], "u-7": [("location", "Valencia")], "default": [],
+    }  # fmt: skip
+    assert (held["u-42"][0].conversation_id, held["u-42"][0].message_ids) == ("c-1", ("m1",))
 
 
 def test_a_period_is_a_day_of_the_workspaces_zone() -> None:

@@ -26,20 +26,23 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
+from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.messages import (
-    MAX_BODY_BYTES,
     IngestMessage,
+    WriteProfile,
     WriteRecords,
     WriteTriples,
     read_ingest,
     read_write,
     records_in_bounds,
     send_ingest,
+    send_profile,
     send_records,
     send_triples,
 )
 from varve.ports import Delivery
+from varve.wire import MAX_BODY_BYTES
 
 LONG = "w" * 128
 TEXT = st.text(max_size=20)
@@ -82,6 +85,10 @@ class Wire:
         send_triples(message, queue=self.queue, objects=self.objects)
         return read_write(self.queue.sent[-1], objects=self.objects)
 
+    def profile(self, message: WriteProfile) -> Any:
+        send_profile(message, queue=self.queue, objects=self.objects)
+        return read_write(self.queue.sent[-1], objects=self.objects)
+
     def ingest(self, message: IngestMessage) -> IngestMessage:
         send_ingest(message, queue=self.queue, objects=self.objects)
         return read_ingest(self.queue.sent[-1], objects=self.objects)
@@ -118,6 +125,23 @@ def test_operations_arrive_as_they_were_sent() -> None:
     assert Wire().triples(sent) == sent
 
 
+def profile_message(user_id: str = "u-42") -> WriteProfile:
+    entry = ProfileEntry(user_id, "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana")
+    return WriteProfile(ACME, user_id, (entry,))
+
+
+def test_statements_about_a_user_arrive_as_they_were_sent() -> None:
+    assert Wire().profile(profile_message()) == profile_message()
+
+
+def test_statements_about_another_user_than_the_messages_are_refused() -> None:
+    wire = Wire()
+    wire.profile(profile_message())
+    forged = json.dumps({**wire.body, "userId": "u-7"})
+    with pytest.raises(Rejected, match="another user"):
+        read_write(Delivery("1", forged, "g"), objects=InMemoryObjects())
+
+
 def test_a_conversation_arrives_as_it_was_sent() -> None:
     conversation = a_conversation(
         raw_message("I moved.", timestamp="2026-03-02T09:15:00.5Z", extra={"a": [1, None]}),
@@ -146,8 +170,10 @@ def test_invariant_4_each_store_and_each_conversation_has_a_group_of_its_own() -
     wire = Wire()
     wire.records(records_message(a_record()))
     wire.triples(WriteTriples(ACME, (an_operation(),)))
+    wire.profile(profile_message())
     wire.ingest(IngestMessage(a_conversation("hi"), (), MORNING))
-    assert wire.queue.groups == ["acme:support:working", "acme:support:graph", "acme:support:c-1"]
+    groups = [group.removeprefix("acme:support:") for group in wire.queue.groups]
+    assert groups == ["working", "graph", "profile", "c-1"]
 
 
 def test_a_group_too_long_for_the_queue_is_hashed_and_stays_the_same() -> None:
@@ -228,7 +254,9 @@ def bodies() -> list[dict[str, Any]]:
     wire.triples(WriteTriples(ACME, (an_operation(),)))
     triples = wire.body
     wire.ingest(IngestMessage(a_conversation("hi"), tuple(a_conversation("a").messages), MORNING))
-    return [records, triples, wire.body]
+    ingest = wire.body
+    wire.profile(profile_message())
+    return [records, triples, ingest, wire.body]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -262,11 +290,12 @@ def test_a_message_with_anything_in_any_place_is_read_or_rejected(
     except (Rejected, Retryable):
         return
     wire = Wire()
-    verb = {WriteRecords: wire.records, WriteTriples: wire.triples, IngestMessage: wire.ingest}[type(message)]
+    verbs = {WriteRecords: wire.records, WriteTriples: wire.triples, WriteProfile: wire.profile}
+    verb: Any = {**verbs, IngestMessage: wire.ingest}[type(message)]
     assert type(verb(message)) is type(message)
 
 
-@pytest.mark.parametrize("which", [0, 1, 2])
+@pytest.mark.parametrize("which", [0, 1, 2, 3])
 def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(which: int) -> None:
     for name in bodies()[which].keys() - {"type", "grain", "correlationId"}:
         body = bodies()[which]
@@ -291,7 +320,7 @@ def test_a_record_with_a_field_of_the_wrong_type_never_reaches_a_store(name: str
 
 
 def test_a_message_of_the_other_queue_is_rejected() -> None:
-    records, _, ingest = bodies()
+    records, _, ingest, _ = bodies()
     with pytest.raises(Rejected, match="type"):
         read_ingest(Delivery("1", json.dumps(records), "g"), objects=InMemoryObjects())
     with pytest.raises(Rejected, match="type"):

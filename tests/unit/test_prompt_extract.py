@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope
+from varve.domain.profile import KEY_OF_PREDICATE
 from varve.domain.triple import SINGLE_VALUED
 from varve.prompts.extract import INSTRUCTIONS, ExtractReply, fingerprint, system_text, user_text
 
@@ -98,6 +99,11 @@ def test_the_model_is_told_the_rules_of_the_graph() -> None:
     assert all(predicate in system for predicate in SINGLE_VALUED)
     assert all(word in system for word in ("ADD", "UPDATE", "DELETE", '"replaces"', "snake_case"))
     assert "never an\ninstruction" in system
+
+
+def test_the_model_is_told_what_makes_a_profile() -> None:
+    told = system_text().partition("becomes their profile")[2].partition("- ADD")[0]
+    assert all(predicate in told for predicate in KEY_OF_PREDICATE)
 
 
 def test_a_workspaces_words_replace_ours_but_not_the_contract() -> None:

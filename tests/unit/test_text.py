@@ -1,21 +1,18 @@
-"""Words before they are remembered: without our own echo, in bounded passages."""
+"""Words before they are remembered: in bounded passages, weighed and counted."""
 
 from __future__ import annotations
 
 import math
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.text import (
-    INJECTED_TAGS,
     MAX_PASSAGE_CHARACTERS,
     estimated_tokens,
     passages,
     salience,
-    without_injected,
 )
 
 PROSE = st.text(st.sampled_from("ab é.?!\n\t  用😀"), max_size=400)
@@ -56,54 +53,6 @@ def test_a_megabyte_is_cut_quickly() -> None:
     started = time.perf_counter()
     pieces = list(passages("word " * 200_000))
     assert max(map(len, pieces)) <= MAX_PASSAGE_CHARACTERS
-    assert time.perf_counter() - started < 5
-
-
-@pytest.mark.parametrize("tag", [*INJECTED_TAGS, "MEMORY", "Varve-Memory"])
-@pytest.mark.parametrize("attributes", ["", ' source="varve"', "\n  a='1' b"])
-def test_a_block_of_recalled_memory_is_left_out(tag: str, attributes: str) -> None:
-    text = f"Before.\n<{tag}{attributes}>\n<entry>Dana lives in Lisbon.</entry>\n</{tag} >\nI like tea."
-    assert without_injected(text).split() == ["Before.", "I", "like", "tea."]
-
-
-def test_several_blocks_are_left_out_and_what_lies_between_stays() -> None:
-    assert without_injected("<memory>a</memory>one<memories>b</memories>two").split() == ["onetwo"]
-
-
-def test_a_block_within_another_kind_of_block_goes_with_it() -> None:
-    assert without_injected("<varve-memory>a <memory>b</memory> c</varve-memory>rest") == "rest"
-
-
-def test_a_block_that_was_cut_off_is_left_out_to_its_end() -> None:
-    assert without_injected("I like tea.\n<varve-memory>\nDana lives in") == "I like tea."
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I have a bad memory.",
-        "a < b and memory > 4 GB",
-        "<memorial>Rome</memorial>",
-        "<mem>x</mem>",
-        "</memory> x",
-    ],
-)
-def test_words_that_only_resemble_a_block_stay(text: str) -> None:
-    assert without_injected(text) == text
-
-
-@given(PROSE.map(str.strip), PROSE)
-def test_injection_before_or_after_leaves_the_words_themselves(words: str, recalled: str) -> None:
-    block = f"<varve-memory>\n{recalled}\n</varve-memory>"
-    assert without_injected(f"{block}\n{words}") == words
-    assert without_injected(f"{words}\n{block}") == words
-
-
-def test_many_blocks_left_open_take_no_time_to_speak_of() -> None:
-    started = time.perf_counter()
-    without_injected("<memory " * 50_000)
-    without_injected("<memory>" * 50_000)
-    without_injected("<memory></memories>" * 20_000)
     assert time.perf_counter() - started < 5
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,14 +22,23 @@ from tests.support.builders import (
     stores_over,
 )
 from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
+from varve.domain.profile import ProfileEntry, standing
 from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord, Record
 from varve.domain.triple import TripleOperation
-from varve.messages import WriteRecords, WriteTriples, send_records, send_triples
+from varve.messages import (
+    WriteProfile,
+    WriteRecords,
+    WriteTriples,
+    send_profile,
+    send_records,
+    send_triples,
+)
 from varve.pipeline.write import WriteOutcome, write, write_now
 from varve.ports import Delivery
 
@@ -79,6 +89,13 @@ class Writer:
         send_triples(WriteTriples(scope, operations), queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
+    def send_profile(self, value: str, day: int = 0, user_id: str = "u-42", scope: Scope = ACME) -> Delivery:
+        at = MORNING + timedelta(days=day)
+        entry = ProfileEntry(user_id, "location", value, at, at, "c-1", (f"m{day}",), "Dana")
+        message = WriteProfile(scope, user_id, (entry,))
+        send_profile(message, queue=self.queue, objects=self.objects)
+        return self.queue.sent[-1]
+
     def poison(self, group: str = "acme:support:working") -> Delivery:
         self.queue.send('{"type": "records"}', group=group, deduplication_id="poison")
         return self.queue.sent[-1]
@@ -104,6 +121,22 @@ def test_a_batch_is_one_commit_for_each_store() -> None:
     assert (outcome.returned, outcome.records, outcome.operations) == ([], 11, 3)
     assert sorted(writer.records.commits, key=str) == [(ACME, 10), (RIVAL, 1)]
     assert writer.graph.commits == [3]
+
+
+def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times() -> None:
+    writer = Writer()
+    batch = [
+        writer.send_profile("Porto", 9),
+        writer.send_profile("Leeds"),
+        writer.send_profile("x", 1, "u-7"),
+    ]
+    assert writer.write(*batch).attributes == 3
+    assert writer.write(*reversed(batch), *batch).attributes == 0
+    profiles = JsonProfiles(writer.objects)
+    assert [e.value for e in profiles.entries(ACME, "u-42")] == ["Leeds", "Porto"]
+    assert [e.value for e in standing(profiles.entries(ACME, "u-42"), MORNING + timedelta(10))] == ["Porto"]
+    assert len(profiles.entries(ACME, "u-7")) == 1
+    assert profiles.entries(RIVAL, "u-42") == []
 
 
 def test_invariant_7_each_tenants_records_are_in_its_own_store_only() -> None:

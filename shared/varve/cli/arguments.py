@@ -2,12 +2,11 @@
 
 import argparse
 
+from varve.cli.knowledge import add_context, add_profile
 from varve.cli.operations import add_dlq
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 
 NOT_BUILT = {
-    "context": "the block to put before a prompt",
-    "profile": "a user's profile",
     "forget": "erase, with a receipt",
     "export": "write memory to a directory",
     "import": "read memory from a directory",
@@ -32,6 +31,8 @@ def parser() -> argparse.ArgumentParser:
     ingest = command("ingest", "take conversations in: one JSON object, a JSON array or JSON Lines")
     ingest.add_argument("files", nargs="+", metavar="FILE", help="a file, or - for standard input")
     _search(command("search", "ask memory; without TEXT, the newest first"))
+    add_context(command("context", "the block to put before a prompt"))
+    add_profile(command("profile", "a user's stable attributes: show, set KEY VALUE"))
     show = command("show", "a record and its sources, level by level")
     show.add_argument("id", metavar="ID")
     show.add_argument("--depth", metavar="N", type=int, help="levels of sources; default: to the messages")

@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from varve.cli import knowledge
 from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import read_conversations
 from varve.cli.operations import dlq
@@ -141,10 +142,12 @@ def graph(options: argparse.Namespace) -> None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "cleanup": cleanup,
     "config": config,
+    "context": lambda options: knowledge.context(open_memory(options), options),
     "demo": demo,
     "dlq": dlq,
     "graph": graph,
     "ingest": ingest,
+    "profile": lambda options: knowledge.profile(open_memory(options), options),
     "search": search,
     "show": show,
     "status": status,

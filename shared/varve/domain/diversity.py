@@ -1,5 +1,6 @@
 """Maximal marginal relevance: a choice that answers the question without saying one thing five times."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,6 +9,10 @@ from varve.domain.record import Vector
 
 BALANCE = 0.7
 """How much relevance counts against novelty where the caller does not say."""
+
+
+NEARLY_ALL = 0.85
+_WORD = re.compile(r"\w+")
 
 
 def mmr(
@@ -35,3 +40,21 @@ def mmr(
         chosen.append(best)
         likeness = np.maximum(likeness, matrix @ matrix[best])
     return chosen
+
+
+def distinct(texts: Sequence[str]) -> list[int]:
+    """The indices of the texts that do not say what an earlier one says in nearly the same words.
+
+    That is: at least 85 percent of both texts' words are shared (Jaccard), and all that have a digit.
+    """
+    kept: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    for index, text in enumerate(texts):
+        words = frozenset(_WORD.findall(text.casefold()))
+        numbers = frozenset(word for word in words if any(map(str.isdigit, word)))
+        if not any(numbers == other_numbers and _alike(words, other) for _, other, other_numbers in kept):
+            kept.append((index, words, numbers))
+    return [index for index, _, _ in kept]
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= NEARLY_ALL * len(one | other)

@@ -1,39 +1,9 @@
-"""Words as they are before they are remembered: without our own echo, in passages of bounded size."""
+"""Words as they are before they are remembered: in passages of bounded size, weighed and counted."""
 
-import re
 from collections.abc import Iterator
-
-INJECTED_TAGS = ("varve-memory", "memory", "memories", "relevant_memories", "learned_patterns")
-"""Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
-
-_OWN_TAG = INJECTED_TAGS[0]
-_OPENING = re.compile(rf"<({'|'.join(INJECTED_TAGS)})(?:\s[^<>]*)?>", re.IGNORECASE)
-_CLOSING = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in INJECTED_TAGS}
 
 MAX_PASSAGE_CHARACTERS = 2_000
 _BREAKS = ("\n\n", "\n", ". ", "? ", "! ", " ")
-
-
-def without_injected(text: str) -> str:
-    """The text without blocks of recalled memory, so that an agent's recall is never learnt anew.
-
-    A block that is not closed is left as it is, but for our own, which a limit on the prompt may have
-    cut off: nobody else writes that tag.
-    """
-    kept: list[str] = []
-    at = 0
-    never_closed: set[str] = set()
-    for opening in _OPENING.finditer(text):
-        tag = opening[1].lower()
-        if opening.start() < at or tag in never_closed:
-            continue
-        closing = _CLOSING[tag].search(text, opening.end())
-        if closing is None and tag != _OWN_TAG:
-            never_closed.add(tag)
-            continue
-        kept.append(text[at : opening.start()])
-        at = closing.end() if closing else len(text)
-    return "".join([*kept, text[at:]]).strip()
 
 
 def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:

@@ -35,6 +35,12 @@ def _embedder(name: str) -> str:
     return name
 
 
+def _reranker(name: str) -> str:
+    if not re.fullmatch(r"off|openai:.+", name):
+        raise ValueError(f"{name[:60]!r} is neither 'off' nor 'openai:<model>'")
+    return name
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
 
@@ -57,10 +63,13 @@ class KeyReference(_Part):
 
 
 class Models(_Part):
-    """Which models to use in place of VARVE_LLM, VARVE_EMBEDDER and OPENAI_BASE_URL."""
+    """Which models to use in place of VARVE_LLM, VARVE_EMBEDDER, VARVE_RERANKER, VARVE_ENTITIES and
+    OPENAI_BASE_URL."""
 
     llm: Annotated[str, AfterValidator(_llm)] | None = None
     embedder: Annotated[str, AfterValidator(_embedder)] | None = None
+    reranker: Annotated[str, AfterValidator(_reranker)] | None = None
+    entities: Annotated[str, AfterValidator(_llm)] | None = None
     base_url: str | None = None
     key: KeyReference | None = None
 

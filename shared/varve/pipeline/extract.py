@@ -7,15 +7,19 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
+from varve.domain.echo import without_injected
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
-from varve.domain.text import estimated_tokens, passages, salience, without_injected
+from varve.domain.text import estimated_tokens, passages, salience
 from varve.domain.triple import TripleOperation
 from varve.messages import (
     IngestMessage,
+    WriteProfile,
     WriteRecords,
     WriteTriples,
     records_in_bounds,
+    send_profile,
     send_records,
     send_triples,
 )
@@ -72,6 +76,7 @@ def extract(
     if extraction.operations:
         triples = WriteTriples(scope, extraction.operations, message.correlation_id)
         send_triples(triples, queue=queue, objects=objects)
+    _send_profiles(extraction, [u for _, u in spoken], message, queue, objects)
     taken_in.add(new)
     return ExtractOutcome(len(new), len(turns), len(facts), len(extraction.operations), ignored)
 
@@ -214,3 +219,18 @@ def _send_records(
     whole = WriteRecords(scope, Grain.WORKING, embedder.model, embedded, correlation_id=correlation_id)
     for piece in records_in_bounds(whole):
         send_records(piece, queue=queue, objects=objects)
+
+
+def _send_profiles(
+    extraction: Extraction,
+    spoken: Sequence[Utterance],
+    message: IngestMessage,
+    queue: Queue,
+    objects: Objects,
+) -> None:
+    """What the users said of themselves, a message for each of them."""
+    scope, correlation_id = message.conversation.scope, message.correlation_id
+    entries = stated(extraction.operations, spoken)
+    for user_id in sorted({entry.user_id for entry in entries}):
+        own = tuple(entry for entry in entries if entry.user_id == user_id)
+        send_profile(WriteProfile(scope, user_id, own, correlation_id), queue=queue, objects=objects)

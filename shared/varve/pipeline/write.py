@@ -7,7 +7,15 @@ from itertools import groupby
 from varve.domain.calendar import Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.ledger import LedgerChanges
-from varve.messages import ExpirePeriods, WriteMessage, WriteRecords, WriteTriples, read_write
+from varve.knowledge_ports import ProfileWriter
+from varve.messages import (
+    ExpirePeriods,
+    WriteMessage,
+    WriteProfile,
+    WriteRecords,
+    WriteTriples,
+    read_write,
+)
 from varve.pipeline.deliver import by_group, until_failure
 from varve.pipeline.ledger import Ledger
 from varve.ports import DeadLetters, Delivery, GraphWriter, MemoryWriter, Objects
@@ -22,15 +30,17 @@ class WriteOutcome:
     returned: list[Delivery] = field(default_factory=list)
     records: int = 0
     operations: int = 0
+    attributes: int = 0
     expired: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The two writers, which nothing but this module is given, and the ledger that follows them."""
+    """The writers, which nothing but this module is given, and the ledger that follows them."""
 
     records: MemoryWriter
     graph: GraphWriter
+    profiles: ProfileWriter
     ledger: Ledger
 
 
@@ -107,12 +117,17 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
             case WriteTriples(scope):
                 operations = [o for m in batch if isinstance(m, WriteTriples) for o in m.operations]
                 outcome.operations += stores.graph.apply(scope, operations)
+            case WriteProfile(scope, user_id):
+                entries = [e for m in batch if isinstance(m, WriteProfile) for e in m.entries]
+                outcome.attributes += stores.profiles.apply(scope, user_id, entries)
 
 
 def _store(message: WriteMessage) -> tuple[object, ...]:
     """What messages must share to be one commit; a forged body may differ from its group."""
     if isinstance(message, WriteTriples):
         return (WriteTriples, message.scope)
+    if isinstance(message, WriteProfile):
+        return (WriteProfile, message.scope, message.user_id)
     model = message.model if isinstance(message, WriteRecords) else None
     return (type(message), message.scope, message.grain, model)
 

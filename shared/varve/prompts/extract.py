@@ -11,6 +11,7 @@ from pydantic import Field
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope, digest
 from varve.domain.names import ALSO_KNOWN_AS
+from varve.domain.profile import KEY_OF_PREDICATE
 from varve.domain.triple import SINGLE_VALUED
 from varve.prompts.fence import WEEKDAYS, Shape, data_line, day_in_words, days_in_words, fenced, local
 
@@ -97,6 +98,9 @@ Where the messages themselves say that two names are one ("Robert, everybody cal
 with the full name as subject, the predicate {also_known_as} and the other name as object; do so too for a
 speaker who tells a full name, with the text of "speaker" as object. Never guess it: two people may share a
 first name.
+What users say of themselves under these predicates becomes their profile, so never guess one of them:
+{profile}.
+There "language" is the one they want to be answered in, and "prefers" how they want things done.
 - ADD: something holds that was not known. Also for one more value of a predicate with many values.
 - UPDATE: a value takes the place of another: a move, a new job, a correction, a change of mind.
   "object" is the new value, "replaces" the old one if the messages tell it, else null.
@@ -126,6 +130,7 @@ def system_text(instructions: str | None = None) -> str:
     """The system prompt; `instructions` take the place of ours, what the reply means stays."""
     contract = _CONTRACT.replace("{single_valued}", ", ".join(sorted(SINGLE_VALUED)))
     contract = contract.replace("{also_known_as}", ALSO_KNOWN_AS)
+    contract = contract.replace("{profile}", ", ".join(sorted(KEY_OF_PREDICATE)))
     return "\n\n".join(((instructions or "").strip() or INSTRUCTIONS, contract, _EXAMPLE))
 
 

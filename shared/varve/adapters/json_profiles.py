@@ -1,0 +1,47 @@
+"""Each user's profile in one JSON object, replaced under the condition that nobody else did."""
+
+import json
+from collections.abc import Sequence
+
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope, digest, reference
+from varve.domain.profile import ProfileEntry, entry_as_json, entry_from_json, in_order, merged
+from varve.ports import Objects
+
+MAX_RACES = 20
+
+
+class JsonProfiles:
+    """ProfileReader and ProfileWriter over `profiles/{workspace}/{agent}/{hash of the user}.json`."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+
+    def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
+        return self._load(profile_path(scope, user_id))[0]
+
+    def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
+        key = profile_path(scope, user_id)
+        for _ in range(MAX_RACES):
+            stored, etag = self._load(key)
+            known = merged(stored)
+            together = merged(stored, entries)
+            if together == known:
+                return 0
+            lines = [entry_as_json(entry) for entry in in_order(together.values())]
+            data = json.dumps({"userId": user_id, "entries": lines}, ensure_ascii=False, indent=1).encode()
+            if self._objects.put_if(key, data, etag):
+                return len(together) - len(known)
+        raise Retryable(f"profiles {scope}: lost {MAX_RACES} races for one of them")
+
+    def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
+        """The statements, and the version they were read from."""
+        stored = self._objects.get(key)
+        if stored is None:
+            return [], None
+        return [entry_from_json(entry) for entry in json.loads(stored.data)["entries"]], stored.etag
+
+
+def profile_path(scope: Scope, user_id: str) -> str:
+    """Where a user's profile lies; a user's id may hold characters that no path should."""
+    return f"profiles/{scope}/{digest(reference(user_id, 'userId'), length=32)}.json"

@@ -1,0 +1,112 @@
+"""How much a text has to do with a prompt, on a scale that knows a zero: is there anything to inject at all?
+
+Search ranks what there is, so that even a prompt about nothing in memory has a first result. Here a text
+is compared with what any text would have got: sentences about nothing in particular, in the same
+embedder. That also makes the scale much the same for one embedder and another.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+import Stemmer
+
+from varve.domain.record import Vector
+
+FLOOR = 0.16
+"""What the best entry must reach for a block to be worth its tokens. Calibrated on labelled prompts over
+the project's corpus; `tests/e2e/test_context.py` holds them and others that had no part in it."""
+NAMED_FLOOR = 0.08
+"""The same where the prompt names a person or thing that the graph knows."""
+ENTRY_FLOOR = 0.06
+"""What every single entry must reach."""
+WORDS_WEIGHT = 0.15
+_NEAREST = 3
+
+BACKGROUND = (
+    "How do I write a function in a programming language?",
+    "What is the history of this country?",
+    "Explain the theory in simple words.",
+    "Write a short poem about nature.",
+    "Who wrote the famous novel?",
+    "What is the price of the product?",
+    "Translate the sentence into another language.",
+    "How far is the moon from the earth?",
+    "Compare the two methods and list the differences.",
+    "What are the rules of the game?",
+    "Give me a recipe for the weekend.",
+    "Good morning, how are you today?",
+    "¿Cuál es la historia de este país?",
+    "Explica la teoría con palabras sencillas.",
+    "Escribe un poema corto sobre la naturaleza.",
+    "¿Quién escribió la famosa novela?",
+    "¿Cuánto cuesta el producto en la tienda?",
+    "Traduce la frase a otro idioma.",
+    "¿Qué distancia hay de la luna a la tierra?",
+    "Compara los dos métodos y di las diferencias.",
+    "¿Cuáles son las reglas del juego?",
+    "Buenos días, ¿qué tal estás hoy?",
+)
+"""Sentences about nothing in particular, in the languages that the rules read."""
+
+_EMPTY_WORDS = (
+    "a about all also am an and any are as at be been but by can could did do does for from had has have he "
+    "her here his how i if in into is it its just may me might must my no not of off on or our out "
+    "please she should so some than that the their them then there these they this those to too up us was "
+    "we were what when where which who whom whose why will with would you your "
+    "bye fine good great hello hey hi ok okay perfect sorry sure thank thanks well yes "
+    "al algo ante como con cual cuando cuanto de del desde donde el ella en entre era eres es esa ese eso "
+    "esta este esto fue ha han has hay he hola la las le les lo los mas me mi mis muy ni nos o para pero por "
+    "porque que quien se ser si sin sobre son su sus te tu tus un una unas unos y ya yo "
+    "adios bien buenas bueno buenos dias gracias noches perfecto tardes vale"
+)
+"""Words that say nothing of what is meant: function words and courtesies, without accents."""
+
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+_WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
+_STEM = Stemmer.Stemmer("english")
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stems of the words that say what is meant; codes such as `NW-53977` are one word."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    words = (word.removesuffix("'s") for word in _WORD.findall(plain))
+    kept = [word for word in words if word not in _EMPTY and (len(word) > 1 or not word.isascii())]
+    return frozenset(_STEM.stemWords(kept))
+
+
+def relevances(
+    prompt: str,
+    prompt_vector: Vector,
+    texts: Sequence[str],
+    vectors: Sequence[Vector],
+    nothing: Sequence[Vector],
+) -> list[float]:
+    """A number for each text: 0 for what has no more to do with the prompt than anything has.
+
+    Its cosine to the prompt, less the mean of the prompt's three greatest with the vectors of
+    `BACKGROUND`, plus a little for the prompt's words that it holds, rare ones counting more.
+    """
+    background = sorted((float(vector @ prompt_vector) for vector in nothing), reverse=True)[:_NEAREST]
+    zero = float(np.mean(background)) if background else 0.0
+    shares = word_shares(prompt, texts)
+    return [
+        float(vector @ prompt_vector) - zero + WORDS_WEIGHT * share
+        for vector, share in zip(vectors, shares, strict=True)
+    ]
+
+
+def word_shares(prompt: str, texts: Sequence[str]) -> list[float]:
+    """Which share of the prompt's words each text holds, in [0, 1], weighed by how few texts do."""
+    asked = content_words(prompt)
+    held = [content_words(text) & asked for text in texts]
+    weights = {word: _rarity(sum(word in words for words in held), len(texts)) for word in asked}
+    total = sum(weights.values()) or 1.0
+    return [sum(weights[word] for word in words) / total for words in held]
+
+
+def _rarity(texts: int, of: int) -> float:
+    """Inverse document frequency as BM25 has it (Robertson and Zaragoza, 2009), kept above 0."""
+    return math.log(1.0 + (of + 0.5) / (texts + 0.5))

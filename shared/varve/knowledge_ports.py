@@ -1,0 +1,38 @@
+"""What profiles and the context need from the outside; `ports.py` has all the rest."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from varve.domain.identity import Scope
+from varve.domain.profile import ProfileEntry
+
+
+class ProfileReader(Protocol):
+    """What users said of themselves."""
+
+    def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
+        """All statements about the user, in order of the times they speak of. Raises Rejected: no such id."""
+
+
+class ProfileWriter(Protocol):
+    """The only way to change profiles; only `pipeline/write.py` takes one."""
+
+    def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
+        """Merge the statements in; the number of those that were new. Raises Retryable, Rejected."""
+
+
+class Reranker(Protocol):
+    """Orders texts by how well they answer a question."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """A score for each text, the higher the better, of whatever scale the model has.
+
+        Raises Retryable (no answer in time), Rejected, Misconfigured.
+        """
+
+
+class EntityFinder(Protocol):
+    """Names the persons and things that a text speaks of."""
+
+    def names(self, text: str) -> list[str]:
+        """The names as the text has them. Raises Retryable, Rejected, Misconfigured."""

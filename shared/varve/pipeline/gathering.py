@@ -1,0 +1,211 @@
+"""What a context has to choose from: profile, search over all grains, triples, passages of documents."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from varve.domain.answer import Result, SearchResponse
+from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, Kind
+from varve.domain.calendar import day_of
+from varve.domain.context import ContextRequest, Gathered
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import Scope
+from varve.domain.mention import current, in_words, mentioned
+from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
+from varve.domain.query import SearchRequest
+from varve.domain.relevance import word_shares
+from varve.domain.text import passages
+from varve.domain.triple import Triple
+from varve.knowledge_ports import EntityFinder, ProfileReader, Reranker
+from varve.pipeline.ledger import Ledger
+from varve.pipeline.search import search
+from varve.ports import Embedder, GraphReader, MemoryReader
+
+MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
+"""Of what there is from each source, so many are weighed against each other."""
+_BEGINNING = "0001-01-01"
+"""A limit that limits nothing, so that time words are not read as one."""
+_FIRST_PERSON = frozenset({"i", "i'm", "i've", "me", "my", "mine", "myself", "yo", "mi", "mis", "conmigo"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the context looks, and what orders it; without a finder or reranker neither model is asked."""
+
+    reader: MemoryReader
+    ledger: Ledger
+    graph: GraphReader
+    profiles: ProfileReader
+    embedder: Embedder
+    finder: EntityFinder | None = None
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Entries to choose from, list by list, each in its own order; and what was looked at on the way."""
+
+    profile: list[Entry]
+    found: list[Entry] = field(default_factory=list)
+    triples: list[Entry] = field(default_factory=list)
+    passages: list[Entry] = field(default_factory=list)
+    entities: list[str] = field(default_factory=list)
+    naming: str = "off"
+    response: SearchResponse | None = None
+
+    @property
+    def lists(self) -> tuple[list[Entry], ...]:
+        return (self.found, self.triples, self.passages)
+
+
+def attributes(
+    scope: Scope, user_id: str | None, now: datetime, *, profiles: ProfileReader
+) -> list[ProfileEntry]:
+    """What holds of the user; without one, of those who were not named."""
+    return standing(profiles.entries(scope, user_id or DEFAULT_USER), now)
+
+
+def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
+    """`location: Lisbon`, dated by when it began to hold."""
+    words = f"{statement.key.replace('_', ' ')}: {statement.value}"
+    return Entry(statement.id, day_of(statement.event_time, zone), words)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who asks what, and when: the prompt's own words beside the request as it came."""
+
+    scope: Scope
+    request: ContextRequest
+    prompt: str
+    now: datetime
+    zone: ZoneInfo
+
+
+def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources: Sources) -> Choice:
+    """All that may bear on the prompt; of a request that names a user nothing but that user's memory."""
+    prompt, zone = question.prompt, question.zone
+    response = _searched(question, sources)
+    names, naming = _names(prompt, sources.finder)
+    entities, triples = _known(question, statements, names, sources.graph)
+    return Choice(
+        profile=[attribute_entry(statement, zone) for statement in statements],
+        found=[_result(result, prompt) for result in response.results],
+        triples=[Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t)) for t in triples],
+        passages=list(_passages(question.request.documents, prompt, day_of(question.now, zone))),
+        entities=sorted(entities),
+        naming=naming,
+        response=response,
+    )
+
+
+def _searched(question: Question, sources: Sources) -> SearchResponse:
+    """All grains; a prompt's time words come first, but unlike a question's they shut nothing out."""
+    response = _ask(question, sources)
+    if response.searched.understood is None:
+        return response
+    known = {result.id for result in response.results}
+    anywhen = _ask(question, sources, since=_BEGINNING)
+    more = [result for result in anywhen.results if result.id not in known]
+    return anywhen.model_copy(
+        update={
+            "results": [*response.results, *more],
+            "searched": anywhen.searched.model_copy(update={"understood": response.searched.understood}),
+        }
+    )
+
+
+def _ask(question: Question, sources: Sources, **limits: str) -> SearchResponse:
+    given = {"query_text": question.prompt, "user_id": question.request.user_id, "max_results": MAX_RESULTS}
+    return search(
+        question.scope,
+        SearchRequest.model_validate({**given, **limits}),
+        question.now,
+        question.zone,
+        reader=sources.reader,
+        ledger=sources.ledger,
+        embedder=sources.embedder,
+    )
+
+
+def _names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
+    """What a model says the prompt speaks of, and what became of asking it."""
+    if finder is None:
+        return [], "off"
+    try:
+        return finder.names(prompt), "done"
+    except (Retryable, Rejected) as error:
+        return [], f"failed, only the graph's own names were looked for: {error}"
+
+
+def _known(
+    question: Question, statements: Sequence[ProfileEntry], names: list[str], graph: GraphReader
+) -> tuple[set[str], list[Triple]]:
+    """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
+    prompt, user_id = question.prompt, question.request.user_id
+    held = [t for t in current(graph.triples(question.scope), question.now) if _of_user(t, user_id)]
+    own = {statement.subject for statement in statements} if _first_person(prompt) else set()
+    entities = mentioned(prompt, held, [*names, *own])
+    said = {(message, s.value.casefold()) for s in statements for message in s.message_ids}
+    about = [t for t in held if {t.source_id, t.target_id} & entities and not _says(t, said)]
+    shares = word_shares(prompt, [in_words(t) for t in about])
+    order = sorted(range(len(about)), key=lambda i: (-shares[i], -about[i].valid_at.timestamp(), about[i].id))
+    return entities, [about[index] for index in order[:MAX_TRIPLES]]
+
+
+def _first_person(prompt: str) -> bool:
+    return bool(_FIRST_PERSON & set(prompt.casefold().replace("’", "'").split()))
+
+
+def _of_user(triple: Triple, user_id: str | None) -> bool:
+    return user_id is None or any(operation.user_id == user_id for operation in triple.evidence)
+
+
+def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:
+    """Whether an attribute of the profile says the same, of the same message."""
+    return any((m, o.object.casefold()) in said for o in triple.evidence for m in o.message_ids)
+
+
+def _result(result: Result, prompt: str) -> Entry:
+    """A record; a summary is dated by its period."""
+    when = result.period if result.memory_type == Kind.SUMMARY else result.date
+    return Entry(result.id, when, _excerpt(result.content, prompt))
+
+
+def _excerpt(text: str, prompt: str) -> str:
+    """The text, or of a long one the passage that holds most of the prompt's words."""
+    pieces = list(passages(text, MAX_ENTRY_CHARACTERS))
+    if len(pieces) < 2:
+        return text
+    shares = word_shares(prompt, pieces)
+    best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
+    return f"{'… ' if best else ''}{pieces[best]}{' …' if best + 1 < len(pieces) else ''}"
+
+
+def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Entry]:
+    """The passages of the caller's documents that hold most of the prompt's words: `document-2.1`."""
+    pieces = [
+        Entry(f"{Kind.DOCUMENT}-{number}.{part}", today, passage)
+        for number, document in enumerate(documents, start=1)
+        for part, passage in enumerate(passages(document, MAX_ENTRY_CHARACTERS), start=1)
+    ]
+    shares = word_shares(prompt, [piece.text for piece in pieces])
+    order = sorted(range(len(pieces)), key=lambda index: -shares[index])
+    yield from (pieces[index] for index in order[:MAX_PASSAGES])
+
+
+def account(choice: Choice, reranking: str) -> Gathered:
+    """Where the context looked, in numbers."""
+    searched = choice.response.searched if choice.response else None
+    return Gathered(
+        grains=searched.grains if searched else [],
+        records=searched.records if searched else 0,
+        understood=searched.understood if searched else None,
+        attributes=len(choice.profile),
+        entities=choice.entities,
+        triples=len(choice.triples),
+        passages=len(choice.passages),
+        naming=choice.naming,
+        reranking=reranking,
+    )

@@ -1,0 +1,139 @@
+"""What the profile store promises, on a directory, on S3 and in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from threading import Barrier
+
+import boto3
+import pytest
+
+from tests.support.builders import MORNING
+from tests.support.moto_process import MotoServer
+from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.json_profiles import MAX_RACES, JsonProfiles, profile_path
+from varve.adapters.objects import local_objects, s3_objects
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import Scope
+from varve.domain.profile import ProfileEntry, in_order, standing
+from varve.ports import Objects, StoredObject
+
+SCOPE = Scope("acme", "support")
+BUCKET = "varve-test"
+prefixes = (f"prefix-{number}" for number in count())
+Opener = Callable[[], Objects]
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[str]:
+    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
+    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
+    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
+            patch.setenv(name, value)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=BUCKET)
+        client.close()
+        yield server.endpoint
+
+
+@pytest.fixture(params=["memory", "directory", "s3"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """Opens one and the same store, as another process would."""
+    if request.param == "memory":
+        shared = InMemoryObjects()
+        return lambda: shared
+    if request.param == "directory":
+        return lambda: local_objects(tmp_path / "store")
+    request.getfixturevalue("moto")
+    prefix = next(prefixes)
+    return lambda: s3_objects(BUCKET, prefix)
+
+
+def said(value: str, number: int = 0, **given: object) -> ProfileEntry:
+    entry = ProfileEntry("u-42", "preferences", value, MORNING, MORNING, "c-1", (f"m{number}",), "Dana")
+    return replace(entry, **given)  # type: ignore[arg-type]
+
+
+def test_what_is_applied_is_read_by_another_process_in_order(opened: Opener) -> None:
+    told = [said("tea “strong” 用", 1), said("short answers", 2, event_time=MORNING.replace(hour=1))]
+    assert JsonProfiles(opened()).apply(SCOPE, "u-42", told) == 2
+    assert JsonProfiles(opened()).entries(SCOPE, "u-42") == in_order(told)
+
+
+def test_there_is_no_profile_before_the_first_statement(opened: Opener) -> None:
+    profiles = JsonProfiles(opened())
+    assert profiles.entries(SCOPE, "u-42") == []
+    assert profiles.apply(SCOPE, "u-42", []) == 0
+    assert list(opened().list("profiles")) == []
+
+
+def test_invariant_2_applying_again_writes_nothing(opened: Opener) -> None:
+    profiles = JsonProfiles(opened())
+    profiles.apply(SCOPE, "u-42", [said("tea")])
+    before = opened().get(profile_path(SCOPE, "u-42"))
+    assert (
+        profiles.apply(SCOPE, "u-42", [said("tea"), said("tea", created_at=MORNING.replace(year=2030))]) == 0
+    )
+    assert opened().get(profile_path(SCOPE, "u-42")) == before
+
+
+def test_users_and_agents_have_profiles_of_their_own(opened: Opener) -> None:
+    profiles, other = JsonProfiles(opened()), Scope("acme", "sales")
+    profiles.apply(SCOPE, "u-42", [said("tea")])
+    profiles.apply(SCOPE, "u-4", [said("coffee", user_id="u-4")])
+    profiles.apply(other, "u-42", [said("water")])
+    assert [e.value for e in profiles.entries(SCOPE, "u-42")] == ["tea"]
+    assert [e.value for e in profiles.entries(SCOPE, "u-4")] == ["coffee"]
+    assert [e.value for e in profiles.entries(other, "u-42")] == ["water"]
+    assert len(list(opened().list(f"profiles/{SCOPE}"))) == 2
+
+
+def test_invariant_4_two_writers_at_once_lose_nothing(opened: Opener) -> None:
+    start = Barrier(4)
+
+    def write(number: int) -> int:
+        profiles = JsonProfiles(opened())
+        start.wait()
+        return sum(profiles.apply(SCOPE, "u-42", [said(f"{number}-{n}", number)]) for n in range(3))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(write, range(4))) == 12
+    held = standing(JsonProfiles(opened()).entries(SCOPE, "u-42"), MORNING)
+    assert {entry.value for entry in held} == {f"{number}-{n}" for number in range(4) for n in range(3)}
+
+
+def test_an_erasure_finds_what_it_needs(opened: Opener) -> None:
+    JsonProfiles(opened()).apply(SCOPE, "auth0|42", [said("tea", user_id="auth0|42")])
+    stored = opened().get(profile_path(SCOPE, "auth0|42"))
+    assert stored is not None
+    document = json.loads(stored.data)
+    assert document["userId"] == "auth0|42"
+    assert [(e["conversationId"], e["messageIds"]) for e in document["entries"]] == [("c-1", ["m0"])]
+
+
+def test_an_id_that_is_none_is_refused_before_any_path_is_built(opened: Opener) -> None:
+    for user_id in ("", "a/b", "..", "a b"):
+        with pytest.raises(Rejected, match="userId"):
+            JsonProfiles(opened()).apply(SCOPE, user_id, [said("tea")])
+
+
+class AlwaysLate(InMemoryObjects):
+    """Objects that somebody else changes before every conditional put."""
+
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
+        return False
+
+    def get(self, key: str) -> StoredObject | None:
+        return None
+
+
+def test_a_writer_that_always_loses_gives_up_and_is_tried_again() -> None:
+    entries: Sequence[ProfileEntry] = [said("tea")]
+    with pytest.raises(Retryable, match=str(MAX_RACES)):
+        JsonProfiles(AlwaysLate()).apply(SCOPE, "u-42", entries)
