@@ -29,6 +29,7 @@ from varve.domain.retention import expired
 from varve.domain.rules import RuleExtractor
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.workspace import WorkspaceConfig
+from varve.pipeline.privacy import Privacy
 from varve.ports import Delivery, ObjectInfo, StoredObject
 from varve.settings import Settings
 
@@ -333,10 +334,12 @@ class SimulatedParts(Parts):
     def embedder(self, config: WorkspaceConfig) -> HashEmbedder:
         return HashEmbedder()
 
-    def extractor(self, config: WorkspaceConfig, agent: str) -> Any:
+    def extractor(self, config: WorkspaceConfig, agent: str, privacy: Privacy) -> Any:
         return RuleExtractor() if agent in CORPUS_AGENTS else StatementExtractor()
 
-    def summarizer(self, config: WorkspaceConfig, agent: str) -> FlakySummarizer:  # type: ignore[override]
+    def summarizer(  # type: ignore[override]
+        self, config: WorkspaceConfig, agent: str, privacy: Privacy
+    ) -> FlakySummarizer:
         return self.flaky
 
 
