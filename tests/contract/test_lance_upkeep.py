@@ -18,6 +18,7 @@ import pytest
 from lancedb.table import LanceTable
 
 from tests.support.moto_process import PROJECT, MotoServer
+from varve.adapters import lance_upkeep
 from varve.adapters.lance import LanceRecords, Upkeep
 from varve.adapters.objects import lance_options, local_objects, s3_objects
 from varve.domain.calendar import Grain
@@ -161,7 +162,8 @@ class TestManySmallWrites:
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
 
-    def test_are_bounded_on_s3_too(self, moto: str) -> None:
+    def test_are_bounded_on_s3_too(self, moto: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lance_upkeep, "FENCE", timedelta(0))  # manifests stay for that long as well
         upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=8)
         prefix = next(prefixes)
         records = open_records(f"s3://{BUCKET}/{prefix}", upkeep)
