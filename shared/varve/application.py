@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.bootstrap import Parts
 from varve.domain.answer import SearchResponse
@@ -13,7 +13,6 @@ from varve.domain.conversation import Conversation
 from varve.domain.identity import Scope
 from varve.domain.query import SearchRequest
 from varve.domain.triple import TripleOperation
-from varve.knowledge import Knowledge
 from varve.messages import WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
@@ -28,6 +27,9 @@ from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.settings import read_settings
 from varve.views import Views
+
+if TYPE_CHECKING:
+    from varve.knowledge import Knowledge
 
 
 class Application:
@@ -161,8 +163,10 @@ class Application:
         return Nights(self.parts, self.ledger, self._write_queue)
 
     @cached_property
-    def knowledge(self) -> Knowledge:
+    def knowledge(self) -> "Knowledge":
         """Context and profiles."""
+        from varve.knowledge import Knowledge
+
         return Knowledge(self.parts, self.views, lambda: self._write_queue)
 
     @cached_property

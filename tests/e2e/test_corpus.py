@@ -261,7 +261,7 @@ class TestTenants:
     def test_files_lie_below_the_owners_prefix(self, store: Path) -> None:
         owners = {(scope.workspace, scope.agent) for scope in SCOPES}
         names = [Path(name).parts for name in listing(store)]
-        owned = {parts for parts in names if parts[0] in {"vectordb", "graphs", "timeline"}}
+        owned = {parts for parts in names if parts[0] in {"vectordb", "graphs", "profiles", "timeline"}}
         assert {parts[1:3] for parts in owned} == owners
         rest = set(names) - owned
         assert all(any({*owner} <= {*parts} for owner in owners) for parts in rest if parts[0] == "ledger")

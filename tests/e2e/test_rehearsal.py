@@ -94,6 +94,15 @@ def test_what_the_model_extracted_lies_beside_the_words(told: Deployment) -> Non
     assert {"Dana: I moved to Lisbon last Friday.", "Dana: The boxes are still packed."} <= known.keys()
 
 
+def test_what_a_user_said_of_themselves_is_in_their_profile(told: Deployment) -> None:
+    (key,) = told.keys(f"{told.root}profiles/acme/support/")
+    profile = json.loads(told.read(key))
+    assert profile["userId"] == "u-42"
+    assert [(e["key"], e["value"], e["messageIds"]) for e in profile["entries"]] == [
+        ("location", "Lisbon", ["c-1-m1"])
+    ]
+
+
 def test_without_a_query_the_newest_come_first(told: Deployment) -> None:
     times = [result["eventTime"] for result in told.search("acme", "support")["results"]]
     assert len(times) == 3

@@ -341,7 +341,7 @@ def test_every_function_has_a_role_of_its_own_and_no_managed_policy(stack: sam.T
 
 
 def test_only_write_changes_or_deletes_a_store(stack: sam.Template) -> None:
-    stores = ("memory/vectordb/", "memory/graphs/")
+    stores = ("memory/vectordb/", "memory/graphs/", "memory/profiles/")
     for name in FUNCTIONS:
         changing = _reached(stack, name, "s3:PutObject") | _reached(stack, name, "s3:DeleteObject")
         assert any(it.startswith(stores) for it in changing) == (name == "WriteFunction")
@@ -371,7 +371,8 @@ def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
         ("CleanupFunction", "s3:GetObject", ""),
         ("CleanupFunction", "s3:PutObject", ""),
         ("CleanupFunction", "s3:DeleteObject", ""),
-        ("WriteFunction", "s3:DeleteObject", "vectordb graphs ledger"),
+        ("WriteFunction", "s3:PutObject", "vectordb graphs profiles ledger probe"),
+        ("WriteFunction", "s3:DeleteObject", "vectordb graphs profiles ledger"),
         ("SearchFunction", "s3:GetObject", "vectordb graphs timeline ledger workspaces"),
     ],
 )
