@@ -262,14 +262,16 @@ def large(s3: CountingS3, size: int) -> list[Row]:
             limit=50,
         )
 
+    def write(records: LanceRecords) -> None:
+        records.upsert(SCOPE, Grain.WORKING, batch.pop(), EMBEDDER.model)
+        records.finish()
+
     for name in ("replica", "LanceDB on S3"):
         records = opened(name)
         rows.append([size, name, "search, cold", *_cells([bench.counted(lambda r=records: search(r))])])
         rows.append([size, name, "search, warm", *_cells([bench.counted(lambda r=records: search(r))])])
         for _ in range(2):
-            written = bench.counted(
-                lambda r=records: r.upsert(SCOPE, Grain.WORKING, batch.pop(), EMBEDDER.model)
-            )
+            written = bench.counted(lambda r=records: write(r))
         rows.append([size, name, "write of 10 records, warm", *_cells([written])])
     return rows
 
