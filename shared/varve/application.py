@@ -89,6 +89,7 @@ class Application:
             reader=view.reader,
             ledger=view.ledger,
             embedder=self.parts.embedder(view.config),
+            half_life_days=view.config.search.half_life_days,
         )
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:

@@ -159,12 +159,13 @@ class Parts:
         return self._extractors[key]
 
     def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
-        from varve.adapters.cached_embedder import CachedEmbedder
+        from varve.adapters.cached_embedder import CachedEmbedder, CachedWordEmbedder
 
         if name.provider == "embedded":
             from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 
-            return CachedEmbedder(WordLlamaEmbedder())
+            embedded = WordLlamaEmbedder()
+            return CachedWordEmbedder(embedded, embedded)
         from varve.adapters.openai_embedder import OpenAIEmbedder
 
         key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url

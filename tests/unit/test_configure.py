@@ -36,6 +36,7 @@ EVERY_SETTING = {
     "privacy.mode": "redact",
     "privacy.nationalId": "block",
     "privacy.regions": "PT,BR",
+    "search.halfLifeDays": "90.0",
 }
 
 
@@ -90,6 +91,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     }
     assert (known.pop("plan"), known.pop("timezone")) == ("free", "UTC")
     assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == ("off", "US,GB,ES")
+    assert known.pop("search.halfLifeDays") == "180.0"
     assert {*known.values()} == {None}
 
 

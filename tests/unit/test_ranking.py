@@ -1,83 +1,257 @@
-"""From candidates to an order."""
+"""From all records to an order."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from types import MappingProxyType
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import MORNING, a_record
-from varve.domain.ranking import HALF_LIFE_DAYS, Candidate, Ranked, rank, recency, without_repeats
-from varve.domain.record import MemoryType
+from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
+from varve.domain.calendar import Grain
+from varve.domain.columns import columns_of, microseconds
+from varve.domain.query import Filter
+from varve.domain.question import read_question
+from varve.domain.ranking import Lane, Ranked, rank, records_of, without_repeats
+from varve.domain.record import MemoryType, Record
+from varve.domain.signals import Sought, recency, signals
+from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
 
-CANDIDATES = st.lists(
+FACT, TURN, SUMMARY = MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY
+SAID = ("tea", "milk", "Dana", "Lisbon", "likes", "moved", "E-4711", "yesterday", "you", "?")
+WORDS = st.lists(st.sampled_from(SAID), min_size=1)
+ALL = Filter()
+RECORDS = st.lists(
     st.builds(
-        lambda n, day, vector, keyword, importance: Candidate(
-            a_record(f"fact {n}", at=MORNING - timedelta(days=day), id=f"fact-{n}", importance=importance),
-            vector,
-            keyword,
+        lambda said, day, kind, place, user, weight: a_record(
+            " ".join(said), at=MORNING + timedelta(days=day), id=f"r-{day}-{place}-{kind}-{len(said)}",
+            memory_type=kind, position=place, user_id=user, importance=weight, source_ids=(f"m{place}",),
         ),
-        st.integers(0, 10_000),
-        st.integers(-50, 900),
-        st.floats(-1, 1),
-        st.floats(0, 80),
-        st.floats(0, 1),
+        WORDS, st.integers(-50, 900), st.sampled_from([FACT, TURN]), st.integers(0, 6),
+        st.sampled_from(["u-1", "u-2"]), st.floats(0, 1),
     ),
     max_size=12,
-    unique_by=lambda candidate: candidate.record.id,
-)
+    unique_by=lambda record: record.id,
+)  # fmt: skip
 
 
-def names(ranked: list[Ranked]) -> list[str]:
-    return [item.record.id for item in ranked]
+def sought(text: str) -> Sought:
+    (vector,) = WordEmbedder().embed([text])
+    return Sought(read_question(text), vector, vector)
 
 
-@given(CANDIDATES, st.randoms())
-def test_the_order_is_of_the_candidates_alone_and_not_of_their_order(
-    candidates: list[Candidate], random: object
+def ranking(
+    records: Sequence[Record],
+    text: str = "Dana likes tea",
+    *,
+    where: Filter = ALL,
+    strategy: Strategy = BALANCED,
+    limit: int = 50,
+    explain: bool = False,
+) -> list[Ranked]:
+    lane = Lane(Grain.WORKING, columns_of(embedded(*records)))
+    return rank(sought(text), [lane], where, MORNING, strategy, limit, explain=explain)
+
+
+def names(ranked: Sequence[Ranked]) -> list[str]:
+    return [item.id for item in ranked]
+
+
+@settings(deadline=None, max_examples=40)
+@given(RECORDS, st.randoms())
+def test_the_order_is_of_the_records_alone_and_not_of_their_order(
+    records: list[Record], random: np.random.Generator
 ) -> None:
-    shuffled = sorted(candidates, key=lambda c: c.record.id)
-    assert names(rank(shuffled, MORNING)) == names(rank(candidates, MORNING))
-    assert sorted(names(rank(candidates, MORNING))) == sorted(c.record.id for c in candidates)
+    shuffled = list(records)
+    random.shuffle(shuffled)  # type: ignore[arg-type]
+    assert names(ranking(shuffled)) == names(ranking(records))
+    assert names(ranking(records)) == names(ranking(records))
 
 
-@given(CANDIDATES)
-def test_every_score_lies_between_nothing_and_one_and_falls(candidates: list[Candidate]) -> None:
-    scores = [item.score for item in rank(candidates, MORNING)]
-    assert all(-1e-9 <= score <= 1 + 1e-9 for score in scores)
-    assert scores == sorted(scores, reverse=True)
+@settings(deadline=None, max_examples=40)
+@given(RECORDS)
+def test_every_score_lies_between_nothing_and_one_and_falls(records: list[Record]) -> None:
+    for strategy in STRATEGIES.values():
+        scores = [item.score for item in ranking(records, strategy=strategy, limit=3)]
+        assert all(0 <= score <= 1 for score in scores)
+        assert scores == sorted(scores, reverse=True)
 
 
-def test_of_two_alike_the_one_with_the_word_in_it_comes_first() -> None:
-    with_word = Candidate(a_record("Error E-4711", id="a"), 0.5, 3.0)
-    without = Candidate(a_record("Error E-0815", id="b"), 0.5, 0.0)
-    assert names(rank([without, with_word], MORNING)) == ["a", "b"]
+@settings(deadline=None, max_examples=40)
+@given(RECORDS, st.integers(-50, 900), st.sampled_from(["u-1", "u-2", None]))
+def test_filters_come_before_the_ranking(records: list[Record], day: int, user: str | None) -> None:
+    where = Filter(since=MORNING + timedelta(days=day), user_id=user)
+    admitted = {
+        record.id
+        for record in records
+        if record.event_time >= MORNING + timedelta(days=day) and user in (None, record.user_id)
+    }
+    found = {item.id for item in ranking(records, where=where)}
+    assert found <= admitted
+    assert bool(found) == bool(admitted)
+
+
+@settings(deadline=None, max_examples=40)
+@given(RECORDS)
+def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> None:
+    columns = columns_of(embedded(*records))
+    if not records:
+        return
+    found = signals(sought("when did you say Dana likes tea?"), [columns], Filter(), MORNING, BALANCED)
+    assert set(BALANCED.weights) <= set(found.values)
+    for name in BALANCED.weights:
+        values = found.values[name]
+        assert len(values) == len(records), name
+        assert ((values >= -1e-6) & (values <= 1 + 1e-5)).all(), name
+
+
+@settings(deadline=None, max_examples=40)
+@given(RECORDS)
+def test_what_is_explained_adds_up_to_the_score(records: list[Record]) -> None:
+    plain = replace(BALANCED, diversity=0.0, repeated=0.0)
+    for item in ranking(records, strategy=plain, explain=True):
+        assert set(item.parts) == set(plain.weights)
+        assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(item.score, abs=1e-4)
+    assert all(not item.parts for item in ranking(records))
+
+
+def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:
+    records = [a_record("Error E-0815 again", id="b"), a_record("Error E-4711 again", id="a")]
+    assert names(ranking(records, "what about E-4711?")) == ["a", "b"]
+    assert names(ranking(records, "what about 0815?")) == ["b", "a"]
 
 
 def test_of_two_alike_the_newer_and_then_the_lesser_id_comes_first() -> None:
-    def alike(id_: str, days: int) -> Candidate:
-        return Candidate(a_record(at=MORNING + timedelta(days=days), id=id_), 0.5, 1.0)
+    def alike(id_: str, days: int) -> Record:
+        return a_record(
+            "tea", at=MORNING + timedelta(days=days), id=id_, memory_type=TURN, conversation_id=id_
+        )
 
-    assert names(rank([alike("c", 5), alike("b", 1), alike("a", 5)], MORNING)) == ["a", "c", "b"]
+    ageless = replace(BALANCED, weights=MappingProxyType({**BALANCED.weights, "recency": 0.0}))
+    found = ranking([alike("c", 5), alike("b", 1), alike("a", 5)], "tea", strategy=ageless)
+    assert names(found) == ["a", "c", "b"]
 
 
-def test_no_candidates_have_no_order() -> None:
-    assert rank([], MORNING) == []
+def test_no_records_have_no_order() -> None:
+    assert ranking([]) == []
+    assert rank(sought("tea"), [], Filter(), MORNING, BALANCED, 5) == []
+
+
+def said(*texts: str, speakers: Sequence[str] = ("Dana", "Lee"), conversation: str = "c-1") -> list[Record]:
+    return [
+        a_record(f"{speakers[i % 2]}: {text}", id=f"{conversation}-{i}", memory_type=TURN, position=i,
+                 about=speakers[i % 2], source_ids=(f"m{i}",), conversation_id=conversation)
+        for i, text in enumerate(texts)
+    ]  # fmt: skip
+
+
+def test_an_answer_is_found_by_the_question_before_it() -> None:
+    chat = said(
+        "Which dentist did you see?", "Doctor Silva, and it hurt.", "Oh.", "Well.", "So it goes.", "Yes."
+    )
+    other = said("The weather is fine.", "Indeed it is.", "Yes.", "Well.", conversation="c-2")
+    assert "c-1-1" in names(ranking([*chat, *other], "which dentist?"))[:2]
+
+
+def test_what_the_named_speaker_said_comes_before_what_was_said_to_them() -> None:
+    chat = said("I paint landscapes.", "I paint portraits.")
+    assert names(ranking(chat, "What does Lee paint?"))[0] == "c-1-1"
+    assert names(ranking(chat, "What does Dana paint?"))[0] == "c-1-0"
+
+
+def test_where_two_are_named_neither_is_preferred() -> None:
+    chat = said("I paint.", "I paint.")
+    found = signals(
+        sought("Do Dana and Lee paint?"), [columns_of(embedded(*chat))], Filter(), MORNING, BALANCED
+    )
+    assert found.values["speaker"].tolist() == [0, 0]
+
+
+def test_a_time_asked_for_prefers_words_that_tell_one() -> None:
+    chat = [columns_of(embedded(*said("I went hiking and it rained.", "Oh.", "I went hiking in October.")))]
+    for text, expected in (("When did Dana go hiking?", [0, 0, 1]), ("Where did Dana go?", [0, 0, 0])):
+        found = signals(sought(text), chat, Filter(), MORNING, BALANCED)
+        assert found.values["when"].tolist() == expected
+
+
+def test_a_named_date_draws_what_lies_near_it() -> None:
+    days = [
+        a_record("tea", at=MORNING + timedelta(days=d), id=f"d{d}", conversation_id=f"c{d}", memory_type=TURN)
+        for d in (0, 40, 80)
+    ]
+    question = read_question("tea", MORNING + timedelta(days=39), MORNING + timedelta(days=41))
+    (vector,) = WordEmbedder().embed(["tea"])
+    lane = Lane(Grain.WORKING, columns_of(embedded(*days)))
+    found = rank(Sought(question, vector, vector), [lane], Filter(), MORNING, BALANCED, 5)
+    assert names(found)[0] == "d40"
+
+
+def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after() -> None:
+    facts = [a_record("Dana lives in Lisbon", at=MORNING, id="before"),
+             a_record("Dana lives in Porto", at=MORNING + timedelta(days=150), id="after")]  # fmt: skip
+    month = (MORNING + timedelta(days=30), MORNING + timedelta(days=60))
+    columns = columns_of(embedded(*facts))
+    (vector,) = WordEmbedder().embed(["Dana lives in"])
+    for lasting, least in ((True, 0.5), (False, 0.2)):
+        question = read_question("where was Dana living?", *month, lasting=lasting)
+        found = signals(Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED)
+        before, after = found.values["date"]
+        assert before > least > after
+
+
+def test_the_newer_of_two_facts_that_cannot_both_hold_comes_first() -> None:
+    facts = [
+        a_record("Dana lives in Lisbon", at=MORNING - timedelta(days=60), id="old", importance=0.9),
+        a_record("Dana lives in Porto", at=MORNING - timedelta(days=5), id="new", importance=0.5),
+        *(a_record(f"ticket {i} is closed", id=f"t{i}", about="ticket") for i in range(5)),
+    ]
+    order = names(ranking(facts, "Where does Dana live?", strategy=CURRENT))
+    assert order[0] == "new"
+    assert "old" in order
+
+
+def test_the_same_said_again_gives_way_to_something_new() -> None:
+    facts = [
+        a_record("Dana likes tea a lot", id="a", source_ids=("m1",), position=1),
+        a_record("Dana likes tea very", id="b", source_ids=("m1",), position=1),
+        a_record("Dana likes milk", id="c", source_ids=("m2",), position=2),
+    ]
+    keen = replace(BALANCED, repeated=0.9)
+    assert set(names(ranking(facts, "Dana likes tea", strategy=keen))[:2]) > {"c"}
+    assert len(ranking(facts, "Dana likes tea", strategy=keen)) == 3
+
+
+def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> None:
+    many = [a_record(f"tea {i}", id=f"r{i:03}", position=i, source_ids=(f"m{i}",)) for i in range(300)]
+    found = ranking(many, "tea 7", limit=5)
+    assert 5 <= len(found) < 300
+    assert found[0].content == "tea 7"
+
+
+def test_records_are_made_for_what_was_ranked_in_its_order() -> None:
+    records = said("I paint.", "I cook.", "I sing.")
+    found = ranking(records, "who cooks?")
+    assert [record.id for record in records_of(found)] == names(found)
+    assert records_of([]) == []
 
 
 def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
-    assert recency(MORNING, MORNING) == recency(MORNING + timedelta(days=9), MORNING) == 1
-    assert recency(MORNING - timedelta(days=HALF_LIFE_DAYS), MORNING) == pytest.approx(0.5)
+    days = np.array([0, 9, -HALF_LIFE_DAYS, -30])
+    times = np.array([microseconds(MORNING + timedelta(days=float(day))) for day in days], np.int64)
+    assert recency(times, MORNING, HALF_LIFE_DAYS).tolist()[:3] == pytest.approx([1, 1, 0.5])
+    assert recency(times, MORNING, 30.0)[3] == pytest.approx(0.5)
 
 
 def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1") -> Ranked:
-    record = a_record(id=id_, memory_type=kind, source_ids=sources, conversation_id=conversation)
-    return Ranked(record, 0.5, 0.5, 0.0, 1.0)
-
-
-FACT, TURN, SUMMARY = MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY
+    record = a_record(
+        f"says {id_}", id=id_, memory_type=kind, source_ids=sources, conversation_id=conversation
+    )
+    return Ranked(columns_of(embedded(record)), 0, Grain.WORKING, 0.5)
 
 
 def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
@@ -104,3 +278,11 @@ def test_messages_of_one_id_in_two_conversations_are_two() -> None:
 
 def test_summaries_are_not_repeats_of_anything() -> None:
     assert names(without_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])) == ["s", "f"]
+
+
+def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
+    first = a_record("Dana likes tea.", id="f1", source_ids=("m1",))
+    again = a_record("Dana  likes TEA", id="f2", source_ids=("m7",))
+    columns = columns_of(embedded(first, again))
+    both = [Ranked(columns, row, Grain.WORKING, 0.5) for row in (0, 1)]
+    assert names(without_repeats(both)) == ["f1"]

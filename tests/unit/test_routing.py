@@ -42,7 +42,8 @@ def at(*parts: int) -> datetime:
         ("what happened last week?", at(2026, 11, 9), at(2026, 11, 16), Grain.WEEKLY),
         ("what happened in March?", at(2026, 3, 1), at(2026, 4, 1), Grain.MONTHLY),
         ("what happened in 2025?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
-        ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), Grain.MONTHLY),
+        ("what was 2025 like?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
+        ("tea last month", at(2026, 10, 1), at(2026, 11, 1), Grain.MONTHLY),
     ],
 )
 def test_time_words_give_the_window_and_the_grain(
@@ -54,6 +55,24 @@ def test_time_words_give_the_window_and_the_grain(
     assert way.understood is not None
     assert way.understood.phrase in text
     assert way.understood.phrase not in way.text
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until", "lasting"),
+    [
+        ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), False),
+        ("what did Dana paint in July 2023?", at(2023, 7, 1), at(2023, 8, 1), False),
+        ("where was Dana living in April 2026?", at(2026, 4, 1), at(2026, 5, 1), True),
+        ("¿dónde trabajaba Marco en marzo de 2026?", at(2026, 3, 1), at(2026, 4, 1), True),
+    ],
+)
+def test_a_date_in_a_question_about_something_weighs_and_hides_nothing(
+    text: str, since: datetime, until: datetime, lasting: bool
+) -> None:
+    way = routed(text)
+    assert (way.weighs, way.lasting, way.text) == (True, lasting, text)
+    assert (way.where.since, way.where.until) == (None, None)
+    assert (way.since, way.until) == (way.near_since, way.near_until) == (since, until)
 
 
 def test_the_window_is_of_the_workspaces_days() -> None:
@@ -215,3 +234,28 @@ def test_no_fallback_where_nothing_lies_below() -> None:
     answer = shelf.ask("tea", grain="yearly", until="2020-01-01")
     assert (answer.results, answer.searched.fallback) == ([], False)
     assert answer.hint
+
+
+def test_a_state_is_found_by_what_was_learnt_before_the_asked_time() -> None:
+    shelf = Shelf()
+    moved = a_record("Dana lives in Lisbon.", at=at(2026, 3, 2), position=1)
+    left = a_record("Dana lives in Porto.", at=at(2026, 8, 17), position=9)
+    shelf.put(Grain.WORKING, moved, left)
+    answer = shelf.ask("Where was Dana living in April 2026?")
+    assert answer.results[0].content == "Dana lives in Lisbon."
+    assert answer.searched.understood is not None
+    assert (answer.searched.since, answer.searched.understood.since) == (None, "2026-04-01T00:00:00Z")
+
+
+def test_a_month_without_its_year_is_the_last_that_memory_has() -> None:
+    shelf = Shelf()
+    for year, said in ((2021, "tea party"), (2022, "tea ceremony")):
+        shelf.put(Grain.WORKING, a_record(f"{said} in town", at=at(year, 6, 9), conversation_id=said))
+    shelf.records.delete_periods(ACME, Grain.WORKING, ["2026-11-11"])
+    answer = shelf.ask("which tea did they drink in July?")
+    assert answer.searched.understood is not None
+    assert answer.hint is not None, "there is no July at all"
+    june = shelf.ask("which tea did they drink in June?")
+    assert june.searched.understood is not None
+    assert june.searched.understood.since == "2022-06-01T00:00:00Z"
+    assert (june.results[0].content, june.hint) == ("tea ceremony in town", None)

@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
-from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
 from varve.domain.answer import SearchResponse
 from varve.domain.calendar import Grain, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
+from varve.domain.query import Filter, parse_search_request
 from varve.domain.record import MemoryType, Record
 from varve.domain.text import estimated_tokens
+from varve.pipeline.ledger import Ledger
+from varve.pipeline.search import search
 
 NOW = MORNING + timedelta(days=30)
 LISBON, UTC_ZONE = ZoneInfo("Europe/Lisbon"), ZoneInfo("UTC")
@@ -273,3 +275,31 @@ def test_a_reader_counts_what_it_finds() -> None:
     assert shelf.records.count(ACME, Grain.WORKING, where=where) == len(
         shelf.records.browse(ACME, Grain.WORKING, where=where, limit=100)
     )
+
+
+def test_a_workspaces_half_life_says_how_fast_memories_age() -> None:
+    shelf = Shelf(a_record("tea", at=ago(90)))
+    for days in (90.0, 180.0):
+        parts: Any = {
+            "reader": shelf.records,
+            "ledger": Ledger(InMemoryObjects()),
+            "embedder": WordEmbedder(),
+        }
+        request = parse_search_request({"queryText": "tea"})
+        (result,) = search(ACME, request, NOW, UTC_ZONE, half_life_days=days, **parts).results
+        assert result.why.recency == pytest.approx(0.5 ** (90 / days), abs=1e-3)
+
+
+IDENTIFIERS = ("E-4711", "INC0042", "/var/log/app.log", "v2.3.1", "Quetzalcoatl")
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS)
+def test_codes_paths_versions_and_rare_names_are_found_among_many_alike(name: str) -> None:
+    others = [
+        a_record(f"the printer reported a fault in room {i}", id=f"f{i:03}", position=i) for i in range(300)
+    ]
+    shelf = Shelf(
+        *others, *(a_record(f"the printer reported {one} in room 7", position=400) for one in IDENTIFIERS)
+    )
+    (best, *_) = shelf.ask(f"what about {name.lower()}?").results
+    assert name in best.content

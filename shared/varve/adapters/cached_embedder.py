@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 
 from varve.domain.identity import digest
+from varve.domain.lexical import Floats
 from varve.domain.record import Vector
-from varve.ports import Embedder
+from varve.ports import Embedder, KnowsWords
 
 
 class CachedEmbedder:
@@ -53,3 +54,15 @@ class CachedEmbedder:
                 self._vectors.move_to_end(key)
             while len(self._vectors) > self._capacity:
                 self._vectors.popitem(last=False)
+
+
+class CachedWordEmbedder(CachedEmbedder):
+    """The same over an embedder that knows single words, which are passed through."""
+
+    def __init__(self, inner: Embedder, words: KnowsWords, capacity: int = 4096) -> None:
+        super().__init__(inner, capacity)
+        self._words = words
+
+    def embed_words(self, words: Sequence[str]) -> Floats:
+        """A row for each word. Raises Misconfigured."""
+        return self._words.embed_words(words)

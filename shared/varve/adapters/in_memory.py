@@ -12,6 +12,7 @@ import numpy as np
 
 from varve.domain import triple
 from varve.domain.calendar import Grain
+from varve.domain.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.identity import Scope
@@ -65,7 +66,8 @@ class InMemoryObjects:
 class InMemoryRecords:
     """MemoryReader and MemoryWriter over dictionaries; keywords count as words shared."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_rows: int = MAX_ROWS) -> None:
+        self._max_rows = max_rows
         self._stores: dict[tuple[Scope, Grain], dict[str, EmbeddedRecord]] = {}
         self._models: dict[tuple[Scope, Grain], str] = {}
 
@@ -99,6 +101,23 @@ class InMemoryRecords:
         nearest = sorted(found, key=lambda c: (-c.vector, c.record.id))[:limit]
         worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.record.id))[:limit]
         return list({c.record.id: c for c in [*nearest, *worded]}.values())
+
+    def columns(self, scope: Scope, grain: Grain, *, model: str) -> Columns | None:
+        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
+        store = self._stores.get((scope, grain), {})
+        if len(store) > self._max_rows:
+            return None
+        return columns_of(store[id_] for id_ in sorted(store))
+
+    def around(
+        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+    ) -> Columns:
+        ids = {record.id for record in records}
+        near = {(r.conversation_id, r.position + by) for r in records for by in range(-reach, reach + 1)}
+        found = sorted(self._matching(scope, grain, where), key=lambda e: e.record.id)
+        return columns_of(
+            e for e in found if e.record.id in ids or (e.record.conversation_id and _place(e.record) in near)
+        )
 
     def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
         records = [e.record for e in self._matching(scope, grain, where)]
@@ -195,6 +214,10 @@ class InMemoryDeadLetterBox:
 
 def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
     return known is None or known.record.fingerprint != embedded.record.fingerprint
+
+
+def _place(record: Record) -> tuple[str | None, int]:
+    return record.conversation_id, record.position
 
 
 def _words(text: str) -> set[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from varve.adapters.lance_columns import ColumnCache, ReadsColumns
 from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables
 from varve.adapters.lance_upkeep import Upkeep
@@ -40,11 +41,11 @@ Open = Callable[[Scope, Grain], Table | None]
 """The table of a store, or None where nothing has been written yet."""
 
 
-class LanceReader:
+class LanceReader(ReadsColumns):
     """MemoryReader over `vectordb/{workspace}/{agent}/{grain}/`, as `opened`; `newest` where that fails."""
 
-    def __init__(self, opened: Open, newest: Open) -> None:
-        self._opened, self._newest = opened, newest
+    def __init__(self, opened: Open, newest: Open, columns: ColumnCache) -> None:
+        self._opened, self._newest, self._columns = opened, newest, columns
 
     def at(self, scope: Scope) -> "LanceReader":  # noqa: ARG002 - a view stays where it is
         return self
@@ -141,7 +142,7 @@ class LanceRecords(LanceReader):
             self._stores = ReplicatedTables(root, transfers, direct, session, upkeep, caching)
         else:
             self._stores = DirectTables(root, objects, session, upkeep)
-        super().__init__(self._stores.newest, self._stores.newest)
+        super().__init__(self._stores.newest, self._stores.newest, ColumnCache())
 
     def at(self, scope: Scope) -> LanceReader:
         if isinstance(self._stores, DirectTables):
@@ -152,7 +153,7 @@ class LanceRecords(LanceReader):
         def opened(asked: Scope, grain: Grain) -> Table | None:
             return openers[grain]() if asked == scope else self._newest(asked, grain)
 
-        return LanceReader(opened, self._newest)
+        return LanceReader(opened, self._newest, self._columns)
 
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
         newest: dict[str, EmbeddedRecord] = {}

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from varve.domain.errors import Misconfigured
+from varve.domain.lexical import Floats
 from varve.domain.record import Vector
 
 CONFIG, DIMENSIONS = "l2_supercat", 256
 MAX_TEXT_CHARACTERS = 8_000
+MAX_WORD_CHARACTERS = 40
 
 
 class WordLlamaEmbedder:
@@ -45,6 +47,14 @@ class WordLlamaEmbedder:
         # One at a time: a batch is padded to its longest text, which costs memory without saving time,
         # and a vector must not depend on what else was asked for.
         return [_unit(model.embed([text[:MAX_TEXT_CHARACTERS]])[0]) for text in texts]
+
+    def embed_words(self, words: Sequence[str]) -> Floats:
+        """A row for each word, float32, unit length. Raises Misconfigured."""
+        # In batches: words have one to a few tokens each, so there is next to nothing to pad.
+        vectors = self._model().embed([word[:MAX_WORD_CHARACTERS] for word in words])
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: Floats = (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
+        return unit
 
     def _model(self) -> Any:
         with self._lock:

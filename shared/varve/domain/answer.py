@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
 
@@ -25,13 +25,20 @@ class _Answer(BaseModel):
 class Why(_Answer):
     """What a score was made of: cosine, BM25, and recency and importance in [0, 1].
 
-    Vector and keyword are None when there was no query to compare with.
+    Vector and keyword are None when there was no query to compare with. With `explain` each signal's
+    share of the score is among the `parts`, which else are left out.
     """
 
     vector: float | None
     keyword: float | None
     recency: float
     importance: float
+    parts: dict[str, float] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_parts(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        return values if self.parts is not None else {k: v for k, v in values.items() if k != "parts"}
 
 
 class Result(_Answer):
@@ -61,7 +68,10 @@ class Understood(_Answer):
 
 
 class Searched(_Answer):
-    """Where the search looked: grains, the window's limits, and how many records lie in it."""
+    """Where the search looked: grains, the window's limits, and how many records lie in it.
+
+    `reranked` is None without a reranker, and False where it failed and the order is the search's own.
+    """
 
     grains: list[str]
     since: str | None
@@ -70,6 +80,7 @@ class Searched(_Answer):
     fallback: bool
     tokens: int
     understood: Understood | None = None
+    reranked: bool | None = None
 
 
 class SearchResponse(_Answer):

@@ -1,18 +1,28 @@
-"""From candidates to an order: how well a record answers, and which of them say the same."""
+"""From all records of all lanes to an order: scores, what says the same, and what is shown beside what."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+import numpy.typing as npt
+
 from varve.domain.calendar import Grain
+from varve.domain.columns import TYPES, Columns
+from varve.domain.diversity import mmr
+from varve.domain.lexical import Floats, words
+from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
+from varve.domain.signals import Signals, Sought, signals
+from varve.domain.strategies import Strategy
 
-HALF_LIFE_DAYS = 180.0
-
-VECTOR_WEIGHT = 0.35
-KEYWORD_WEIGHT = 0.4
-RECENCY_WEIGHT = 0.1
-IMPORTANCE_WEIGHT = 0.15
+SUMMARY_WEIGHT_NOW = 0.8
+SUMMARY_WEIGHT_YEAR = 1.2
+ASKED_WEIGHT = 1.15
+SPARE, MIN_SPARE = 2, 20
+"""How many more than asked for are looked at before repeats go."""
+REPLACED_LIKENESS = 0.8
+"""From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +35,71 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """The records of one grain, and what their scores are multiplied by."""
+
+    grain: Grain
+    columns: Columns
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
-    """A record with its score in [0, 1] and what the score was made of."""
+    """A row of a lane's columns with its score in [0, 1] and what the score was made of.
 
-    record: Record
+    `vector` and `keyword` are cosine and BM25; the `parts`, where asked for, each signal's share of the
+    score.
+    """
+
+    columns: Columns
+    row: int
+    grain: Grain
     score: float
-    vector: float
-    keyword: float
-    recency: float
+    vector: float = 0.0
+    keyword: float = 0.0
+    recency: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def id(self) -> str:
+        """The record's id."""
+        return self.columns.ids[self.row]
+
+    @property
+    def content(self) -> str:
+        """What the record says."""
+        return self.columns.contents[self.row]
+
+    @property
+    def type(self) -> MemoryType:
+        """The record's memory type."""
+        return TYPES[self.columns.types[self.row]]
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Message ids of a fact or turn, record ids of a summary."""
+        return self.columns.sources[self.row]
+
+    @property
+    def messages(self) -> set[tuple[str | None, str]]:
+        """The messages a fact or turn comes from, each with its conversation."""
+        if self.type is MemoryType.SUMMARY:
+            return set()
+        conversation = self.columns.conversations.name(self.row)
+        return {(conversation, source) for source in self.sources}
 
 
-SUMMARY_WEIGHT_NOW = 0.8
-SUMMARY_WEIGHT_YEAR = 1.2
-ASKED_WEIGHT = 1.15
+def records_of(ranked: Sequence[Ranked]) -> list[Record]:
+    """Their records, made store by store, in the same order."""
+    wanted: dict[int, list[Ranked]] = {}
+    for item in ranked:
+        wanted.setdefault(id(item.columns), []).append(item)
+    made = {
+        (key, item.row): record
+        for key, items in wanted.items()
+        for item, record in zip(items, items[0].columns.records([i.row for i in items]), strict=True)
+    }
+    return [made[id(item.columns), item.row] for item in ranked]
 
 
 def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
@@ -54,78 +116,155 @@ def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> fl
 
 
 def rank(
-    candidates: Sequence[Candidate], present: datetime, weights: Mapping[str, float] | None = None
+    sought: Sought,
+    lanes: Sequence[Lane],
+    where: Filter,
+    present: datetime,
+    strategy: Strategy,
+    limit: int,
+    *,
+    explain: bool = False,
 ) -> list[Ranked]:
-    """All candidates, best first; ties broken by event time (newest first), then id.
+    """The best of all records that the filter lets through, best first; more than `limit` where there are.
 
-    Vector and keyword scores are spread over [0, 1] by their least and greatest and then summed:
-    summed scores find more than reciprocal ranks when one of two lists is much better than the other.
-    `weights` multiply the scores of records by id, as `lane_weight` says for their grains.
+    The signals are each brought to [0, 1] and summed by the strategy's weights: summed scores find more
+    than reciprocal ranks when one of two lists is much better than the other. Then what says the same as
+    something better goes, and what is much like it steps back. Ties are broken by event time (newest
+    first), then id. With `explain` each has its `parts`.
     """
-    vectors = _spread([candidate.vector for candidate in candidates])
-    keywords = _spread([candidate.keyword for candidate in candidates], floor=0.0)
-    scored = [
-        _scored(candidate, vector, keyword, present, (weights or {}).get(candidate.record.id, 1.0))
-        for candidate, vector, keyword in zip(candidates, vectors, keywords, strict=True)
+    filled = [lane for lane in lanes if len(lane.columns)]
+    if not filled:
+        return []
+    found = signals(sought, [lane.columns for lane in filled], where, present, strategy)
+    scores = _scores(found, filled, strategy)
+    best = [
+        _ranked(int(i), found, filled, float(scores[i]), strategy, explain)
+        for i in _first(scores, SPARE * limit + MIN_SPARE)
     ]
-    return sorted(scored, key=lambda r: (-r.score, -r.record.event_time.timestamp(), r.record.id))
+    best.sort(key=lambda item: (-item.score, -int(item.columns.event_times[item.row]), item.id))
+    return _diverse(without_repeats(best), strategy, limit)
 
 
-def _scored(candidate: Candidate, vector: float, keyword: float, present: datetime, weight: float) -> Ranked:
-    fresh = recency(candidate.record.event_time, present)
-    score = (
-        VECTOR_WEIGHT * vector
-        + KEYWORD_WEIGHT * keyword
-        + RECENCY_WEIGHT * fresh
-        + IMPORTANCE_WEIGHT * candidate.record.importance
+def _scores(found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> Floats:
+    """The weighted sum of the signals over the sum of the weights above 0, by the lanes' weights."""
+    total = sum(weight for weight in strategy.weights.values() if weight > 0)
+    summed = np.zeros(len(found.row), np.float32)
+    for name, weight in strategy.weights.items():
+        summed += np.float32(weight / total) * found.values[name]
+    by_lane = np.array([lane.weight for lane in lanes], np.float32)
+    return np.clip(summed * by_lane[found.lane], 0, 1)
+
+
+def _parts(i: int, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
+    """What each signal adds to a row's score."""
+    total = sum(weight for weight in strategy.weights.values() if weight > 0)
+    share = lanes[found.lane[i]].weight / total
+    return {name: share * weight * float(found.values[name][i]) for name, weight in strategy.weights.items()}
+
+
+def _first(scores: Floats, count: int) -> npt.NDArray[np.int64]:
+    """The rows with the best scores, in no order, with all that score like the last of them."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    return np.flatnonzero(scores >= least)
+
+
+def _ranked(
+    i: int, found: Signals, lanes: Sequence[Lane], score: float, strategy: Strategy, explain: bool
+) -> Ranked:
+    lane = lanes[found.lane[i]]
+    return Ranked(
+        columns=lane.columns,
+        row=int(found.row[i]),
+        grain=lane.grain,
+        score=round(score, 6),
+        vector=float(found.vector[i]),
+        keyword=float(found.keyword[i]),
+        recency=float(found.values["recency"][i]),
+        parts=_parts(i, found, lanes, strategy) if explain else {},
     )
-    return Ranked(candidate.record, min(1.0, weight * score), candidate.vector, candidate.keyword, fresh)
 
 
-def recency(event_time: datetime, present: datetime) -> float:
-    """1 for what happens now or is still to come, halved every `HALF_LIFE_DAYS` days."""
-    age = max(0.0, (present - event_time).total_seconds() / 86_400)
-    return float(0.5 ** (age / HALF_LIFE_DAYS))
+def _diverse(ranked: Sequence[Ranked], strategy: Strategy, limit: int) -> list[Ranked]:
+    """The first `limit` chosen by maximal marginal relevance, the rest behind them by score.
+
+    First what a newer fact replaces and what adds no message to those before it is lowered. No score
+    rises on the way down.
+    """
+    if not ranked:
+        return []
+    vectors = np.stack([item.columns.vectors[item.row] for item in ranked])
+    lowered = np.array([item.score for item in ranked])
+    lowered -= strategy.superseded * _superseded(ranked, vectors) if strategy.superseded else 0
+    lowered = np.maximum(0, lowered - strategy.repeated * _known(ranked))
+    chosen = mmr(lowered.tolist(), list(vectors), limit, balance=1 - strategy.diversity)
+    rest = sorted(set(range(len(ranked))) - set(chosen), key=lambda i: -lowered[i])
+    order = [*chosen, *rest]
+    falling = np.minimum.accumulate(lowered[order])
+    return [replace(ranked[i], score=float(score)) for i, score in zip(order, falling, strict=True)]
+
+
+def _superseded(ranked: Sequence[Ranked], vectors: Floats) -> npt.NDArray[np.bool_]:
+    """Which facts there is a newer one for about the same subject and nearly the same thing."""
+    columns = [item.columns for item in ranked]
+    about = [c.speakers.name(item.row) for c, item in zip(columns, ranked, strict=True)]
+    times = [int(c.event_times[item.row]) for c, item in zip(columns, ranked, strict=True)]
+    facts = [i for i, item in enumerate(ranked) if item.type is MemoryType.FACT and about[i]]
+    alike = vectors[facts] @ vectors[facts].T >= REPLACED_LIKENESS
+    old = np.zeros(len(ranked), np.bool_)
+    for a, i in enumerate(facts):
+        old[i] = any(
+            alike[a, b] and about[j] == about[i] and times[j] > times[i] for b, j in enumerate(facts)
+        )
+    return old
+
+
+def _known(ranked: Sequence[Ranked]) -> npt.NDArray[np.bool_]:
+    """Which are of messages alone that something better shows already."""
+    shown: set[tuple[str | None, str]] = set()
+    known = []
+    for item in ranked:
+        messages = item.messages
+        known.append(bool(messages) and messages <= shown)
+        shown |= messages
+    return np.array(known, np.bool_)
 
 
 def without_repeats(ranked: Iterable[Ranked]) -> list[Ranked]:
     """The same order without what says the same: the better stays.
 
-    That is a fact and a turn of one message (several facts of one message say different things), and
-    a summary made from one other summary alone, as a week's with one day that had anything.
+    That is a fact and a turn of one message (several facts of one message say different things), a fact
+    in the words of another, and a summary made from one other summary alone, as a week's with one day
+    that had anything.
     """
     turns: set[tuple[str | None, str]] = set()
     facts: set[tuple[str | None, str]] = set()
+    worded: set[tuple[str | None, tuple[str, ...]]] = set()
     said: set[str] = set()
     alone: set[str] = set()
     kept = []
     for item in ranked:
-        sources = {(item.record.conversation_id, source) for source in item.record.source_ids}
-        if item.record.memory_type is MemoryType.TURN:
-            if sources & facts:
+        messages = item.messages
+        if item.type is MemoryType.TURN:
+            if messages & facts:
                 continue
-            turns |= sources
-        elif item.record.memory_type is MemoryType.FACT:
-            if sources <= turns:
+            turns |= messages
+        elif item.type is MemoryType.FACT:
+            wording = (item.columns.speakers.name(item.row), tuple(words(item.content)))
+            if messages <= turns or wording in worded:
                 continue
-            facts |= sources
-        elif _alone(item.record) & said or item.record.id in alone:
+            facts |= messages
+            worded.add(wording)
+        elif _alone(item) & said or item.id in alone:
             continue
-        said.add(item.record.id)
-        alone |= _alone(item.record)
+        said.add(item.id)
+        alone |= _alone(item)
         kept.append(item)
     return kept
 
 
-def _alone(record: Record) -> frozenset[str]:
+def _alone(item: Ranked) -> frozenset[str]:
     """The one source of a summary that has no other."""
-    is_summary = record.memory_type is MemoryType.SUMMARY
-    return frozenset(record.source_ids if is_summary and len(record.source_ids) == 1 else ())
-
-
-def _spread(values: Sequence[float], floor: float | None = None) -> list[float]:
-    """The values mapped to [0, 1]: least (or the given floor) to greatest; all 0 where all are equal."""
-    low = min(values, default=0.0) if floor is None else floor
-    high = max(values, default=0.0)
-    width = high - low
-    return [(value - low) / width if width > 0 else 0.0 for value in values]
+    is_summary = item.type is MemoryType.SUMMARY
+    return frozenset(item.sources if is_summary and len(item.sources) == 1 else ())

@@ -50,6 +50,10 @@ _QUANTITY = (
     r"|(?!(?:does|this|across|always|towards|unless|versus|entonces|adem[áa]s|despu[ée]s|antes)\b)[a-zñ]{3,}s)\b"
 )
 _ORDINAL = "(?:st|nd|rd|th)?"
+_HOW_IT_WAS = re.compile(  # "what was 2025 like?"
+    r"(?i)\W*(?:how|what|c[óo]mo|qu[ée] tal)\W+(?:was|is|has|had|fue|va|estuvo|ha sido)\W+"
+    r"(?:(?:the year|el a[ñn]o)\W+)?"
+)
 _REFUSED = (  # form, preposition, before, phrase, behind
     ("", "", r"(?i)\b(?:than|versus|vs\.?|compared (?:to|with)|every|each|cada|todos los) (?:in |en )?$",
      "", ""),
@@ -184,6 +188,8 @@ def _chosen(text: str, atoms: Sequence[_Atom]) -> Sequence[_Atom]:
 
 def _stands(text: str, atom: _Atom) -> bool:
     needed = _BARE.get(atom.form)
+    if atom.form == "year" and _HOW_IT_WAS.fullmatch(text[: atom.left]):
+        return not re.search(r"\w", re.sub(r"(?i)^ (?:like|so far)\b", "", text[atom.end :]))
     alone = not re.search(r"\w", text[: atom.start] + text[atom.end :])
     if needed is None or atom.edge or atom.lead in needed.split():
         return True

@@ -12,6 +12,7 @@ from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
+from varve.domain.strategies import HALF_LIFE_DAYS
 from varve.domain.validation import rejected
 
 
@@ -161,6 +162,12 @@ class Privacy(_Part):
         return {kind: mode for kind, mode in chosen.items() if mode is not Mode.OFF}
 
 
+class Search(_Part):
+    """How memories are ranked: in `half_life_days` days a memory's recency halves."""
+
+    half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
+
+
 class WorkspaceConfig(_Part):
     """The object at `workspaces/{workspace}/config.json`; everything in it is optional."""
 
@@ -171,6 +178,7 @@ class WorkspaceConfig(_Part):
     agents: dict[PathId, Prompts] = {}
     models: Models = Models()
     privacy: Privacy = Privacy()
+    search: Search = Search()
 
     @property
     def zone(self) -> ZoneInfo:

@@ -1,39 +1,32 @@
 """Search: what `search_memory` answers. No model is asked, and identity is the caller's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from varve.domain.answer import Result, Searched, SearchResponse, Understood, Why
-from varve.domain.calendar import Grain, Period, day_of, iso
+import numpy as np
+
+from varve.domain.answer import Searched, SearchResponse, Understood, Why
+from varve.domain.calendar import Grain, iso
+from varve.domain.columns import microseconds
 from varve.domain.identity import Scope
 from varve.domain.query import Filter, SearchRequest
-from varve.domain.ranking import Candidate, Ranked, lane_weight, rank, recency, without_repeats
-from varve.domain.record import MemoryType, Record
+from varve.domain.question import asks_how_things_stand, read_question
+from varve.domain.ranking import Ranked, lane_weight, records_of
+from varve.domain.results import Shown, within
 from varve.domain.routing import Route, route
-from varve.domain.text import estimated_tokens
+from varve.domain.signals import recency
+from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
+from varve.pipeline.find import Stock, Wanted, find, reranked
 from varve.pipeline.ledger import Ledger
-from varve.ports import Embedder, MemoryReader
+from varve.ports import Embedder, MemoryReader, Reranker
 
 if TYPE_CHECKING:
     from varve.domain.timewords import TimeWords
 
-CANDIDATES_PER_RESULT = 5
-MIN_CANDIDATES = 50
-MAX_SOURCE_IDS = 50
-"""Sources that a result lists; a summary may have hundreds, which `show` prints."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A record to show, with what ranked it; cosine and BM25 are None when browsing by time."""
-
-    record: Record
-    score: float
-    why: Why
-    grain: Grain
+MAX_RESULTS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +50,8 @@ def search(
     reader: MemoryReader,
     ledger: Ledger,
     embedder: Embedder,
+    half_life_days: float = HALF_LIFE_DAYS,
+    reranker: Reranker | None = None,
 ) -> SearchResponse:
     """Answer one request about one agent's memory as it stands at this moment.
 
@@ -64,102 +59,101 @@ def search(
     Raises Rejected (the limits leave no time), Misconfigured (another embedding model), Retryable.
     """
     way = route(request, now, zone)
-    lanes = _lanes(scope, way, zone, reader, ledger)
-    found = _find(scope, request, way, lanes, reader, embedder)
+    asking = _Asking(
+        scope, request, zone, reader, ledger, embedder, half_life_days, Stock(scope, reader, embedder.model)
+    )
+    lanes = _lanes(way, asking)
+    if way.weighs and not asking.stock.holds(lanes.filled, way):
+        way = way.seen_from(asking.stock.newest(lanes.filled, way.present), zone)
+    found = _find(way, lanes, asking)
     hint = None
     if not found and way.understood and way.text:
         wide = way.anywhen(request)
-        found = _find(scope, request, wide, _lanes(scope, wide, zone, reader, ledger), reader, embedder)
+        found = _find(wide, _lanes(wide, asking), asking)
+    elsewhere = way.weighs and not asking.stock.holds(lanes.filled, way)
+    if way.understood and (elsewhere or (found and not lanes.filled)):
         hint = f"Nothing matches in the time of {way.understood.phrase!r}; these are from any time."
-    shown, tokens = _within(found, request)
+    used = None
+    if reranker is not None and way.text and found:
+        found, used = reranked(way.text, found, reranker)
+    best, tokens = within(found, request.max_results, request.max_tokens)
+    shown = _shown(best)
     return SearchResponse(
-        results=[_result(item, zone) for item in shown],
-        searched=_searched(way, lanes, tokens),
-        hint=(hint if shown else None) or _hint(scope, request, way, lanes, len(found), len(shown), reader),
+        results=[item.result(zone) for item in shown],
+        searched=_searched(way, lanes, tokens, used),
+        hint=(hint if shown else None) or _hint(way, lanes, len(found), len(shown), asking),
     )
 
 
-def _lanes(scope: Scope, way: Route, zone: ZoneInfo, reader: MemoryReader, ledger: Ledger) -> _Lanes:
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Who asks what of which parts, the same for the whole of a search."""
+
+    scope: Scope
+    request: SearchRequest
+    zone: ZoneInfo
+    reader: MemoryReader
+    ledger: Ledger
+    embedder: Embedder
+    half_life_days: float
+    stock: Stock
+
+    def count(self, grain: Grain, where: Filter) -> int:
+        """How many records the filter lets through, from memory where the store is read anyway."""
+        if self.request.text:
+            return self.stock.count(grain, where)
+        return self.reader.count(self.scope, grain, where=where)
+
+
+def _lanes(way: Route, asking: _Asking) -> _Lanes:
     """The route's lanes, and all finer ones where the grain asked for has no ready summary for the time."""
-    counts = {grain: reader.count(scope, grain, where=way.where) for grain in way.lanes}
+    counts = {grain: asking.count(grain, way.where) for grain in way.lanes}
     if way.asked in (None, Grain.WORKING):
         return _Lanes(counts, fallback=False)
-    if counts[way.asked] and not _pending(scope, way, zone, ledger):
+    if counts[way.asked] and not _pending(way, asking):
         return _Lanes(counts, fallback=False)
     finer = list(Grain)[: list(Grain).index(way.asked)]
     missing = (grain for grain in finer if grain not in counts)
-    wide = counts | {grain: reader.count(scope, grain, where=way.where) for grain in missing}
+    wide = counts | {grain: asking.count(grain, way.where) for grain in missing}
     fallback = any(wide[grain] for grain in finer)
     return _Lanes(wide if fallback else counts, fallback)
 
 
-def _pending(scope: Scope, way: Route, zone: ZoneInfo, ledger: Ledger) -> bool:
+def _pending(way: Route, asking: _Asking) -> bool:
     """Whether a period of the grain asked for that touches the window is due or stale."""
-    since, until = way.where.since, way.where.until
+    since, until, zone = way.since, way.until, asking.zone
     return any(
         (until is None or due.period.start(zone) < until) and (since is None or due.period.end(zone) > since)
-        for due in ledger.due(Grain(way.asked or Grain.DAILY), scope)
+        for due in asking.ledger.due(Grain(way.asked or Grain.DAILY), asking.scope)
     )
 
 
-def _find(
-    scope: Scope, request: SearchRequest, way: Route, lanes: _Lanes, reader: MemoryReader, embedder: Embedder
-) -> list[_Found]:
-    if way.text:
-        return _ranked(scope, request, way, lanes.filled, reader, embedder)
-    return _newest(scope, request, way, lanes.filled, reader)
-
-
-def _ranked(
-    scope: Scope,
-    request: SearchRequest,
-    way: Route,
-    grains: Sequence[Grain],
-    reader: MemoryReader,
-    embedder: Embedder,
-) -> list[_Found]:
-    """Candidates of all grains in one ranking."""
-    if not grains:
+def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Shown]:
+    if not lanes.filled:
         return []
-    limit = max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * request.max_results)
-    (vector,) = embedder.embed([way.text])
-    grain_of: dict[str, Grain] = {}
-    candidates: list[Candidate] = []
-    for grain in grains:
-        lane = reader.search(
-            scope,
-            grain,
-            text=way.text,
-            vector=vector,
-            model=embedder.model,
-            where=way.where,
-            limit=limit,
-        )
-        grain_of |= {candidate.record.id: grain for candidate in lane}
-        candidates += lane
-    weights = {id_: lane_weight(grain, way.asked, way.age_days) for id_, grain in grain_of.items()}
-    ranked = rank(candidates, way.present, weights)
-    return [_scored(item, grain_of[item.record.id]) for item in without_repeats(ranked)]
-
-
-def _scored(item: Ranked, grain: Grain) -> _Found:
-    why = Why(
-        vector=round(item.vector, 4),
-        keyword=round(item.keyword, 4),
-        recency=round(item.recency, 4),
-        importance=item.record.importance,
+    if not way.text:
+        return _newest(way, lanes.filled, asking)
+    current = way.since is None and way.until is None and asks_how_things_stand(way.text)
+    wanted = Wanted(
+        question=read_question(way.text, way.near_since, way.near_until, lasting=way.lasting),
+        where=way.where,
+        present=way.present,
+        strategy=with_half_life(CURRENT if current else BALANCED, asking.half_life_days),
+        weights={grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled},
+        limit=MAX_RESULTS if asking.request.max_tokens else asking.request.max_results,
+        explain=asking.request.explain,
     )
-    return _Found(item.record, round(item.score, 4), why, grain)
+    return find(wanted, asking.stock, asking.embedder)
 
 
-def _newest(
-    scope: Scope, request: SearchRequest, way: Route, grains: Sequence[Grain], reader: MemoryReader
-) -> list[_Found]:
+def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Shown]:
     """The newest of all grains, those of the grain asked for first; the score is how recent they are."""
     browsed = [
         (record, grain)
         for grain in grains
-        for record in reader.browse(scope, grain, where=way.where, limit=request.max_results)
+        for record in asking.reader.browse(
+            asking.scope, grain, where=way.where, limit=asking.request.max_results
+        )
     ]
     browsed.sort(
         key=lambda pair: (
@@ -169,58 +163,47 @@ def _newest(
             pair[0].id,
         )
     )
-    return [_dated(record, grain, way.present) for record, grain in browsed]
+    times = np.array([microseconds(record.event_time) for record, _ in browsed], np.int64)
+    fresh = recency(times, way.present, asking.half_life_days).tolist()
+    return [
+        Shown(record, grain, score, _why(None, None, score, record.importance))
+        for (record, grain), score in zip(browsed, fresh, strict=True)
+    ]
 
 
-def _dated(record: Record, grain: Grain, present: datetime) -> _Found:
-    fresh = round(recency(record.event_time, present), 4)
-    why = Why(vector=None, keyword=None, recency=fresh, importance=record.importance)
-    return _Found(record, fresh, why, grain)
+def _shown(best: Sequence[Ranked | Shown]) -> list[Shown]:
+    """What was ranked with its records, which are made only now."""
+    ranked = [item for item in best if isinstance(item, Ranked)]
+    if not ranked:
+        return [item for item in best if isinstance(item, Shown)]
+    return [
+        Shown(
+            record,
+            item.grain,
+            item.score,
+            _why(item.vector, item.keyword, item.recency, record.importance, item.parts),
+        )
+        for item, record in zip(ranked, records_of(ranked), strict=True)
+    ]
 
 
-def _within(found: Iterable[_Found], request: SearchRequest) -> tuple[list[_Found], int]:
-    """The best that fit both limits, and the tokens of their contents; at least one is shown.
-
-    What does not fit is passed over for shorter ones that do.
-    """
-    shown: list[_Found] = []
-    tokens = 0
-    for item in found:
-        cost = estimated_tokens(item.record.content)
-        if request.max_tokens is None or tokens + cost <= request.max_tokens:
-            shown.append(item)
-            tokens += cost
-        if len(shown) == request.max_results:
-            break
-    return shown, tokens
-
-
-def _result(item: _Found, zone: ZoneInfo) -> Result:
-    record = item.record
-    return Result(
-        id=record.id,
-        content=record.content,
-        grain=str(item.grain),
-        period=record.period,
-        date=_date(item, zone),
-        event_time=iso(record.event_time),
-        score=item.score,
-        why=item.why,
-        conversation_id=record.conversation_id,
-        source_ids=list(record.source_ids[:MAX_SOURCE_IDS]),
-        user_id=record.user_id,
-        memory_type=str(record.memory_type),
+def _why(
+    vector: float | None,
+    keyword: float | None,
+    fresh: float,
+    importance: float,
+    parts: Mapping[str, float] | None = None,
+) -> Why:
+    return Why(
+        vector=None if vector is None else round(vector, 4),
+        keyword=None if keyword is None else round(keyword, 4),
+        recency=round(fresh, 4),
+        importance=importance,
+        parts={name: round(share, 4) for name, share in parts.items()} if parts else None,
     )
 
 
-def _date(item: _Found, zone: ZoneInfo) -> str:
-    """The local day of what happened; of a summary the first day it sums up."""
-    if item.record.memory_type is MemoryType.SUMMARY:
-        return Period.parse(item.record.period, item.grain).days[0].isoformat()
-    return day_of(item.record.event_time, zone)
-
-
-def _searched(way: Route, lanes: _Lanes, tokens: int) -> Searched:
+def _searched(way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None) -> Searched:
     since, until = way.where.since, way.where.until
     return Searched(
         grains=[str(grain) for grain in Grain if grain in lanes.counts],
@@ -230,6 +213,7 @@ def _searched(way: Route, lanes: _Lanes, tokens: int) -> Searched:
         fallback=lanes.fallback,
         tokens=tokens,
         understood=_understood(way.understood),
+        reranked=reranked_,
     )
 
 
@@ -244,23 +228,15 @@ def _understood(words: "TimeWords | None") -> Understood | None:
     )
 
 
-def _hint(
-    scope: Scope,
-    request: SearchRequest,
-    way: Route,
-    lanes: _Lanes,
-    found: int,
-    shown: int,
-    reader: MemoryReader,
-) -> str | None:
+def _hint(way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking) -> str | None:
     """What to do next when nothing is shown; None when the answer speaks for itself."""
     if shown:
         return None
     if found:
-        return f"{found} memories match, but none fits maxTokens={request.max_tokens}; raise it."
+        return f"{found} memories match, but none fits maxTokens={asking.request.max_tokens}; raise it."
     if lanes.filled:
         return "Nothing in this window matches; ask with other words, or without queryText to browse it."
-    elsewhere = {grain: reader.count(scope, grain, where=Filter()) for grain in Grain}
+    elsewhere = {grain: asking.reader.count(asking.scope, grain, where=Filter()) for grain in Grain}
     names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
     if any(elsewhere[grain] for grain in way.lanes):
         return f"There are {names} records, but none within these limits (time, user, conversation)."

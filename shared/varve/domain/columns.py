@@ -1,0 +1,287 @@
+"""All records of one store at one version, held as columns, and what searching them needs but once."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from varve.domain.lexical import Floats, Ints, Lexical, index_texts, words
+from varve.domain.query import Filter
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.stopwords import STOP_WORDS
+
+Bools = npt.NDArray[np.bool_]
+Times = npt.NDArray[np.int64]
+
+TYPES = tuple(MemoryType)
+MAX_ROWS = 50_000
+"""The most rows a store may have to be held whole in memory, with 256 dimensions about 100 MB."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = (
+    "january|february|april|june|july|august|september|october|november|december|enero|febrero|abril|junio"
+    "|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+_UNITS = r"days?|weeks?|weekends?|months?|years?|d[ií]as?|semanas?|meses|mes|años?"
+TIME_EXPRESSION = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago|{_WEEKDAYS}|{_MONTHS}|(?:19|20)\d\d"
+    rf"|(?:last|next|this|past|few|couple of) (?:{_UNITS}|night|morning|evening|summer|winter|spring|fall"
+    rf"|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)|hace \w+ (?:{_UNITS})|(?:{_UNITS}) pasad[oa]s?"
+    r"|\d{1,2}(?:st|nd|rd|th))\b",
+    re.IGNORECASE,
+)
+"""Words by which a text tells when something was or will be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """A column of few different values: `names[of[i]]` is row i's, and -1 stands for none."""
+
+    of: Ints
+    names: Sequence[str]
+
+    def code(self, name: str) -> int:
+        """The number of a value; -2, which no row has, where it does not occur."""
+        return self.names.index(name) if name in self.names else -2
+
+    def name(self, row: int) -> str | None:
+        """A row's value."""
+        code = int(self.of[row])
+        return None if code < 0 else self.names[code]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where in which conversation something was said, in order; records of one message share a place.
+
+    `of` is each row's place, `starts` the first place of each conversation, and a record without a
+    conversation has a place of its own.
+    """
+
+    of: Ints
+    conversation: Ints
+    starts: Ints
+    joints: dict[int, Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.conversation)
+
+    @cached_property
+    def opening(self) -> Floats:
+        """How near each place is to the start of its conversation: 1 at the first, then falling."""
+        counts = np.diff([*self.starts, len(self)])
+        rank = np.arange(len(self)) - np.repeat(self.starts, counts)
+        return (1 / (1 + rank / 2)).astype(np.float32)
+
+    @cached_property
+    def sessions(self) -> Ints:
+        """The number of each place's conversation in the order of `starts`."""
+        return np.repeat(np.arange(len(self.starts), dtype=np.int32), np.diff([*self.starts, len(self)]))
+
+    def shifted(self, values: Floats, by: int) -> Floats:
+        """The value that stands `by` places on in the same conversation; 0 where there is none."""
+        out = np.zeros_like(values)
+        if abs(by) >= len(self):
+            return out
+        here, there = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
+        out[here] = values[there] * self._together(abs(by))
+        return out
+
+    def around(self, values: Floats, reach: int) -> Floats:
+        """The sum over each place and those up to `reach` on either side."""
+        out = values.copy()
+        for by in range(1, reach + 1):
+            if by < len(self):
+                joint = self._together(by).reshape(-1, *(1,) * (values.ndim - 1))
+                out[:-by] += values[by:] * joint
+                out[by:] += values[:-by] * joint
+        return out
+
+    def best_around(self, values: Floats, reach: int) -> Floats:
+        """The greatest over each place and those up to `reach` on either side; values are not negative."""
+        out = values.copy()
+        for by in range(1, reach + 1):
+            if by < len(self):
+                joint = self._together(by)
+                np.maximum(out[:-by], values[by:] * joint, out=out[:-by])
+                np.maximum(out[by:], values[:-by] * joint, out=out[by:])
+        return out
+
+    def _together(self, by: int) -> Floats:
+        """1 where a place and the one `by` on belong to one conversation."""
+        if by not in self.joints:
+            self.joints[by] = (self.sessions[by:] == self.sessions[:-by]).astype(np.float32)
+        return self.joints[by]
+
+    def best(self, by_row: Floats) -> Floats:
+        """The greatest value of each place's rows, at least 0."""
+        out = np.zeros(len(self), np.float32)
+        np.maximum.at(out, self.of, by_row)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
+
+    `records` makes the Records of some rows, so that only those that may be shown are ever
+    made; `made` keeps what was worked out for a reach.
+    """
+
+    ids: Sequence[str]
+    contents: Sequence[str]
+    sources: Sequence[Sequence[str]]
+    types: npt.NDArray[np.int8]
+    conversations: Codes
+    users: Codes
+    speakers: Codes
+    positions: Ints
+    event_times: Times
+    importances: Floats
+    vectors: Floats
+    records: Callable[[Sequence[int]], list[Record]]
+    made: dict[tuple[str, int], Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def admitted(self, where: Filter) -> Bools:
+        """Which rows the filter lets through."""
+        passing = np.ones(len(self), np.bool_)
+        if where.since is not None:
+            passing &= self.event_times >= microseconds(where.since)
+        if where.until is not None:
+            passing &= self.event_times < microseconds(where.until)
+        if where.user_id is not None:
+            passing &= self.users.of == self.users.code(where.user_id)
+        if where.conversation_id is not None:
+            passing &= self.conversations.of == self.conversations.code(where.conversation_id)
+        return passing
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory the columns take, with what is made of them."""
+        return int(self.vectors.nbytes + 4 * sum(map(len, self.contents)) + 500 * len(self))
+
+    @cached_property
+    def lexical(self) -> Lexical:
+        """The inverted index of the contents."""
+        return index_texts(self.contents)
+
+    @cached_property
+    def places(self) -> Places:
+        """The rows' places."""
+        return _places(self.conversations.of, self.positions)
+
+    @cached_property
+    def voices(self) -> Mapping[str, frozenset[int]]:
+        """The folded words of the speakers' names, each with the speakers it may mean."""
+        spoken = np.unique(self.speakers.of[self.types == TYPES.index(MemoryType.TURN)])
+        found: dict[str, set[int]] = {}
+        for code in spoken[spoken >= 0]:
+            for word in words(self.speakers.names[code]):
+                found.setdefault(word, set()).add(int(code))
+        return {word: frozenset(codes) for word, codes in found.items() if word not in STOP_WORDS}
+
+    @cached_property
+    def centre(self) -> Floats:
+        """The mean vector. Static embeddings share a direction that says nothing; it is taken away."""
+        centre: Floats = self.vectors.mean(axis=0) if len(self) else np.zeros(0, np.float32)
+        return centre
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """Each vector's distance from the centre."""
+        # |v - c|^2 = |v|^2 - 2 v.c + |c|^2, without a second matrix of the vectors' size
+        lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
+        squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
+        spreads: Floats = np.sqrt(np.maximum(squares, 1e-6)).astype(np.float32)
+        return spreads
+
+    def window_lengths(self, reach: int) -> Floats:
+        """How many telling words there are around each place."""
+        if ("lengths", reach) not in self.made:
+            lengths = self.places.around(self.places.best(self.lexical.lengths), reach)
+            self.made["lengths", reach] = lengths
+        return self.made["lengths", reach]
+
+    def context_spreads(self, reach: int) -> Floats:
+        """The length of the sum of the centred vectors around each place."""
+        if ("spreads", reach) not in self.made:
+            self.made["spreads", reach] = self._context_spreads(reach)
+        return self.made["spreads", reach]
+
+    def _context_spreads(self, reach: int) -> Floats:
+        sums = np.zeros((len(self.places), self.vectors.shape[1]), np.float32)
+        np.add.at(sums, self.places.of, self.vectors - self.centre)
+        counts = np.bincount(self.places.of, minlength=len(self.places))[:, None]
+        sums /= np.maximum(counts, 1)
+        spreads: Floats = np.linalg.norm(self.places.around(sums, reach), axis=1)
+        return np.maximum(spreads, np.float32(1e-3))
+
+    @cached_property
+    def asking(self) -> Floats:
+        """1 for each place where a question is asked."""
+        marks = np.fromiter(("?" in text for text in self.contents), np.float32, len(self))
+        return self.places.best(marks)
+
+    @cached_property
+    def telling_time(self) -> Floats:
+        """1 for each row whose words tell a time."""
+        found = (TIME_EXPRESSION.search(text) is not None for text in self.contents)
+        return np.fromiter(found, np.float32, len(self))
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def coded(values: Sequence[str | None]) -> Codes:
+    """The values as numbers in the order of their first occurrence."""
+    known: dict[str, int] = {}
+    of = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    return Codes(np.array(of, np.int32), list(known))
+
+
+def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
+    """The records as columns."""
+    given = list(embedded)
+    records = [one.record for one in given]
+    vectors = np.array([one.vector for one in given], np.float32) if given else np.zeros((0, 1), np.float32)
+    return Columns(
+        ids=[record.id for record in records],
+        contents=[record.content for record in records],
+        sources=[record.source_ids for record in records],
+        types=np.array([TYPES.index(record.memory_type) for record in records], np.int8),
+        conversations=coded([record.conversation_id for record in records]),
+        users=coded([record.user_id for record in records]),
+        speakers=coded([record.about for record in records]),
+        positions=np.array([record.position for record in records], np.int32),
+        event_times=np.array([microseconds(record.event_time) for record in records], np.int64),
+        importances=np.array([record.importance for record in records], np.float32),
+        vectors=vectors,
+        records=lambda rows: [records[row] for row in rows],
+    )
+
+
+def _places(conversations: Ints, positions: Ints) -> Places:
+    """Rows with a conversation by its number and their position; the others alone, after all of these."""
+    n = len(positions)
+    alone = conversations < 0
+    keys = np.where(alone, np.iinfo(np.int32).max, conversations)
+    within = np.where(alone, np.arange(n), positions)
+    order = np.lexsort((within, keys))
+    new = np.ones(n, np.bool_)
+    new[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[order]) != 0)
+    of = np.empty(n, np.int32)
+    of[order] = np.cumsum(new) - 1
+    conversation = conversations[order][new]
+    first = np.ones(len(conversation), np.bool_)
+    first[1:] = (np.diff(conversation) != 0) | (conversation[1:] < 0)
+    return Places(of, conversation, np.flatnonzero(first).astype(np.int32))

@@ -1,0 +1,228 @@
+"""Keyword search: words as they are compared, the inverted index of a store, and BM25 over it.
+
+BM25 after Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), with k1 0.9 and b 0.4,
+the values of Lin et al. for short texts (Anserini's defaults), and an idf that is never negative.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from unicodedata import combining, normalize
+
+import numpy as np
+import numpy.typing as npt
+import Stemmer
+
+from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
+
+K1, B = 0.9, 0.4
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int32]
+WordVectors = Callable[[Sequence[str]], Floats]
+"""Unit vectors of single words, one row each."""
+
+_WORD = re.compile(r"[^\W_]+(?:[-_./:#@+\\][^\W_]+)*")
+_PART = re.compile(r"[^\W_]+")
+_ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
+
+
+def fold(text: str) -> str:
+    """The text without case and accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(c for c in normalize("NFKD", text) if not combining(c)).casefold()
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text in order; one with joints, such as a code or a path, is kept whole."""
+    return _WORD.findall(fold(text))
+
+
+def parts(word: str) -> list[str]:
+    """What stands between a word's joints, where it has any: `e-4711` has `e` and `4711`."""
+    found = _PART.findall(word)
+    return found if len(found) > 1 else []
+
+
+def stems(word: str) -> tuple[str, ...]:
+    """The word without its ending, by the rules of English and of Spanish; codes and numbers as they are."""
+    if not word.isalpha():
+        return (word,)
+    return tuple(dict.fromkeys((_ENGLISH.stemWord(word), _SPANISH.stemWord(word))))
+
+
+def is_spanish(found: Sequence[str]) -> bool:
+    """Whether more of the words are Spanish stop words than English ones."""
+    spanish, english = 0, 0
+    for word in found:
+        spanish += word in SPANISH
+        english += word in ENGLISH
+    return spanish > english
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of a question: its form, and the codes that it may have in a store's vocabulary."""
+
+    form: str
+    codes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lexical:
+    """The inverted index of some texts.
+
+    `codes` numbers the stems; the texts that hold stem `c` are `rows[starts[c]:starts[c + 1]]`,
+    ascending, with how often each does in `counts`. `lengths` are the texts' words without stop words;
+    `addressing` is how much of a text speaks of the listener, in [0, 1]. `forms` has one or more words
+    as they were written for each stem.
+    """
+
+    codes: Mapping[str, int]
+    starts: npt.NDArray[np.int64]
+    rows: Ints
+    counts: Floats
+    lengths: Floats
+    addressing: Floats
+    forms: Mapping[str, int] = field(repr=False)
+    kept: list["Likenesses"] = field(default_factory=list, repr=False)
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+        return len(self.lengths)
+
+    @cached_property
+    def mean_length(self) -> float:
+        """The mean of the lengths, at least 1."""
+        return max(1.0, float(self.lengths.mean())) if self.size else 1.0
+
+    def term(self, form: str) -> Term:
+        """The folded word as this vocabulary has it."""
+        known = (self.codes.get(stem) for stem in stems(form))
+        return Term(form, tuple(code for code in known if code is not None))
+
+    def postings(self, codes: Sequence[int]) -> tuple[Ints, Floats]:
+        """The rows that hold any of the stems, and how often; a row may come once for each stem."""
+        spans = [slice(self.starts[code], self.starts[code + 1]) for code in codes]
+        if len(spans) == 1:
+            return self.rows[spans[0]], self.counts[spans[0]]
+        if not spans:
+            return self.rows[:0], self.counts[:0]
+        return np.concatenate([self.rows[s] for s in spans]), np.concatenate([self.counts[s] for s in spans])
+
+    def frequency(self, term: Term) -> int:
+        """How many texts hold the term."""
+        return sum(int(self.starts[code + 1] - self.starts[code]) for code in term.codes)
+
+    def likenesses(self, embed: WordVectors) -> "Likenesses":
+        """How alike the stems are. Made once for each index and kept with it."""
+        if not self.kept:
+            self.kept.append(_likenesses(self.forms, len(self.codes), embed))
+        return self.kept[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Likenesses:
+    """A unit vector for each stem, the mean of its forms' about the `centre` of them all."""
+
+    vectors: Floats
+    centre: Floats
+
+    def of(self, vectors: Floats) -> Floats:
+        """The cosine of each of some words with each stem, about the same centre."""
+        cosines: Floats = _unit(vectors - self.centre) @ self.vectors.T
+        return cosines
+
+
+def index_texts(texts: Sequence[str]) -> Lexical:
+    """The index of the texts, by their places in the sequence."""
+    reader = _Reader()
+    lists = [reader.read(text) for text in texts]
+    lengths = np.fromiter(map(len, lists), np.float32, len(lists))
+    row_of = np.repeat(np.arange(len(lists), dtype=np.int64), lengths.astype(np.int64))
+    flat = np.fromiter((code for codes in lists for code in codes), np.int64, len(row_of))
+    keys, counts = np.unique(flat * max(1, len(lists)) + row_of, return_counts=True)
+    stems_of, rows = np.divmod(keys, max(1, len(lists)))
+    starts = np.searchsorted(stems_of, np.arange(len(reader.codes) + 1))
+    return Lexical(
+        codes=reader.codes,
+        starts=starts,
+        rows=rows.astype(np.int32),
+        counts=counts.astype(np.float32),
+        lengths=lengths,
+        addressing=np.array(reader.addressing, np.float32),
+        forms=reader.forms,
+    )
+
+
+class _Reader:
+    """Reads texts into codes, stemming each form once for each language."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        self.forms: dict[str, int] = {}
+        self.addressing: list[float] = []
+        self._known: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
+
+    def read(self, text: str) -> list[int]:
+        """The codes of a text's words, in order."""
+        found = words(text)
+        spoken = sum(word in ADDRESSING for word in found)
+        self.addressing.append(min(1.0, 4 * spoken / (3 + len(found))))
+        spanish = is_spanish(found)
+        known = self._known[spanish]
+        codes: list[int] = []
+        for word in found:
+            of_word = known.get(word)
+            if of_word is None:
+                of_word = known[word] = self._codes(word, spanish)
+            codes += of_word
+        return codes
+
+    def _codes(self, word: str, spanish: bool) -> list[int]:
+        stemmer = _SPANISH if spanish else _ENGLISH
+        kept = [word, *parts(word)]
+        codes = []
+        for form in kept:
+            if form not in STOP_WORDS:
+                stem = stemmer.stemWord(form) if form.isalpha() else form
+                code = self.codes.setdefault(stem, len(self.codes))
+                self.forms.setdefault(form, code)
+                codes.append(code)
+        return codes
+
+
+def question_forms(text: str) -> tuple[str, ...]:
+    """The words of a question that are compared, each once, in order; all of them where none says much."""
+    found = [form for word in words(text) for form in (word, *parts(word))]
+    telling = dict.fromkeys(form for form in found if form not in STOP_WORDS)
+    return tuple(telling or dict.fromkeys(found))
+
+
+def idf(frequency: int, size: int) -> float:
+    """How much a word tells that `frequency` of `size` texts hold."""
+    return float(np.log1p((size - frequency + 0.5) / (frequency + 0.5)))
+
+
+def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
+    """BM25's weight of a word by how often a text has it, for texts of these lengths."""
+    weights: Floats = counts * np.float32(K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean_length))
+    return weights
+
+
+def _likenesses(forms: Mapping[str, int], count: int, embed: WordVectors) -> Likenesses:
+    written = [form for form in forms if form.isalpha()] or list(forms)
+    vectors = embed(written)
+    centre: Floats = vectors.mean(axis=0)
+    sums = np.zeros((count, vectors.shape[1]), np.float32)
+    np.add.at(sums, [forms[form] for form in written], vectors - centre)
+    return Likenesses(_unit(sums), centre)
+
+
+def _unit(vectors: Floats) -> Floats:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Floats = vectors / np.maximum(lengths, np.float32(1e-9))
+    return unit

@@ -1,0 +1,62 @@
+"""How memories are ranked: named sets of weights and widths, and which question gets which.
+
+The weights of the signals were fitted by `benchmarks/fit.py`, which states the search; recency and
+importance, on which no evaluation with answers bears, are set by hand and kept small.
+"""
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+HALF_LIFE_DAYS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to rank.
+
+    `weights` by signal (`domain/signals.py` says what each is). `reach`: how many messages either side
+    count as a message's context. `session_depth`: how many of a conversation's best messages say how good
+    it is. `kinship`: how alike two words must be (cosine) to count as kin. `date_days`: in so many days
+    outside the asked time the date's signal halves. `diversity`: how much of the score likeness to what is
+    shown already costs (MMR's 1 - lambda), `repeated` what another fact of a message
+    already shown costs. `superseded`: what a fact loses that a newer one replaces.
+    """
+
+    name: str
+    weights: MappingProxyType[str, float] = field(repr=False)
+    half_life_days: float = HALF_LIFE_DAYS
+    reach: int = 2
+    session_depth: int = 3
+    kinship: float = 0.3
+    date_days: float = 14.0
+    diversity: float = 0.02
+    repeated: float = 0.05
+    superseded: float = 0.0
+
+
+BALANCED = Strategy(
+    "balanced",
+    MappingProxyType(
+        {
+            "turn": 0.09, "window": 0.27, "cover": 0.35, "kin": 0.78, "cosine": 0.53, "context": 0.14,
+            "session": 0.37, "speaker": 0.76, "when": 0.48, "date": 1.17, "reply": 0.48, "opening": 0.29,
+            "address": -0.46, "recency": 0.05, "importance": 0.1,
+        }
+    ),
+)  # fmt: skip
+"""For most questions."""
+
+CURRENT = replace(
+    BALANCED,
+    name="current",
+    weights=MappingProxyType({**BALANCED.weights, "recency": 0.8}),
+    superseded=0.1,
+)
+"""For questions about how things stand: the newest of what says otherwise."""
+
+STRATEGIES = {strategy.name: strategy for strategy in (BALANCED, CURRENT)}
+
+
+def with_half_life(strategy: Strategy, days: float) -> Strategy:
+    """The strategy with a workspace's own half-life."""
+    return strategy if strategy.half_life_days == days else replace(strategy, half_life_days=days)

@@ -1,0 +1,128 @@
+"""Find what answers a question in the records of some grains: one ranking over all of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from varve.domain.calendar import Grain
+from varve.domain.columns import Columns
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.question import Question
+from varve.domain.ranking import Lane, Ranked, rank
+from varve.domain.routing import Route
+from varve.domain.signals import Sought, names_in
+from varve.domain.strategies import Strategy
+from varve.ports import Embedder, KnowsWords, MemoryReader, Reranker
+
+CANDIDATES = 200
+"""How many of a store too large to hold are looked at by each of vector and keyword."""
+RERANKED = 30
+"""How many of the best a reranker is shown."""
+
+
+class Stock:
+    """The stores of one agent for the length of one search, each read at most once."""
+
+    def __init__(self, scope: Scope, reader: MemoryReader, model: str) -> None:
+        self._scope, self._reader, self._model = scope, reader, model
+        self._held: dict[Grain, Columns | None] = {}
+
+    def columns(self, grain: Grain) -> Columns | None:
+        """The whole store, or None where it is too large to hold."""
+        if grain not in self._held:
+            self._held[grain] = self._reader.columns(self._scope, grain, model=self._model)
+        return self._held[grain]
+
+    def count(self, grain: Grain, where: Filter) -> int:
+        """How many records the filter lets through."""
+        held = self.columns(grain)
+        if held is None:
+            return self._reader.count(self._scope, grain, where=where)
+        return int(np.count_nonzero(held.admitted(where)))
+
+    def holds(self, grains: Iterable[Grain], way: Route) -> bool:
+        """Whether anything lies in the time that weighs."""
+        where = replace(way.where, since=way.since, until=way.until)
+        return any(self.count(grain, where) for grain in grains)
+
+    def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
+        """The newest event time up to the present, which it is where there is none."""
+        spans = [self._reader.span(self._scope, grain) for grain in grains]
+        return min(max((span[1] for span in spans if span), default=present), present)
+
+    def candidates(self, grain: Grain, sought: Sought, where: Filter, reach: int) -> Columns:
+        """Of a store too large to hold, what vector and keyword find, with what was said around it."""
+        found = self._reader.search(
+            self._scope,
+            grain,
+            text=sought.question.text,
+            vector=sought.focus,
+            model=self._model,
+            where=where,
+            limit=CANDIDATES,
+        )
+        records = [candidate.record for candidate in found]
+        return self._reader.around(self._scope, grain, records, reach=reach, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to find: the question, where, seen from when, by which strategy, and each grain's weight."""
+
+    question: Question
+    where: Filter
+    present: datetime
+    strategy: Strategy
+    weights: Mapping[Grain, float]
+    limit: int
+    explain: bool = False
+
+
+def find(wanted: Wanted, stock: Stock, embedder: Embedder) -> list[Ranked]:
+    """The best records of all grains, best first. Raises Misconfigured, Retryable."""
+    held = {grain: stock.columns(grain) for grain in wanted.weights}
+    sought = _sought(wanted.question, [one for one in held.values() if one is not None], embedder)
+    lanes = []
+    for grain, weight in wanted.weights.items():
+        columns = held[grain]
+        if columns is None:
+            columns = stock.candidates(grain, sought, wanted.where, wanted.strategy.reach)
+        lanes.append(Lane(grain, columns, weight))
+    return rank(
+        sought,
+        lanes,
+        wanted.where,
+        wanted.present,
+        wanted.strategy,
+        wanted.limit,
+        explain=wanted.explain,
+    )
+
+
+def _sought(question: Question, held: Sequence[Columns], embedder: Embedder) -> Sought:
+    focus = question.focus(names_in(question, held))
+    whole, telling = embedder.embed([question.text, focus])
+    return Sought(
+        question, whole, telling, embedder.embed_words if isinstance(embedder, KnowsWords) else None
+    )
+
+
+def reranked(query: str, ranked: Sequence[Ranked], reranker: Reranker) -> tuple[list[Ranked], bool]:
+    """The best in the reranker's order, the rest behind them; False where it failed.
+
+    Then the order is as it was: what the reranker cannot say now, memory answers without it.
+    Raises Misconfigured.
+    """
+    best, rest = list(ranked[:RERANKED]), list(ranked[RERANKED:])
+    try:
+        scores = reranker.rerank(query, [item.content for item in best])
+    except Retryable:
+        return list(ranked), False
+    order = sorted(range(len(best)), key=lambda i: (-scores[i], i))
+    falling = [item.score for item in best]
+    moved = [replace(best[i], score=score) for i, score in zip(order, falling, strict=True)]
+    return moved + rest, True

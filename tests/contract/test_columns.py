@@ -1,0 +1,149 @@
+"""Stores read whole and around some records: the in-memory reader and LanceDB on a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pytest
+
+from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from varve.adapters import lance_columns
+from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance import LanceRecords
+from varve.adapters.lance_columns import ColumnCache
+from varve.adapters.objects import local_objects
+from varve.domain.calendar import Grain
+from varve.domain.columns import columns_of
+from varve.domain.errors import Misconfigured
+from varve.domain.query import Filter
+from varve.domain.record import MemoryType, Record
+from varve.ports import MemoryReader, MemoryWriter
+
+MODEL, WORKING, ANY = WordEmbedder.model, Grain.WORKING, Filter()
+SAID = [
+    a_record(f"word {i}", id=f"turn-{i:02}", memory_type=MemoryType.TURN, position=i,
+             source_ids=(f"m{i}", "x"), at=MORNING + timedelta(minutes=i), user_id=None if i % 2 else "u-1",
+             conversation_id="c-1" if i < 8 else "c-2", importance=i / 10)
+    for i in range(10)
+]  # fmt: skip
+ALONE = a_record("a summary", id="summary", memory_type=MemoryType.SUMMARY, conversation_id=None, about=None)
+
+
+class Records(MemoryReader, MemoryWriter, Protocol):
+    """Both ports over one store."""
+
+
+Opener = Callable[[], Records]
+
+
+def in_memory(_: Path) -> Opener:
+    shared = InMemoryRecords(max_rows=20)
+    return lambda: shared
+
+
+def directory(root: Path) -> Opener:
+    return lambda: LanceRecords(str(root), local_objects(root))
+
+
+@pytest.fixture(params=[in_memory, directory], ids=["memory", "directory"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Opens one and the same store, as another process would; more than 20 rows are too many to hold."""
+    monkeypatch.setattr(lance_columns, "MAX_ROWS", 20)
+    opener: Opener = request.param(tmp_path / "store")
+    return opener
+
+
+def put(records: Records, *made: Record) -> None:
+    records.upsert(ACME, WORKING, embedded(*made), MODEL)
+
+
+def test_columns_are_the_records_themselves(opened: Opener) -> None:
+    put(opened(), *SAID, ALONE)
+    held = opened().columns(ACME, WORKING, model=MODEL)
+    expected = columns_of(sorted(embedded(*SAID, ALONE), key=lambda e: e.record.id))
+    assert held is not None
+    assert list(held.ids) == list(expected.ids)
+    assert list(held.contents) == list(expected.contents)
+    assert [list(s) for s in held.sources] == [list(s) for s in expected.sources]
+    assert held.types.tolist() == expected.types.tolist()
+    assert held.event_times.tolist() == expected.event_times.tolist()
+    assert held.positions.tolist() == expected.positions.tolist()
+    assert held.importances.tolist() == pytest.approx(expected.importances.tolist())
+    for row in range(len(held)):
+        for column in ("conversations", "users", "speakers"):
+            assert getattr(held, column).name(row) == getattr(expected, column).name(row)
+    assert np.abs(held.vectors - expected.vectors).max() < 2e-3, "vectors are stored as float16"
+    assert np.linalg.norm(held.vectors, axis=1).tolist() == pytest.approx([1.0] * len(held))
+    assert held.places.of.tolist() == expected.places.of.tolist()
+
+
+def test_a_row_makes_its_record_whole(opened: Opener) -> None:
+    put(opened(), *SAID, ALONE)
+    held = opened().columns(ACME, WORKING, model=MODEL)
+    assert held is not None
+    known = {record.id: record for record in [*SAID, ALONE]}
+    assert held.records([3, 0, len(held) - 1]) == [known[held.ids[row]] for row in (3, 0, len(held) - 1)]
+    assert held.records([]) == []
+
+
+def test_columns_are_of_the_newest_version(opened: Opener) -> None:
+    writer, reader = opened(), opened()
+    for count in (1, 2, 3):
+        put(writer, *SAID[:count])
+        held = reader.columns(ACME, WORKING, model=MODEL)
+        assert held is not None
+        assert len(held) == count
+    writer.delete_periods(ACME, WORKING, [SAID[0].period])
+    emptied = reader.columns(ACME, WORKING, model=MODEL)
+    assert emptied is not None
+    assert len(emptied) == 0
+
+
+def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:
+    held = opened().columns(ACME, Grain.YEARLY, model=MODEL)
+    assert held is not None
+    assert len(held) == 0
+
+
+def test_a_store_of_too_many_rows_is_not_held(opened: Opener) -> None:
+    put(opened(), *(a_record(f"r{i}", id=f"r{i}") for i in range(21)))
+    assert opened().columns(ACME, WORKING, model=MODEL) is None
+
+
+def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(opened: Opener) -> None:
+    put(opened(), SAID[0])
+    with pytest.raises(Misconfigured) as raised:
+        opened().columns(ACME, WORKING, model="other:4")
+    assert MODEL in str(raised.value)
+    assert "other:4" in str(raised.value)
+
+
+def test_around_are_the_records_and_their_neighbours_in_the_conversation(opened: Opener) -> None:
+    put(opened(), *SAID, ALONE)
+    around = opened().around(ACME, WORKING, [SAID[6], SAID[9], ALONE], reach=2, where=ANY)
+    assert set(around.ids) == {"turn-04", "turn-05", "turn-06", "turn-07", "turn-08", "turn-09", "summary"}
+    assert len(opened().around(ACME, Grain.DAILY, [], reach=2, where=ANY)) == 0
+
+
+def test_around_keeps_to_the_filter(opened: Opener) -> None:
+    put(opened(), *SAID, ALONE)
+    where = Filter(since=SAID[5].event_time, user_id="u-1")
+    around = opened().around(ACME, WORKING, [SAID[6]], reach=3, where=where)
+    assert list(around.ids) == ["turn-06"]
+
+
+def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> None:
+    small = columns_of(embedded(*SAID))
+    cache = ColumnCache(max_bytes=2 * small.bytes)
+    cache.put(ACME, Grain.WORKING, 1, small)
+    assert cache.get(ACME, Grain.WORKING, 2) is None
+    assert cache.get(ACME, Grain.WORKING, 1) is small
+    cache.put(ACME, Grain.DAILY, 1, small)
+    assert cache.get(ACME, Grain.WORKING, 1) is small
+    cache.put(ACME, Grain.WEEKLY, 1, small)
+    assert cache.get(ACME, Grain.DAILY, 1) is None, "the one used longest ago goes"
+    assert cache.get(ACME, Grain.WORKING, 1) is small

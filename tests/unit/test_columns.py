@@ -1,0 +1,137 @@
+"""A store as columns: places, contexts, filters."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.support.builders import MORNING, a_record, embedded
+from varve.domain.columns import Columns, columns_of, microseconds
+from varve.domain.query import Filter
+from varve.domain.record import MemoryType, Record
+
+TURN = MemoryType.TURN
+
+
+def turns(*contents: str, conversation: str = "c-1", **given_: Any) -> list[Record]:
+    return [
+        a_record(text, id=f"turn-{conversation}-{i}", memory_type=TURN, conversation_id=conversation,
+                 source_ids=(f"m{i}",), position=i, **given_)
+        for i, text in enumerate(contents)
+    ]  # fmt: skip
+
+
+def columns(*records: Record) -> Columns:
+    return columns_of(embedded(*records))
+
+
+def test_records_of_one_message_share_a_place_and_conversations_do_not() -> None:
+    held = columns(
+        *turns("one", "two"), a_record("fact of two", position=1), *turns("uno", conversation="c-2")
+    )
+    of = held.places.of.tolist()
+    assert of[1] == of[2]
+    assert len(set(of)) == len(held.places) == 3
+    assert len(held.places.starts) == 2
+
+
+def test_what_stands_around_a_place_ends_where_its_conversation_does() -> None:
+    held = columns(*turns("a", "b", "c", "d"), *turns("e", conversation="c-2"))
+    values = np.array([1, 2, 4, 8, 16], np.float32)
+    order = held.places.of
+    by_place = np.empty_like(values)
+    by_place[order] = values
+    assert held.places.around(by_place, 1)[order].tolist() == [3, 7, 14, 12, 16]
+    assert held.places.best_around(by_place, 2)[order].tolist() == [4, 8, 8, 8, 16]
+    assert held.places.shifted(by_place, -1)[order].tolist() == [0, 1, 2, 4, 0]
+    assert held.places.shifted(by_place, 9).tolist() == [0] * 5
+
+
+def test_records_without_a_conversation_stand_alone() -> None:
+    held = columns(*(a_record(f"summary {i}", conversation_id=None) for i in range(3)))
+    assert len(held.places) == len(held.places.starts) == 3
+    assert held.places.around(np.ones(3, np.float32), 2).tolist() == [1, 1, 1]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 5)), max_size=15),
+    st.integers(1, 3),
+)
+def test_around_is_the_sum_over_the_neighbours(placed: list[tuple[str | None, int]], reach: int) -> None:
+    records = [
+        a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p) for i, (c, p) in enumerate(placed)
+    ]
+    held = columns(*records)
+    if not records:
+        assert len(held) == 0
+        return
+    ones = np.ones(len(held.places), np.float32)
+    summed = held.places.around(ones, reach)
+    seats = {
+        conversation: sorted({p for c, p in placed if c == conversation}) for conversation in ("c-1", "c-2")
+    }
+    for (conversation, position), place in zip(placed, held.places.of, strict=True):
+        if conversation is None:
+            assert summed[place] == 1
+        else:
+            at = seats[conversation].index(position)
+            there = range(max(0, at - reach), min(len(seats[conversation]), at + reach + 1))
+            assert summed[place] == len(there)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["u-1", "u-2", None])), max_size=12),
+    st.none() | st.integers(0, 9),
+    st.none() | st.integers(0, 9),
+    st.none() | st.sampled_from(["u-1", "u-2", "u-3"]),
+)
+def test_the_filter_admits_what_it_says(
+    given_: list[tuple[int, str | None]], since: int | None, until: int | None, user: str | None
+) -> None:
+    records = [
+        a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=day), user_id=who)
+        for i, (day, who) in enumerate(given_)
+    ]
+    where = Filter(
+        None if since is None else MORNING + timedelta(days=since),
+        None if until is None else MORNING + timedelta(days=until),
+        user,
+    )
+    admitted = columns(*records).admitted(where).tolist()
+    for record, passes in zip(records, admitted, strict=True):
+        in_time = (where.since is None or record.event_time >= where.since) and (
+            where.until is None or record.event_time < where.until
+        )
+        assert passes == (in_time and user in (None, record.user_id))
+
+
+@pytest.mark.parametrize("year", [1, 1969, 2026, 9999])
+def test_every_moment_of_the_calendar_has_its_microseconds(year: int) -> None:
+    one = MORNING.replace(year=year)
+    assert microseconds(one + timedelta(microseconds=7)) == microseconds(one) + 7
+
+
+def test_records_are_made_for_the_rows_asked_for() -> None:
+    said = turns("one", "two", "three")
+    assert columns(*said).records([2, 0]) == [said[2], said[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("We went there last weekend", 1), ("It was in October", 1), ("Fue el año pasado", 1),
+        ("hace dos semanas", 1), ("two years ago", 1), ("in 2019", 1), ("You may march on", 0), ("Hello!", 0),
+    ],
+)  # fmt: skip
+def test_words_that_tell_a_time_are_seen(text: str, tells: int) -> None:
+    assert columns(a_record(text)).telling_time.tolist() == [tells]
+
+
+def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None:
+    held = columns(*turns("hi", about="Dana Whitfield"), a_record("Biscuit is a cat", about="Biscuit"))
+    assert set(held.voices) == {"dana", "whitfield"}

@@ -1,0 +1,121 @@
+"""Words as they are compared, and BM25 over them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from varve.domain.lexical import (
+    K1,
+    B,
+    fold,
+    idf,
+    index_texts,
+    is_spanish,
+    parts,
+    question_forms,
+    saturated,
+    stems,
+    words,
+)
+
+TEXTS = st.lists(
+    st.text("abc déñ-_./:E4711 '", max_size=30)
+    | st.sampled_from(["Error E-4711 in /var/log/app.log", "v2.3.1"]),
+    max_size=12,
+)
+
+
+def rows_with(texts: list[str], form: str) -> list[int]:
+    index = index_texts(texts)
+    return sorted(set(index.postings(index.term(form).codes)[0].tolist()))
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "pieces"),
+    [
+        ("Error E-4711 again", "e-4711", ["e", "4711"]),
+        ("see /var/log/app.log.", "var/log/app.log", ["var", "log", "app", "log"]),
+        ("release v2.3.1!", "v2.3.1", ["v2", "3", "1"]),
+        ("ticket #INC-0042, now", "inc-0042", ["inc", "0042"]),
+        ("mail ana@example.org", "ana@example.org", ["ana", "example", "org"]),
+    ],
+)
+def test_a_code_is_a_word_whole_and_in_parts(text: str, whole: str, pieces: list[str]) -> None:
+    assert whole in words(text)
+    assert parts(whole) == pieces
+    assert rows_with(["nothing of it", text], whole) == [1]
+    assert rows_with(["nothing of it", text], pieces[-1]) == [1]
+
+
+def test_case_and_accents_make_no_difference() -> None:
+    assert fold("Órbita STRASSE ñandú") == "orbita strasse nandu"
+    assert rows_with(["El cumpleaños de Lucía", "Una tarde"], "cumpleanos") == [0]
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("We were hiking in the mountains", "hike"),
+        ("She adopted two dogs", "dog"),
+        ("Los médicos le cambiaron las reuniones", "reunion"),
+        ("El niño tiene dos gatos pequeños", "gato"),
+        ("Nos mudamos a Valencia con los niños", "Valencia"),
+        ("I was in Valencia with the children", "Valencia"),
+    ],
+)
+def test_endings_make_no_difference_in_english_and_in_spanish(said: str, asked: str) -> None:
+    assert rows_with(["something else", said], fold(asked)) == [1]
+
+
+def test_the_language_is_told_by_its_small_words() -> None:
+    assert is_spanish(words("la casa de mi hermana"))
+    assert not is_spanish(words("the house of my sister"))
+    assert not is_spanish(words("Lisbon"))
+
+
+def test_a_code_is_never_stemmed() -> None:
+    assert stems("e-4711s") == ("e-4711s",)
+    assert stems("running")[0] == "run"
+
+
+def test_stop_words_are_left_out_of_a_question_unless_it_has_no_others() -> None:
+    assert question_forms("Where does Dana live, and where did Dana live?") == ("dana", "live", "did")[:2]
+    assert question_forms("who is it?") == ("who", "is", "it")
+
+
+def test_bm25_is_the_published_formula() -> None:
+    texts = ["apple apple pear", "apple", "pear plum cherry"]
+    index = index_texts(texts)
+    rows, counts = index.postings(index.term("apple").codes)
+    scores = idf(2, 3) * saturated(counts, index.lengths[rows], index.mean_length)
+    mean = (3 + 1 + 3) / 3
+    weight = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    expected = [
+        weight * count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean))
+        for count, length in ((2, 3), (1, 1))
+    ]
+    assert rows.tolist() == [0, 1]
+    assert scores.tolist() == pytest.approx(expected, rel=1e-5)
+
+
+@given(TEXTS)
+def test_every_word_of_a_text_leads_back_to_it(texts: list[str]) -> None:
+    index = index_texts(texts)
+    assert index.size == len(texts)
+    for form, code in index.forms.items():
+        rows, counts = index.postings([code])
+        assert len(rows) == len(set(rows.tolist())) == len(counts)
+        assert (np.diff(rows) > 0).all()
+        assert (counts >= 1).all()
+        assert code in index.term(form).codes or not form.isascii()
+    assert float(index.counts.sum()) == float(index.lengths.sum())
+    assert ((index.addressing >= 0) & (index.addressing <= 1)).all()
+
+
+def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -> None:
+    assert idf(1, 100) > idf(50, 100) > idf(100, 100) >= 0
