@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from varve.domain.calendar import Grain
 from varve.domain.columns import columns_of, microseconds
+from varve.domain.nearness import recency
 from varve.domain.query import Filter
 from varve.domain.question import read_question
 from varve.domain.ranking import Lane, Ranked, rank, records_of, without_repeats
 from varve.domain.record import MemoryType, Record
-from varve.domain.signals import Sought, recency, signals
+from varve.domain.signals import Sought, signals
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
 
 FACT, TURN, SUMMARY = MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY

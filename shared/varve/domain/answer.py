@@ -70,7 +70,7 @@ class Understood(_Answer):
 class Searched(_Answer):
     """Where the search looked: grains, the window's limits, and how many records lie in it.
 
-    `reranked` is None without a reranker, and False where it failed and the order is the search's own.
+    `reranked` is left out without a reranker, and False where it failed and the order is the search's own.
     """
 
     grains: list[str]
@@ -81,6 +81,11 @@ class Searched(_Answer):
     tokens: int
     understood: Understood | None = None
     reranked: bool | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_missing_reranker(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values: dict[str, Any] = handler(self)
+        return values if self.reranked is not None else {k: v for k, v in values.items() if k != "reranked"}
 
 
 class SearchResponse(_Answer):

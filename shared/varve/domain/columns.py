@@ -72,16 +72,25 @@ class Places:
         return len(self.conversation)
 
     @cached_property
-    def opening(self) -> Floats:
-        """How near each place is to the start of its conversation: 1 at the first, then falling."""
-        counts = np.diff([*self.starts, len(self)])
-        rank = np.arange(len(self)) - np.repeat(self.starts, counts)
-        return (1 / (1 + rank / 2)).astype(np.float32)
+    def counts(self) -> Floats:
+        """How many rows each place has, at least 1."""
+        return np.maximum(1, np.bincount(self.of, minlength=len(self))).astype(np.float32)
 
     @cached_property
     def sessions(self) -> Ints:
         """The number of each place's conversation in the order of `starts`."""
         return np.repeat(np.arange(len(self.starts), dtype=np.int32), np.diff([*self.starts, len(self)]))
+
+    @cached_property
+    def of_rows(self) -> Ints:
+        """The number of each row's conversation."""
+        return self.sessions[self.of]
+
+    @cached_property
+    def opening(self) -> Floats:
+        """How near each row is to the start of its conversation: 1 at the first place, then falling."""
+        rank = np.arange(len(self)) - self.starts[self.sessions]
+        return (1 / (1 + rank / 2)).astype(np.float32)[self.of]
 
     def shifted(self, values: Floats, by: int) -> Floats:
         """The value that stands `by` places on in the same conversation; 0 where there is none."""
@@ -219,8 +228,7 @@ class Columns:
     def _context_spreads(self, reach: int) -> Floats:
         sums = np.zeros((len(self.places), self.vectors.shape[1]), np.float32)
         np.add.at(sums, self.places.of, self.vectors - self.centre)
-        counts = np.bincount(self.places.of, minlength=len(self.places))[:, None]
-        sums /= np.maximum(counts, 1)
+        sums /= self.places.counts[:, None]
         spreads: Floats = np.linalg.norm(self.places.around(sums, reach), axis=1)
         return np.maximum(spreads, np.float32(1e-3))
 

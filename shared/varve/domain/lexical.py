@@ -17,6 +17,10 @@ import Stemmer
 from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 K1, B = 0.9, 0.4
+MOST_KNOWN = 4_096
+LEAST_LIKENESS = 0.1
+LIKENESS_DIMENSIONS = 64
+"""Of a word's vector: the embedder is trained so that its first dimensions alone will do."""
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
@@ -126,15 +130,28 @@ class Lexical:
 
 @dataclass(frozen=True, eq=False)
 class Likenesses:
-    """A unit vector for each stem, the mean of its forms' about the `centre` of them all."""
+    """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
+
+    `known` keeps what was asked, for questions share many of their words.
+    """
 
     vectors: Floats
     centre: Floats
+    embed: WordVectors = field(repr=False)
+    known: dict[str, tuple[Ints, Floats]] = field(default_factory=dict, repr=False)
 
-    def of(self, vectors: Floats) -> Floats:
-        """The cosine of each of some words with each stem, about the same centre."""
-        cosines: Floats = _unit(vectors - self.centre) @ self.vectors.T
-        return cosines
+    def of(self, forms: Sequence[str]) -> list[tuple[Ints, Floats]]:
+        """For each word the stems that are like it, and their cosines, about the same centre."""
+        new = [form for form in forms if form not in self.known]
+        if new:
+            if len(self.known) > MOST_KNOWN:
+                self.known.clear()
+                new = list(forms)
+            vectors = self.embed(new)[:, :LIKENESS_DIMENSIONS]
+            for form, cosines in zip(new, _unit(vectors - self.centre) @ self.vectors.T, strict=True):
+                near = np.flatnonzero(cosines > LEAST_LIKENESS).astype(np.int32)
+                self.known[form] = (near, cosines[near])
+        return [self.known[form] for form in forms]
 
 
 def index_texts(texts: Sequence[str]) -> Lexical:
@@ -215,11 +232,11 @@ def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
 
 def _likenesses(forms: Mapping[str, int], count: int, embed: WordVectors) -> Likenesses:
     written = [form for form in forms if form.isalpha()] or list(forms)
-    vectors = embed(written)
+    vectors = embed(written)[:, :LIKENESS_DIMENSIONS]
     centre: Floats = vectors.mean(axis=0)
     sums = np.zeros((count, vectors.shape[1]), np.float32)
     np.add.at(sums, [forms[form] for form in written], vectors - centre)
-    return Likenesses(_unit(sums), centre)
+    return Likenesses(_unit(sums), centre, embed)
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -19,8 +19,8 @@ from varve.domain.strategies import Strategy
 SUMMARY_WEIGHT_NOW = 0.8
 SUMMARY_WEIGHT_YEAR = 1.2
 ASKED_WEIGHT = 1.15
-SPARE, MIN_SPARE = 2, 20
-"""How many more than asked for are looked at before repeats go."""
+SPARE = 15
+"""How many more than asked for are looked at before repeats go, and four times as many where too few stay."""
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
 
@@ -137,12 +137,24 @@ def rank(
         return []
     found = signals(sought, [lane.columns for lane in filled], where, present, strategy)
     scores = _scores(found, filled, strategy)
-    best = [
-        _ranked(int(i), found, filled, float(scores[i]), strategy, explain)
-        for i in _first(scores, SPARE * limit + MIN_SPARE)
-    ]
+    looked_at = limit + SPARE
+    while True:
+        best = _best(looked_at, sought, found, scores, filled)
+        kept = without_repeats(best)
+        if len(kept) >= limit or len(best) == len(scores):
+            break
+        looked_at *= 4
+    shown = _diverse(kept, strategy, limit)
+    return (
+        [replace(item, parts=_parts(item, found, filled, strategy)) for item in shown] if explain else shown
+    )
+
+
+def _best(count: int, sought: Sought, found: Signals, scores: Floats, lanes: Sequence[Lane]) -> list[Ranked]:
+    """The rows with the best scores, best first, with all that score like the last of them."""
+    best = [_ranked(int(i), sought, found, float(scores[i]), lanes) for i in _first(scores, count)]
     best.sort(key=lambda item: (-item.score, -int(item.columns.event_times[item.row]), item.id))
-    return _diverse(without_repeats(best), strategy, limit)
+    return best
 
 
 def _scores(found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> Floats:
@@ -155,11 +167,13 @@ def _scores(found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> Floats
     return np.clip(summed * by_lane[found.lane], 0, 1)
 
 
-def _parts(i: int, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
+def _parts(item: Ranked, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
     """What each signal adds to a row's score."""
     total = sum(weight for weight in strategy.weights.values() if weight > 0)
-    share = lanes[found.lane[i]].weight / total
-    return {name: share * weight * float(found.values[name][i]) for name, weight in strategy.weights.items()}
+    lane = next(number for number, lane in enumerate(lanes) if lane.columns is item.columns)
+    (at,) = np.flatnonzero((found.lane == lane) & (found.row == item.row))
+    share = lanes[lane].weight / total
+    return {name: share * weight * float(found.values[name][at]) for name, weight in strategy.weights.items()}
 
 
 def _first(scores: Floats, count: int) -> npt.NDArray[np.int64]:
@@ -170,19 +184,16 @@ def _first(scores: Floats, count: int) -> npt.NDArray[np.int64]:
     return np.flatnonzero(scores >= least)
 
 
-def _ranked(
-    i: int, found: Signals, lanes: Sequence[Lane], score: float, strategy: Strategy, explain: bool
-) -> Ranked:
-    lane = lanes[found.lane[i]]
+def _ranked(i: int, sought: Sought, found: Signals, score: float, lanes: Sequence[Lane]) -> Ranked:
+    lane, row = lanes[found.lane[i]], int(found.row[i])
     return Ranked(
         columns=lane.columns,
-        row=int(found.row[i]),
+        row=row,
         grain=lane.grain,
         score=round(score, 6),
-        vector=float(found.vector[i]),
+        vector=float(lane.columns.vectors[row] @ sought.whole),
         keyword=float(found.keyword[i]),
         recency=float(found.values["recency"][i]),
-        parts=_parts(i, found, lanes, strategy) if explain else {},
     )
 
 

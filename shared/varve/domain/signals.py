@@ -23,17 +23,21 @@ Each is in [0, 1] over what the filter lets through.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from varve.domain.columns import Columns, Times, microseconds
+from varve.domain.columns import Columns
 from varve.domain.lexical import Floats, Ints, Term, WordVectors, idf, saturated
+from varve.domain.nearness import near, recency
 from varve.domain.query import Filter
 from varve.domain.question import Question
 from varve.domain.record import Vector
 from varve.domain.strategies import Strategy
 
-DAY = 86_400 * 10**6
+Number = TypeVar("Number", bound=np.generic)
+
 LEAST_WIDTH = 1e-5
 """Values that differ by less are equal: what is left is the order in which a product was summed."""
 
@@ -55,13 +59,12 @@ class Sought:
 class Signals:
     """The admitted rows of all lanes one after the other: `lane` and `row` say which each is.
 
-    `values` are the signals by name; `vector` and `keyword` are cosine and BM25 as they are.
+    `values` are the signals by name; `keyword` is BM25 as it is.
     """
 
     lane: Ints
     row: Ints
     values: Mapping[str, Floats]
-    vector: Floats
     keyword: Floats
 
 
@@ -81,12 +84,9 @@ def signals(
         _raw(sought, lane, terms, names, telling, strategy)
         for lane, terms in zip(lanes, telling.terms, strict=True)
     ]
-    joined = {
-        name: np.concatenate([values[name][rows] for values, rows in zip(raw, admitted, strict=True)])
-        for name in raw[0]
-    }
+    joined = {name: _joined([values[name] for values in raw], admitted) for name in raw[0]}
     most = max((float(values["turn"].max(initial=0)) for values in raw), default=0.0) or 1.0
-    keyword, vector = joined["turn"], joined.pop("plain")
+    keyword = joined["turn"]
     joined |= {
         "turn": joined["turn"] / most,
         "reply": joined["reply"] / most,
@@ -98,11 +98,11 @@ def signals(
     joined["session"] = _of_sessions(
         joined["turn"] + joined["window"] + joined["cosine"], sessions, strategy.session_depth
     )
-    times = np.concatenate([lane.event_times[rows] for lane, rows in zip(lanes, admitted, strict=True)])
-    joined["date"] = _near(times, sought.question, strategy)
+    times = _joined([lane.event_times for lane in lanes], admitted)
+    joined["date"] = near(times, sought.question, strategy)
     joined["recency"] = recency(times, present, strategy.half_life_days)
     of = np.repeat(np.arange(len(lanes), dtype=np.int32), [len(rows) for rows in admitted])
-    return Signals(of, np.concatenate(admitted), joined, vector, keyword)
+    return Signals(of, np.concatenate(admitted), joined, keyword)
 
 
 class _Telling:
@@ -132,10 +132,8 @@ def _raw(
     turn, window = _bm25(lane, terms, telling, strategy.reach)
     centred = sought.focus - lane.centre
     centred = centred / max(float(np.linalg.norm(centred)), 1e-6)
-    nearness = lane.vectors @ np.stack([centred, sought.whole], axis=1)
-    towards = nearness[:, 0] - np.float32(lane.centre @ centred)
-    counts = np.maximum(np.bincount(places.of, minlength=len(places)), 1)
-    by_place = (np.bincount(places.of, towards, minlength=len(places)) / counts).astype(np.float32)
+    towards = lane.vectors @ centred - np.float32(lane.centre @ centred)
+    by_place = np.bincount(places.of, towards, minlength=len(places)).astype(np.float32) / places.counts
     context = places.around(by_place, strategy.reach) / lane.context_spreads(strategy.reach)
     asked = places.best(turn) * lane.asking
     return {
@@ -145,11 +143,10 @@ def _raw(
         "kin": _kin(sought, lane, focus, names, telling, strategy)[places.of],
         "cosine": towards / lane.spreads,
         "context": context[places.of],
-        "plain": nearness[:, 1],
         "speaker": _spoken(lane, names),
         "when": lane.telling_time if sought.question.asks_when else np.zeros(len(lane), np.float32),
         "reply": places.shifted(asked, -1)[places.of],
-        "opening": places.opening[places.of],
+        "opening": places.opening,
         "address": lane.lexical.addressing,
         "importance": lane.importances,
     }
@@ -199,37 +196,38 @@ def _kin(
 ) -> Floats:
     """By place: the question's words met around it, the most alike of the words there for each."""
     index, places = lane.lexical, lane.places
-    alike = _alike(sought, lane, terms, names, strategy)
     kin = np.zeros(len(places), np.float32)
     total = sum(telling.idf[term.form] for term in terms) or 1.0
-    for term, weights in zip(terms, alike, strict=True):
-        here = np.zeros(len(places), np.float32)
-        codes = np.flatnonzero(weights)
+    for term, (codes, weights) in zip(terms, _alike(sought, lane, terms, names, strategy), strict=True):
         if not len(codes):
             continue
-        spans = [slice(index.starts[code], index.starts[code + 1]) for code in codes]
-        rows = np.concatenate([index.rows[span] for span in spans])
-        values = np.repeat(weights[codes], [span.stop - span.start for span in spans])
-        np.maximum.at(here, places.of[rows], values)
+        here = np.zeros(len(places), np.float32)
+        counts = index.starts[codes + 1] - index.starts[codes]
+        ends = np.cumsum(counts)
+        spots = np.arange(ends[-1]) + np.repeat(index.starts[codes] - ends + counts, counts)
+        np.maximum.at(here, places.of[index.rows[spots]], np.repeat(weights, counts))
         kin += np.float32(telling.idf[term.form] / total) * places.best_around(here, strategy.reach)
     return kin
 
 
 def _alike(
     sought: Sought, lane: Columns, terms: Sequence[Term], names: set[str], strategy: Strategy
-) -> Floats:
-    """For each term how alike each stem of the vocabulary is, in [0, 1]: 1 for its own."""
+) -> list[tuple[Ints, Floats]]:
+    """For each term the stems that are alike, each once, and how much, in [0, 1]: its own 1."""
     index = lane.lexical
-    weights = np.zeros((len(terms), len(index.codes)), np.float32)
-    if sought.words is not None and terms and index.forms:
-        cosines = index.likenesses(sought.words).of(sought.words([term.form for term in terms]))
-        near = np.maximum(0, (cosines - strategy.kinship) / (1 - strategy.kinship))
-        weights = np.sqrt(near).astype(np.float32)
-        for name in names:
-            weights[:, list(index.term(name).codes)] = 0
-    for i, term in enumerate(terms):
-        weights[i, list(term.codes)] = 1
-    return weights
+    own = [np.array(term.codes, np.int32) for term in terms]
+    if sought.words is None or not index.forms:
+        return [(codes, np.ones(len(codes), np.float32)) for codes in own]
+    named = [code for name in names for code in index.term(name).codes]
+    alike = []
+    near = index.likenesses(sought.words).of([term.form for term in terms])
+    for mine, (codes, cosines) in zip(own, near, strict=True):
+        kept = (cosines > strategy.kinship) & ~np.isin(codes, [*named, *mine])
+        weights = np.sqrt((cosines[kept] - strategy.kinship) / (1 - strategy.kinship))
+        alike.append(
+            (np.append(codes[kept], mine), np.append(weights, np.ones(len(mine))).astype(np.float32))
+        )
+    return alike
 
 
 def _spoken(lane: Columns, names: set[str]) -> Floats:
@@ -243,11 +241,18 @@ def _spoken(lane: Columns, names: set[str]) -> Floats:
 
 def _sessions(lanes: Sequence[Columns], admitted: Sequence[Ints]) -> Ints:
     """The conversations' numbers of all admitted rows, those of one lane after the other's."""
-    offset, found = 0, []
-    for lane, rows in zip(lanes, admitted, strict=True):
-        found.append(lane.places.sessions[lane.places.of[rows]] + np.int32(offset))
-        offset += len(lane.places.starts)
-    return np.concatenate(found)
+    offsets = np.cumsum([0, *(len(lane.places.starts) for lane in lanes)], dtype=np.int32)
+    numbered = [lane.places.of_rows + offset for lane, offset in zip(lanes, offsets[:-1], strict=True)]
+    return _joined(numbered, admitted)
+
+
+def _joined(columns: Sequence[npt.NDArray[Number]], admitted: Sequence[Ints]) -> npt.NDArray[Number]:
+    """The admitted rows of all lanes one after the other; the column itself where that is all of one."""
+    kept = [
+        column if len(rows) == len(column) else column[rows]
+        for column, rows in zip(columns, admitted, strict=True)
+    ]
+    return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
 def _of_sessions(scores: Floats, sessions: Ints, depth: int) -> Floats:
@@ -265,30 +270,6 @@ def _of_sessions(scores: Floats, sessions: Ints, depth: int) -> Floats:
         left[left == best[sessions]] = -np.inf
     means = total / np.maximum(taken, 1)
     return _spread(means[sessions])
-
-
-def _near(times: Times, question: Question, strategy: Strategy) -> Floats:
-    """1 in the time the question speaks of, halved every `date_days` outside it.
-
-    For a state, what was said before counts in full at the time's start and halves with the half-life:
-    it may have held still.
-    """
-    near = np.zeros(len(times), np.float32)
-    if question.since is None and question.until is None:
-        return near
-    before = after = np.zeros(len(times))
-    if question.since is not None:
-        before = np.maximum(0, microseconds(question.since) - times) / DAY
-    if question.until is not None:
-        after = np.maximum(0, times - microseconds(question.until)) / DAY
-    days = strategy.half_life_days if question.lasting else strategy.date_days
-    return (0.5 ** (before / days + after / strategy.date_days)).astype(np.float32)
-
-
-def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
-    """1 for what happens now or is still to come, halved every `half_life_days` days."""
-    ages = np.maximum(0, microseconds(present) - times) / DAY
-    return (0.5 ** (ages / half_life_days)).astype(np.float32)
 
 
 def _spread(values: Floats, floor: float | None = None) -> Floats:

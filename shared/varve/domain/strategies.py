@@ -38,9 +38,9 @@ BALANCED = Strategy(
     "balanced",
     MappingProxyType(
         {
-            "turn": 0.09, "window": 0.27, "cover": 0.35, "kin": 0.78, "cosine": 0.53, "context": 0.14,
-            "session": 0.37, "speaker": 0.76, "when": 0.48, "date": 1.17, "reply": 0.48, "opening": 0.29,
-            "address": -0.46, "recency": 0.05, "importance": 0.1,
+            "turn": 0.1, "window": 0.31, "cover": 0.34, "kin": 0.84, "cosine": 0.52, "context": 0.12,
+            "session": 0.37, "speaker": 0.76, "when": 0.48, "date": 1.19, "reply": 0.48, "opening": 0.28,
+            "address": -0.49, "recency": 0.05, "importance": 0.1,
         }
     ),
 )  # fmt: skip

@@ -12,12 +12,12 @@ from varve.domain.answer import Searched, SearchResponse, Understood, Why
 from varve.domain.calendar import Grain, iso
 from varve.domain.columns import microseconds
 from varve.domain.identity import Scope
+from varve.domain.nearness import recency
 from varve.domain.query import Filter, SearchRequest
 from varve.domain.question import asks_how_things_stand, read_question
 from varve.domain.ranking import Ranked, lane_weight, records_of
 from varve.domain.results import Shown, within
 from varve.domain.routing import Route, route
-from varve.domain.signals import recency
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
 from varve.pipeline.find import Stock, Wanted, find, reranked
 from varve.pipeline.ledger import Ledger

@@ -1,0 +1,36 @@
+"""How near in time a memory is: to now, and to the time a question speaks of."""
+
+from datetime import datetime
+
+import numpy as np
+
+from varve.domain.columns import Times, microseconds
+from varve.domain.lexical import Floats
+from varve.domain.question import Question
+from varve.domain.strategies import Strategy
+
+DAY = 86_400 * 10**6
+
+
+def near(times: Times, question: Question, strategy: Strategy) -> Floats:
+    """1 in the time the question speaks of, halved every `date_days` outside it.
+
+    For a state, what was said before counts in full at the time's start and halves with the half-life:
+    it may have held still.
+    """
+    nothing = np.zeros(len(times), np.float32)
+    if question.since is None and question.until is None:
+        return nothing
+    before = after = np.zeros(len(times))
+    if question.since is not None:
+        before = np.maximum(0, microseconds(question.since) - times) / DAY
+    if question.until is not None:
+        after = np.maximum(0, times - microseconds(question.until)) / DAY
+    days = strategy.half_life_days if question.lasting else strategy.date_days
+    return (0.5 ** (before / days + after / strategy.date_days)).astype(np.float32)
+
+
+def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
+    """1 for what happens now or is still to come, halved every `half_life_days` days."""
+    ages = np.maximum(0, microseconds(present) - times) / DAY
+    return (0.5 ** (ages / half_life_days)).astype(np.float32)
