@@ -1,5 +1,6 @@
 """Whole stores as columns: LanceDB's rows read once per version and kept while there is room."""
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -54,7 +55,7 @@ class ColumnCache:
                 self._kept.popitem(last=False)
 
 
-class ReadsColumns:
+class ReadsColumns(ABC):
     """The part of LanceRecords that reads whole stores, and conversations around some records."""
 
     _columns: ColumnCache
@@ -69,7 +70,8 @@ class ReadsColumns:
                 self._columns.put(scope, grain, version, known)
             return known
 
-        return self._read(scope, grain, run, columns_of([]))
+        nothing: Columns | None = columns_of([])
+        return self._read(scope, grain, run, nothing)
 
     def around(
         self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
@@ -86,8 +88,9 @@ class ReadsColumns:
 
         return self._read(scope, grain, run, columns_of([]))
 
+    @abstractmethod
     def _read(self, scope: Scope, grain: Grain, run: Callable[[Table], T], nothing: T) -> T:
-        raise NotImplementedError
+        """Run on the newest version of the table, or answer with nothing where there is none."""
 
 
 def to_columns(rows: pa.Table) -> Columns:
@@ -114,7 +117,10 @@ def to_columns(rows: pa.Table) -> Columns:
 
 def _types(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:
     names = pa.array([str(one) for one in TYPES])
-    return pc.index_in(column, value_set=names).to_numpy().astype(np.int8)
+    codes: np.ndarray[Any, np.dtype[np.int8]] = (
+        pc.index_in(column, value_set=names).to_numpy().astype(np.int8)
+    )
+    return codes
 
 
 def _codes(column: pa.ChunkedArray) -> Codes:

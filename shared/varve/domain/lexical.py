@@ -226,8 +226,9 @@ def idf(frequency: int, size: int) -> float:
 
 def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
     """BM25's weight of a word by how often a text has it, for texts of these lengths."""
-    weights: Floats = counts * np.float32(K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean_length))
-    return weights
+    damping = np.float32(K1 * (1 - B)) + lengths * np.float32(K1 * B / mean_length)
+    weights = counts * np.float32(K1 + 1) / (counts + damping)
+    return weights.astype(np.float32, copy=False)
 
 
 def _likenesses(forms: Mapping[str, int], count: int, embed: WordVectors) -> Likenesses:

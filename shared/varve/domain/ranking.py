@@ -73,7 +73,7 @@ class Ranked:
     @property
     def type(self) -> MemoryType:
         """The record's memory type."""
-        return TYPES[self.columns.types[self.row]]
+        return TYPES[int(self.columns.types[self.row])]
 
     @property
     def sources(self) -> Sequence[str]:
@@ -164,7 +164,8 @@ def _scores(found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> Floats
     for name, weight in strategy.weights.items():
         summed += np.float32(weight / total) * found.values[name]
     by_lane = np.array([lane.weight for lane in lanes], np.float32)
-    return np.clip(summed * by_lane[found.lane], 0, 1)
+    scores: Floats = np.clip(summed * by_lane[found.lane], 0, 1)
+    return scores
 
 
 def _parts(item: Ranked, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:

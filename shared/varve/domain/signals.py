@@ -236,7 +236,8 @@ def _spoken(lane: Columns, names: set[str]) -> Floats:
     speakers = {code for codes in meant for code in codes}
     if len(speakers) != 1:
         return np.zeros(len(lane), np.float32)
-    return (lane.speakers.of == speakers.pop()).astype(np.float32)
+    meant_rows: Floats = (lane.speakers.of == speakers.pop()).astype(np.float32)
+    return meant_rows
 
 
 def _sessions(lanes: Sequence[Columns], admitted: Sequence[Ints]) -> Ints:
@@ -268,7 +269,7 @@ def _of_sessions(scores: Floats, sessions: Ints, depth: int) -> Floats:
         total[some] += best[some]
         taken[some] += 1
         left[left == best[sessions]] = -np.inf
-    means = total / np.maximum(taken, 1)
+    means = (total / np.maximum(taken, np.float32(1))).astype(np.float32, copy=False)
     return _spread(means[sessions])
 
 

@@ -74,8 +74,9 @@ def search(
     if way.understood and (elsewhere or (found and not lanes.filled)):
         hint = f"Nothing matches in the time of {way.understood.phrase!r}; these are from any time."
     used = None
-    if reranker is not None and way.text and found:
-        found, used = reranked(way.text, found, reranker)
+    ranked = [item for item in found if isinstance(item, Ranked)]
+    if reranker is not None and ranked:
+        found, used = reranked(way.text, ranked, reranker)
     best, tokens = within(found, request.max_results, request.max_tokens)
     shown = _shown(best)
     return SearchResponse(
