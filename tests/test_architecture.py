@@ -88,7 +88,7 @@ def test_the_domain_knows_no_library_of_the_outside_world() -> None:
     "package",
     [
         "ports.py",
-        "knowledge_ports.py",
+        "knowledge_ports.py", "search_ports.py",
         "messages.py",
         "wire.py",
         "settings.py",

@@ -90,6 +90,7 @@ class Application:
             ledger=view.ledger,
             embedder=self.parts.embedder(view.config),
             half_life_days=view.config.search.half_life_days,
+            reranker=self.parts.reranker(view.config),
         )
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:

@@ -3,16 +3,14 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from varve.domain.calendar import Grain
-from varve.domain.columns import Columns
 from varve.domain.extraction import Batch, Extraction
 from varve.domain.graph import Link, Neighbour, QueryLimits, QueryResult
 from varve.domain.identity import Scope
-from varve.domain.lexical import Floats
 from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
@@ -20,6 +18,7 @@ from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, Vector
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
+from varve.search_ports import ColumnsReader
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -72,7 +71,7 @@ class Objects(Protocol):
         """The names right below the prefix that have objects below them, in order."""
 
 
-class MemoryReader(Protocol):
+class MemoryReader(ColumnsReader, Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
     def at(self, scope: Scope) -> "MemoryReader":
@@ -88,17 +87,6 @@ class MemoryReader(Protocol):
 
         `model` names the model behind the vector. Raises Misconfigured: the store's is another.
         """
-
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> Columns | None:
-        """All records at once, to be searched in memory; None where there are too many to hold.
-
-        `model` as for `search`. Raises Misconfigured: the store's is another.
-        """
-
-    def around(
-        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
-    ) -> Columns:
-        """The records, and those at most `reach` places from one of them in its conversation."""
 
     def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
         """The newest by event time, newest first."""
@@ -268,21 +256,6 @@ class Embedder(Protocol):
         """A vector for each text, float32, unit length. Raises Retryable, Misconfigured."""
 
 
-@runtime_checkable
-class KnowsWords(Protocol):
-    """An Embedder that has vectors of single words at hand, without asking anybody."""
-
-    def embed_words(self, words: Sequence[str]) -> Floats:
-        """A row for each word, float32, unit length. No word is blank. Raises Misconfigured."""
-
-
-class Reranker(Protocol):
-    """A model that reads question and text together."""
-
-    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers, the higher the better. Raises Retryable, Misconfigured."""
-
-
 class Extractor(Protocol):
     """Reads a batch of a conversation and says what to remember."""
 
@@ -321,6 +294,6 @@ class Secrets(Protocol):
 
 __all__ = [
     "LLM", "Clock", "DeadLetterBox", "DeadLetters", "Delivery", "Detector", "Embedder", "Extractor",
-    "GraphQueries", "GraphReader", "GraphView", "GraphWriter", "KnowsWords", "Letter", "MemoryReader",
-    "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Reranker", "Secrets", "StoredObject", "Summarizer",
+    "GraphQueries", "GraphReader", "GraphView", "GraphWriter", "Letter", "MemoryReader",
+    "MemoryWriter", "ObjectInfo", "Objects", "Queue", "Secrets", "StoredObject", "Summarizer",
 ]  # fmt: skip

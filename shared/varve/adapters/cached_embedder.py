@@ -7,7 +7,8 @@ from threading import Lock
 from varve.domain.identity import digest
 from varve.domain.lexical import Floats
 from varve.domain.record import Vector
-from varve.ports import Embedder, KnowsWords
+from varve.ports import Embedder
+from varve.search_ports import KnowsWords
 
 
 class CachedEmbedder:

@@ -16,7 +16,9 @@ from varve.domain.ranking import Lane, Ranked, rank
 from varve.domain.routing import Route
 from varve.domain.signals import Sought, names_in
 from varve.domain.strategies import Strategy
-from varve.ports import Embedder, KnowsWords, MemoryReader, Reranker
+from varve.knowledge_ports import Reranker
+from varve.ports import Embedder, MemoryReader
+from varve.search_ports import KnowsWords
 
 CANDIDATES = 200
 """How many of a store too large to hold are looked at by each of vector and keyword."""

@@ -19,9 +19,10 @@ from varve.domain.ranking import Ranked, lane_weight, records_of
 from varve.domain.results import Shown, within
 from varve.domain.routing import Route, route
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
+from varve.knowledge_ports import Reranker
 from varve.pipeline.find import Stock, Wanted, find, reranked
 from varve.pipeline.ledger import Ledger
-from varve.ports import Embedder, MemoryReader, Reranker
+from varve.ports import Embedder, MemoryReader
 
 if TYPE_CHECKING:
     from varve.domain.timewords import TimeWords

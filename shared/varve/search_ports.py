@@ -1,0 +1,34 @@
+"""What ranking in memory needs from the outside: stores held whole, and vectors of single words."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from varve.domain.calendar import Grain
+from varve.domain.columns import Columns
+from varve.domain.identity import Scope
+from varve.domain.lexical import Floats
+from varve.domain.query import Filter
+from varve.domain.record import Record
+
+
+class ColumnsReader(Protocol):
+    """Records of one agent's grain as columns, as committed at the moment of the call."""
+
+    def columns(self, scope: Scope, grain: Grain, *, model: str) -> Columns | None:
+        """All records at once, to be searched in memory; None where there are too many to hold.
+
+        `model` names the model behind the question's vector. Raises Misconfigured: the store's is another.
+        """
+
+    def around(
+        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+    ) -> Columns:
+        """The records, and those at most `reach` places from one of them in its conversation."""
+
+
+@runtime_checkable
+class KnowsWords(Protocol):
+    """An Embedder that has vectors of single words at hand, without asking anybody."""
+
+    def embed_words(self, words: Sequence[str]) -> Floats:
+        """A row for each word, float32, unit length. No word is blank. Raises Misconfigured."""
