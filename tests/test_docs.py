@@ -50,7 +50,7 @@ def test_the_readme_names_every_variable_that_is_read() -> None:
 def test_every_verb_of_the_contract_is_a_command() -> None:
     contract = (
         "demo ingest search show context summarize cleanup status graph profile config forget export import "
-        "reembed dlq"
+        "reembed dlq episode recall lessons answers eval"
     )
     assert set(contract.split()) == set(commands())
     assert set(NOT_BUILT) < set(commands())

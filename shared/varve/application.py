@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from varve.bootstrap import Parts
 from varve.domain.answer import SearchResponse
 from varve.domain.conversation import Conversation
+from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.domain.query import SearchRequest
+from varve.domain.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
+from varve.experience_messages import carries_outcome, read_outcome, send_outcome
 from varve.messages import WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
@@ -29,6 +31,7 @@ from varve.settings import read_settings
 from varve.views import Views
 
 if TYPE_CHECKING:
+    from varve.experience_verbs import ExperienceVerbs
     from varve.knowledge import Knowledge
 
 
@@ -78,20 +81,28 @@ class Application:
         return writing.write(deliveries, self._stores, objects=self.parts.objects, dead_letters=dead_letters)
 
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
-        """Answer `search_memory`."""
+        """Answer `search_memory`; experience is searched where its memory types are asked for."""
         now = now or self.parts.clock()
         view = self.views.of(scope, request, now)
-        return searching.search(
+        request = self.parts.privacy(view.config, scope.workspace).question(request)
+        embedder = self.parts.embedder(view.config)
+        found = searching.search(
             scope,
-            self.parts.privacy(view.config, scope.workspace).question(request),
+            request,
             now,
             view.config.zone,
             reader=view.reader,
             ledger=view.ledger,
-            embedder=self.parts.embedder(view.config),
+            embedder=embedder,
             half_life_days=view.config.search.half_life_days,
             reranker=self.parts.reranker(view.config),
         )
+        if not EXPERIENCE_TYPES & set(request.memory_types):
+            return found
+        from varve.pipeline.experience_search import with_experience
+
+        history = self.experience.history(scope)
+        return with_experience(found, request, now, view.config.zone, history=history, embedder=embedder)
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them."""
@@ -131,6 +142,8 @@ class Application:
         send_triples(message, queue=self._write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery) -> None:
+        if carries_outcome(delivery):
+            return self.experience.take_in(read_outcome(delivery, objects=self.parts.objects))
         message = read_ingest(delivery, objects=self.parts.objects)
         scope = message.conversation.scope
         config = self.parts.config(scope.workspace)
@@ -143,8 +156,14 @@ class Application:
             embedder=self.parts.embedder(config),
             queue=self._write_queue,
             objects=self.parts.objects,
+            thresholds=config.experience.thresholds,
         )
         self._extracted.append(outcome)
+        return None
+
+    def send_outcome(self, scope: Scope, report: Report) -> None:
+        """Take in the outcome of an episode: on the ingest queue where there is one, else at once."""
+        send_outcome(scope, report, queue=self._ingest_queue, objects=self.parts.objects)
 
     def _write(self, delivery: Delivery) -> None:
         writing.write_now(delivery, self._stores, objects=self.parts.objects)
@@ -170,6 +189,13 @@ class Application:
         from varve.knowledge import Knowledge
 
         return Knowledge(self.parts, self.views, lambda: self._write_queue)
+
+    @cached_property
+    def experience(self) -> "ExperienceVerbs":
+        """What agents learn from what they did."""
+        from varve.experience_verbs import ExperienceVerbs
+
+        return ExperienceVerbs(self.parts, self._write_queue)
 
     @cached_property
     def _stores(self) -> Stores:

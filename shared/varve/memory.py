@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.application import Application
 from varve.bootstrap import Parts
@@ -15,6 +15,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
+from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
 from varve.graph import Graph
@@ -22,6 +23,9 @@ from varve.pipeline import configure as configuring
 from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
 from varve.settings import read_settings
+
+if TYPE_CHECKING:
+    from varve.experience import Experience, Recall
 
 Now = datetime | Callable[[], datetime] | None
 
@@ -81,7 +85,7 @@ class Memory:
 
         `arguments` are those of `search_memory` in snake case: grain, minimum_days_ago,
         maximum_days_ago, since, until, as_of, max_results, max_tokens, user_id, conversation_id,
-        explain. Raises Rejected: names the argument.
+        explain, memory_types. Raises Rejected: names the argument.
         """
         named = {name: _plain(value) for name, value in arguments.items() if value is not None}
         request = parse_search_request({"query_text": query_text, **named})
@@ -163,6 +167,26 @@ class Memory:
     def graph(self) -> Graph:
         """What is known about whom: the triples, to ask and to change."""
         return Graph(self._application, self.scope)
+
+    @property
+    def parts(self) -> Parts:
+        """The adapters and models behind this memory."""
+        return self._application.parts
+
+    @cached_property
+    def experience(self) -> "Experience":
+        """What this agent has learnt: episodes, lessons, prior answers, research notes."""
+        from varve.experience import Experience
+
+        return Experience(self._application.experience, self.scope, self._application.send_outcome)
+
+    def record_outcome(self, target: str, outcome: str, **given: Any) -> Report:
+        """Say how an episode, or a conversation's last one, ended (`Experience.record_outcome`)."""
+        return self.experience.record_outcome(target, outcome, **given)
+
+    def recall_experience(self, situation: str, *, state: str | None = None, **given: Any) -> "Recall":
+        """What of the past bears on a situation (`Experience.recall`)."""
+        return self.experience.recall(situation, state=state, **given)
 
     def status(self) -> dict[str, Any]:
         """What memory holds, as JSON values."""

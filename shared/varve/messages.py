@@ -12,7 +12,7 @@ from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, digest, reference
 from varve.domain.ledger import NO_CHANGES, LedgerChanges
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import EmbeddedRecord
+from varve.domain.record import EmbeddedRecord, StoreName, calendar_of, store_name
 from varve.domain.triple import TripleOperation
 from varve.encoding import (
     ledger_as_json,
@@ -46,7 +46,7 @@ class WriteRecords:
     """Records for one grain's store, with the model that embedded them."""
 
     scope: Scope
-    grain: Grain
+    grain: StoreName
     model: str
     records: tuple[EmbeddedRecord, ...]
     ledger: LedgerChanges = NO_CHANGES
@@ -58,10 +58,19 @@ class ExpirePeriods:
     """Periods of one grain's store whose time is over."""
 
     scope: Scope
-    grain: Grain
+    grain: StoreName
     labels: tuple[str, ...]
     ledger: LedgerChanges = NO_CHANGES
     force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """Records of one store that are to go, by their ids."""
+
+    scope: Scope
+    grain: StoreName
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ class CleanAgent:
     planned_at: datetime
 
 
-WriteMessage = WriteRecords | WriteTriples | WriteProfile | ExpirePeriods
+WriteMessage = WriteRecords | WriteTriples | WriteProfile | ExpirePeriods | DeleteRecords
 WorkMessage = SummarizePeriod | CleanAgent
 
 
@@ -144,6 +153,12 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
     _send_write("expire", message.scope, message.grain, fields, queue, objects)
 
 
+def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> None:
+    """Have the writer delete records, in the store's own group. Raises Retryable."""
+    fields = {"grain": str(message.grain), "ids": list(message.ids)}
+    _send_write("delete", message.scope, message.grain, fields, queue, objects)
+
+
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
     operations = [triple.operation_as_json(operation) for operation in message.operations]
@@ -172,16 +187,19 @@ def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
-    body = read_body(delivery, objects, {"records", "triples", "profile", "expire"})
+    body = read_body(delivery, objects, {"records", "triples", "profile", "expire", "delete"})
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
         if body["type"] == "triples":
             return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
         if body["type"] == "profile":
             return _profile(body, scope)
-        grain, changes = Grain(body["grain"]), ledger_from_json(body, scope)
+        grain = store_name(body["grain"])
+        if body["type"] == "delete":
+            return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+        changes = ledger_from_json(body, scope)
         if body["type"] == "expire":
-            labels = tuple(Period.parse(label, grain).label for label in body["labels"])
+            labels = tuple(Period.parse(label, calendar_of(grain)).label for label in body["labels"])
             return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
         records = tuple(map(record_from_json, body["records"]))
         return WriteRecords(scope, grain, str(body["model"]), records, changes)

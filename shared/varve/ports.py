@@ -7,7 +7,6 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from varve.domain.calendar import Grain
 from varve.domain.extraction import Batch, Extraction
 from varve.domain.graph import Link, Neighbour, QueryLimits, QueryResult
 from varve.domain.identity import Scope
@@ -15,7 +14,7 @@ from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
 from varve.search_ports import ColumnsReader
@@ -75,50 +74,51 @@ class MemoryReader(ColumnsReader, Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
     def at(self, scope: Scope) -> "MemoryReader":
-        """The same for one answer: all grains of this agent as committed now, looked up once.
-
-        Raises Retryable.
-        """
+        """For one answer: all grains of this agent as committed now, looked up once. Raises Retryable."""
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
-    ) -> list[Candidate]:
+        self, scope: Scope, grain: StoreName, *, text: str, vector: Vector, model: str, where: Filter,
+        limit: int,
+    ) -> list[Candidate]:  # fmt: skip
         """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered.
 
         `model` names the model behind the vector. Raises Misconfigured: the store's is another.
         """
 
-    def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
+    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         """The newest by event time, newest first."""
 
-    def get(self, scope: Scope, grain: Grain, ids: Sequence[str]) -> list[Record]:
+    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
         """Those of the ids that exist, in the order of the ids."""
 
-    def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
+    def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         """How many records the filter lets through."""
 
-    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+    def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """How many records each period's label has."""
 
-    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
         """All records of one period, oldest first."""
 
-    def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
+    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         """The oldest and the newest event time, or None where there are no records."""
 
 
 class MemoryWriter(Protocol):
     """The only way to change records; only `pipeline/write.py` takes one."""
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
         """Insert or replace by id in one commit; the number of records that were new or said anew.
 
         `model` names the embedding model. Raises Misconfigured: the store holds vectors of another
         model or of other dimensions. Raises Retryable: the storage failed.
         """
 
-    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
         """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
+
+    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
+        """Delete the records of these ids, and their bytes; how many there were. Raises Retryable."""
 
     def finish(self) -> None:
         """Wait for what still goes on behind the writes; what they wrote is durable without it."""

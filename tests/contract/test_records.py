@@ -24,7 +24,7 @@ from varve.domain.errors import Misconfigured
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store, Vector
 from varve.ports import MemoryReader, MemoryWriter
 
 DIMENSIONS = 8
@@ -461,3 +461,23 @@ class TestPeriods:
         assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-03": 3}
         assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"]) == 0
         assert records.delete_periods(SCOPE, Grain.DAILY, ["2026-03-01"]) == 0
+
+    def test_deletes_records_by_id_and_says_how_many(self, records: Records) -> None:
+        put(records, *(record(f"a{n}", "tea") for n in range(3)))
+        assert records.delete(SCOPE, Grain.WORKING, ["a0", "a2", "none"]) == 2
+        assert [one.id for one in browsed(records)] == ["a1"]
+        assert records.delete(SCOPE, Grain.WORKING, ["a0"]) == 0
+        assert records.delete(SCOPE, Store.EXPERIENCE, ["a0"]) == 0
+
+    def test_a_row_of_less_never_replaces_one_of_more(self, records: Records) -> None:
+        put(records, record("a", "both halves", position=2))
+        put(records, record("a", "the first half", position=1))
+        assert [one.content for one in browsed(records)] == ["both halves"]
+        put(records, record("a", "all three", position=3), record("a", "the first half", position=1))
+        assert [one.content for one in browsed(records)] == ["all three"]
+
+    def test_finds_only_the_memory_types_that_are_asked_for(self, records: Records) -> None:
+        put(records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN))
+        turns = Filter(memory_types=("turn",))
+        assert (counted(records, turns), [one.id for one in browsed(records, turns)]) == (1, ["b"])
+        assert {one.record.id for one in look(records, "tea", where=turns)} == {"b"}

@@ -11,14 +11,13 @@ from threading import Lock
 import numpy as np
 
 from varve.domain import triple
-from varve.domain.calendar import Grain
 from varve.domain.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
 
@@ -68,13 +67,13 @@ class InMemoryRecords:
 
     def __init__(self, max_rows: int = MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._stores: dict[tuple[Scope, Grain], dict[str, EmbeddedRecord]] = {}
-        self._models: dict[tuple[Scope, Grain], str] = {}
+        self._stores: dict[tuple[Scope, StoreName], dict[str, EmbeddedRecord]] = {}
+        self._models: dict[tuple[Scope, StoreName], str] = {}
 
     def at(self, scope: Scope) -> "InMemoryRecords":  # noqa: ARG002 - it has no other moment than now
         return self
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
         require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
         store = self._stores.setdefault((scope, grain), {})
         newest: dict[str, EmbeddedRecord] = {}
@@ -86,7 +85,15 @@ class InMemoryRecords:
         return len(changed)
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
+        self,
+        scope: Scope,
+        grain: StoreName,
+        *,
+        text: str,
+        vector: Vector,
+        model: str,
+        where: Filter,
+        limit: int,
     ) -> list[Candidate]:
         require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
         words = _words(text)
@@ -102,7 +109,7 @@ class InMemoryRecords:
         worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.record.id))[:limit]
         return list({c.record.id: c for c in [*nearest, *worded]}.values())
 
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> Columns | None:
+    def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Columns | None:
         require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
         store = self._stores.get((scope, grain), {})
         if len(store) > self._max_rows:
@@ -110,7 +117,7 @@ class InMemoryRecords:
         return columns_of(store[id_] for id_ in sorted(store))
 
     def around(
-        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+        self, scope: Scope, grain: StoreName, records: Sequence[Record], *, reach: int, where: Filter
     ) -> Columns:
         ids = {record.id for record in records}
         near = {(r.conversation_id, r.position + by) for r in records for by in range(-reach, reach + 1)}
@@ -119,41 +126,45 @@ class InMemoryRecords:
             e for e in found if e.record.id in ids or (e.record.conversation_id and _place(e.record) in near)
         )
 
-    def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
+    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         records = [e.record for e in self._matching(scope, grain, where)]
         records.sort(key=lambda r: (-r.event_time.timestamp(), -r.position, r.id))
         return records[:limit]
 
-    def get(self, scope: Scope, grain: Grain, ids: Sequence[str]) -> list[Record]:
+    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
         store = self._stores.get((scope, grain), {})
         return [store[id_].record for id_ in ids if id_ in store]
 
-    def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
+    def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         return len(self._matching(scope, grain, where))
 
-    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+    def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         return dict(Counter(e.record.period for e in self._stores.get((scope, grain), {}).values()))
 
-    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
         records = [e.record for e in self._stores.get((scope, grain), {}).values()]
         found = [record for record in records if record.period == label]
         return sorted(found, key=lambda r: (r.event_time, r.position, r.id))
 
-    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
+    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
         store = self._stores.get((scope, grain), {})
         doomed = [id_ for id_, e in store.items() if e.record.period in labels]
         for id_ in doomed:
             del store[id_]
         return len(doomed)
 
+    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
+        store = self._stores.get((scope, grain), {})
+        return sum(store.pop(id_, None) is not None for id_ in ids)
+
     def finish(self) -> None:
         """Nothing is ever under way here."""
 
-    def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
+    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
         return (min(times), max(times)) if times else None
 
-    def _matching(self, scope: Scope, grain: Grain, where: Filter) -> list[EmbeddedRecord]:
+    def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[EmbeddedRecord]:
         return [e for e in self._stores.get((scope, grain), {}).values() if _admits(where, e.record)]
 
 
@@ -213,7 +224,7 @@ class InMemoryDeadLetterBox:
 
 
 def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
-    return known is None or known.record.fingerprint != embedded.record.fingerprint
+    return known is None or known.record.gives_way_to(embedded.record)
 
 
 def _place(record: Record) -> tuple[str | None, int]:
@@ -232,4 +243,5 @@ def _admits(where: Filter, record: Record) -> bool:
         and (where.until is None or record.event_time < where.until)
         and where.user_id in (None, record.user_id)
         and where.conversation_id in (None, record.conversation_id)
+        and (not where.memory_types or record.memory_type in where.memory_types)
     )

@@ -10,19 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varve.adapters.lance_columns import ColumnCache, ReadsColumns
-from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
+from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables
 from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
 from varve.adapters.transfers import Transfers
-from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.ports import Objects
 
 with without_rest_client():
@@ -37,7 +36,7 @@ CACHE_BYTES = 32 * 1024 * 1024
 T = TypeVar("T")
 
 
-Open = Callable[[Scope, Grain], Table | None]
+Open = Callable[[Scope, StoreName], Table | None]
 """The table of a store, or None where nothing has been written yet."""
 
 
@@ -51,7 +50,15 @@ class LanceReader(ReadsColumns):
         return self
 
     def search(
-        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int
+        self,
+        scope: Scope,
+        grain: StoreName,
+        *,
+        text: str,
+        vector: Vector,
+        model: str,
+        where: Filter,
+        limit: int,
     ) -> list[Candidate]:
         def run(table: Table) -> list[Candidate]:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
@@ -65,7 +72,7 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, [])
 
-    def browse(self, scope: Scope, grain: Grain, *, where: Filter, limit: int) -> list[Record]:
+    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         def run(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
             rows = filtered(table.search(), where).select(keys).limit(None).to_arrow()
@@ -74,10 +81,10 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, [])
 
-    def get(self, scope: Scope, grain: Grain, ids: Sequence[str]) -> list[Record]:
+    def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
         return self._read(scope, grain, lambda table: _by_ids(table, ids), [])
 
-    def count(self, scope: Scope, grain: Grain, *, where: Filter) -> int:
+    def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         def run(table: Table) -> int:
             if where == Filter():
                 return int(table.count_rows())
@@ -86,14 +93,14 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, 0)
 
-    def periods(self, scope: Scope, grain: Grain) -> dict[str, int]:
+    def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def run(table: Table) -> dict[str, int]:
             counts = table.search().select(["period"]).limit(None).to_arrow().column("period").value_counts()
             return {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
 
         return self._read(scope, grain, run, {})
 
-    def in_period(self, scope: Scope, grain: Grain, label: str) -> list[Record]:
+    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
         def run(table: Table) -> list[Record]:
             rows = table.search().where(col("period") == lit(label)).select(RECORD_COLUMNS).limit(None)
             records = [to_record(row) for row in rows.to_arrow().to_pylist()]
@@ -101,7 +108,7 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, [])
 
-    def span(self, scope: Scope, grain: Grain) -> tuple[datetime, datetime] | None:
+    def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         def run(table: Table) -> tuple[datetime, datetime] | None:
             times = table.search().select(["event_time"]).limit(None).to_arrow().column("event_time")
             ends = pc.min_max(times).as_py()
@@ -109,7 +116,7 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, None)
 
-    def _read(self, scope: Scope, grain: Grain, run: Callable[[Table], T], nothing: T) -> T:
+    def _read(self, scope: Scope, grain: StoreName, run: Callable[[Table], T], nothing: T) -> T:
         """Run on the newest version; where it vanished meanwhile, once more on the then newest."""
         with _translated(f"{scope}/{grain}"):
             table = self._opened(scope, grain)
@@ -150,23 +157,23 @@ class LanceRecords(LanceReader):
         with _translated(str(scope)):
             openers = self._stores.at(scope)
 
-        def opened(asked: Scope, grain: Grain) -> Table | None:
-            return openers[grain]() if asked == scope else self._newest(asked, grain)
+        def opened(asked: Scope, grain: StoreName) -> Table | None:
+            return openers[grain]() if asked == scope and grain in openers else self._newest(asked, grain)
 
         return LanceReader(opened, self._newest, self._columns)
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
             known = newest.get(embedded.record.id)
-            if known is None or known.record.fingerprint != embedded.record.fingerprint:
+            if known is None or known.record.gives_way_to(embedded.record):
                 newest[embedded.record.id] = embedded
 
         def merge(table: Table) -> int:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             merge = (
                 table.merge_insert("id")
-                .when_matched_update_all(where="target.fingerprint != source.fingerprint")
+                .when_matched_update_all(where=GIVES_WAY)
                 .when_not_matched_insert_all()
             )
             merged = merge.execute(to_arrow(list(newest.values()), table.schema))
@@ -175,8 +182,14 @@ class LanceRecords(LanceReader):
         with _translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
-    def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
-        doomed = col("period").isin(list(labels)).to_sql()
+    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
+        return self._delete(scope, grain, "period", labels)
+
+    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
+        return self._delete(scope, grain, "id", ids)
+
+    def _delete(self, scope: Scope, grain: StoreName, column: str, values: Sequence[str]) -> int:
+        doomed = col(column).isin(list(values)).to_sql()
 
         def delete(table: Table) -> int:
             count = int(table.count_rows(doomed))
@@ -188,7 +201,7 @@ class LanceRecords(LanceReader):
             table.update(values_sql={"position": "position"})
             return count
 
-        if not labels:
+        if not values:
             return 0
         with _translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, delete, None, purge=True)

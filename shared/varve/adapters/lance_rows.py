@@ -48,6 +48,9 @@ _COLUMNS = [
 RECORD_COLUMNS = [field.name for field in _COLUMNS if field.name != "fingerprint"]
 _LISTS = [field.name for field in _COLUMNS if pa.types.is_list(field.type)]
 
+GIVES_WAY = "target.fingerprint != source.fingerprint AND target.position <= source.position"
+"""`Record.gives_way_to`, in SQL."""
+
 
 def schema_for(model: str) -> pa.Schema:
     """The table's schema, with the embedding model in its metadata. Raises Misconfigured."""
@@ -94,6 +97,8 @@ def condition(where: Filter) -> Expr | None:
         terms.append(col("user_id") == lit(where.user_id))
     if where.conversation_id is not None:
         terms.append(col("conversation_id") == lit(where.conversation_id))
+    if where.memory_types:
+        terms.append(col("memory_type").isin(list(where.memory_types)))
     return reduce(lambda a, b: a & b, terms) if terms else None
 
 

@@ -11,9 +11,9 @@ from varve.adapters.lance_upkeep import Upkeep, prune
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replica import TABLE
 from varve.adapters.transfers import Transfers
-from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
+from varve.domain.record import StoreName
 from varve.ports import Objects
 
 with without_rest_client():
@@ -28,7 +28,7 @@ _KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, asci
 Change = Callable[[Table], int]
 
 
-def store_prefix(scope: Scope, grain: Grain) -> str:
+def store_prefix(scope: Scope, grain: StoreName) -> str:
     """Where one agent's grain lies below the root."""
     return f"{agent_prefix(scope)}/{grain}"
 
@@ -71,10 +71,10 @@ class DirectTables:
     ) -> None:
         self._root, self._objects, self._options = root, objects, options
         self._session, self._upkeep, self._transfers = session, upkeep, transfers
-        self._tables: dict[tuple[Scope, Grain], Table] = {}
-        self._indexed: set[tuple[Scope, Grain]] = set()
+        self._tables: dict[tuple[Scope, StoreName], Table] = {}
+        self._indexed: set[tuple[Scope, StoreName]] = set()
 
-    def newest(self, scope: Scope, grain: Grain) -> Table | None:
+    def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
         table = self._tables.get((scope, grain))
         if table is not None:
@@ -85,7 +85,7 @@ class DirectTables:
         opened = self._connect(scope, grain).open_table(TABLE)
         return self._tables.setdefault((scope, grain), opened)
 
-    def write(self, scope: Scope, grain: Grain, change: Change, model: str | None, *, purge: bool) -> int:
+    def write(self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool) -> int:
         """Change the newest version; what the change returns.
 
         Without a table one is made for the model; where there is none either, nothing is done: 0.
@@ -116,7 +116,7 @@ class DirectTables:
         manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")
         return self._upkeep.prunable_age([m.last_modified for m in manifests if m.key.endswith(".manifest")])
 
-    def _create(self, scope: Scope, grain: Grain, model: str) -> Table:
+    def _create(self, scope: Scope, grain: StoreName, model: str) -> Table:
         """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
 
         Whoever claims it makes it. A claim whose table does not appear is that of a writer who died,
@@ -133,7 +133,7 @@ class DirectTables:
         table = new_table(self._connect(scope, grain), model)
         return self._tables.setdefault((scope, grain), table)
 
-    def _awaited(self, scope: Scope, grain: Grain) -> Table | None:
+    def _awaited(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table that another writer is making, or None where it does not appear in good time."""
         for _ in range(CLAIM_WAITS):
             if (table := self.newest(scope, grain)) is not None:
@@ -141,6 +141,6 @@ class DirectTables:
             sleep(CLAIM_WAIT_SECONDS)
         return None
 
-    def _connect(self, scope: Scope, grain: Grain) -> Any:
+    def _connect(self, scope: Scope, grain: StoreName) -> Any:
         uri = f"{self._root}/{store_prefix(scope, grain)}"
         return lancedb.connect(uri, storage_options=self._options, session=self._session)

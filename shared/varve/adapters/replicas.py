@@ -38,6 +38,7 @@ from varve.adapters.transfers import Transfers, Vanished
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
+from varve.domain.record import StoreName
 
 with without_rest_client():
     from lancedb.table import Table
@@ -80,19 +81,19 @@ class ReplicatedTables:
         self._root, self._transfers, self._direct = root, transfers, direct
         self._session, self._upkeep, self._caching = session, upkeep, caching
         self._home = CacheDirectory(caching.directory)
-        self._replicas: OrderedDict[tuple[Scope, Grain], Replica] = OrderedDict()
+        self._replicas: OrderedDict[tuple[Scope, StoreName], Replica] = OrderedDict()
         self._numbers = count()
         self._lock = Lock()
 
-    def newest(self, scope: Scope, grain: Grain) -> Table | None:
+    def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
         return self._refreshed(scope, [grain], store_prefix(scope, grain))[grain]()
 
-    def at(self, scope: Scope) -> dict[Grain, Opener]:
+    def at(self, scope: Scope) -> dict[StoreName, Opener]:
         """What opens each of an agent's tables, all as of one listing."""
         return self._refreshed(scope, list(Grain), agent_prefix(scope))
 
-    def write(self, scope: Scope, grain: Grain, change: Change, model: str | None, *, purge: bool) -> int:
+    def write(self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool) -> int:
         """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
         most = 0
         for attempt in range(TRIES):
@@ -118,7 +119,7 @@ class ReplicatedTables:
 
     # ---- reading
 
-    def _refreshed(self, scope: Scope, grains: Sequence[Grain], prefix: str) -> dict[Grain, Opener]:
+    def _refreshed(self, scope: Scope, grains: Sequence[StoreName], prefix: str) -> dict[StoreName, Opener]:
         for _ in range(TRIES):
             replicas = {grain: self._replica(scope, grain) for grain in grains}
             with ExitStack() as locks, suppress(Vanished):  # pruned between the listing and the fetch
@@ -130,7 +131,7 @@ class ReplicatedTables:
                 return {grain: small.get(grain) or self._left_on_s3(scope, grain) for grain in grains}
         raise Retryable(f"{prefix}: files vanish faster than they can be read")
 
-    def _pulled(self, replicas: Mapping[Grain, Replica], prefix: str) -> dict[Grain, Opener]:
+    def _pulled(self, replicas: Mapping[StoreName, Replica], prefix: str) -> dict[StoreName, Opener]:
         """Bring those up to date that may have a replica, in as few round trips as it takes."""
         packs, taken = self._asked_for_packs(replicas), monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
@@ -141,7 +142,9 @@ class ReplicatedTables:
         self._pull([(replica, listings[grain]) for grain, replica in small.items()])
         return {grain: _standing(replica.table) for grain, replica in small.items()}
 
-    def _asked_for_packs(self, replicas: Mapping[Grain, Replica]) -> Callable[[Grain], dict[str, bytes]]:
+    def _asked_for_packs(
+        self, replicas: Mapping[StoreName, Replica]
+    ) -> Callable[[StoreName], dict[str, bytes]]:
         """Ask for the packs that would follow what is held, beside the listing; what they hold by grain."""
         asked = {
             grain: [
@@ -154,7 +157,7 @@ class ReplicatedTables:
             if replica.version
         }
 
-        def contents(grain: Grain) -> dict[str, bytes]:
+        def contents(grain: StoreName) -> dict[str, bytes]:
             found = [pack.result() for pack in asked.get(grain, [])]
             return {name: data for stored in found if stored for name, data in unpack(stored.data).items()}
 
@@ -173,7 +176,7 @@ class ReplicatedTables:
         for replica, listing in pairs:
             replica.settle(listing)
 
-    def _left_on_s3(self, scope: Scope, grain: Grain) -> Opener:
+    def _left_on_s3(self, scope: Scope, grain: StoreName) -> Opener:
         return cache(partial(self._direct.newest, scope, grain))
 
     # ---- writing
@@ -229,7 +232,7 @@ class ReplicatedTables:
 
     # ---- keeping
 
-    def _replica(self, scope: Scope, grain: Grain) -> Replica:
+    def _replica(self, scope: Scope, grain: StoreName) -> Replica:
         with self._lock:
             if (scope, grain) not in self._replicas:
                 name = digest(self._root, scope.workspace, scope.agent, grain, length=32)

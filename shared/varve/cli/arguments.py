@@ -2,6 +2,7 @@
 
 import argparse
 
+from varve.cli import experience
 from varve.cli.knowledge import add_context, add_profile
 from varve.cli.operations import add_dlq
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     config.add_argument("value", nargs="?", metavar="VALUE", help="empty for the default")
     _graph(command("graph", "the triples: query SQL, show [ENTITY]"))
     add_dlq(command("dlq", "dead letters: list, show ID, redrive ID…, drop ID…"))
+    experience.grammar(command)
     for name, words in NOT_BUILT.items():
         command(name, f"{words} (not in this version)")
     return root
@@ -83,10 +85,13 @@ def _search(search: argparse.ArgumentParser) -> None:
     search.add_argument("--max-tokens", metavar="N")
     search.add_argument("--user", metavar="U", dest="user_id")
     search.add_argument("--conversation", metavar="C", dest="conversation_id")
+    search.add_argument(
+        "--types", metavar="T", dest="memory_types", help="fact, turn, summary, episode, lesson"
+    )
     search.add_argument("--explain", action="store_true", default=None)
 
 
 SEARCH_ARGUMENTS = (
     "grain", "since", "until", "minimum_days_ago", "maximum_days_ago", "as_of", "max_results",
-    "max_tokens", "user_id", "conversation_id", "explain",
+    "max_tokens", "user_id", "conversation_id", "explain", "memory_types",
 )  # fmt: skip

@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from varve.cli import knowledge
+from varve.cli import experience, knowledge
 from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import read_conversations
 from varve.cli.operations import dlq
@@ -139,15 +139,31 @@ def graph(options: argparse.Namespace) -> None:
     run(options, open_memory(options).graph)
 
 
+def evaluate(options: argparse.Namespace) -> None:
+    """How much memory is worth, measured."""
+    experience.evaluate(options, open_memory(options).parts)
+
+
+def _with_memory(
+    verb: Callable[[argparse.Namespace, Memory], None],
+) -> Callable[[argparse.Namespace], None]:
+    return lambda options: verb(options, open_memory(options))
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "answers": _with_memory(experience.answers),
     "cleanup": cleanup,
     "config": config,
     "context": lambda options: knowledge.context(open_memory(options), options),
     "demo": demo,
     "dlq": dlq,
+    "episode": _with_memory(experience.episode),
+    "eval": evaluate,
     "graph": graph,
     "ingest": ingest,
+    "lessons": _with_memory(experience.lessons),
     "profile": lambda options: knowledge.profile(open_memory(options), options),
+    "recall": _with_memory(experience.recall),
     "search": search,
     "show": show,
     "status": status,

@@ -170,6 +170,8 @@ class Columns:
             passing &= self.users.of == self.users.code(where.user_id)
         if where.conversation_id is not None:
             passing &= self.conversations.of == self.conversations.code(where.conversation_id)
+        if where.memory_types:
+            passing &= np.isin(self.types, [TYPES.index(MemoryType(name)) for name in where.memory_types])
         return passing
 
     @property

@@ -17,6 +17,7 @@ MAX_MESSAGE_BYTES = 1_048_576
 MAX_MESSAGES = 10_000
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+OUTCOMES = ("SUCCESS", "FAILURE", "PARTIAL", "UNKNOWN")
 SPOKEN: frozenset[str] = frozenset({"user", "assistant"})
 
 
@@ -52,9 +53,23 @@ def _name(value: str) -> str:
     return value
 
 
+def _label(value: str) -> str:
+    if not 1 <= len(value.strip()) <= 64 or not value.isprintable():
+        raise ValueError("must be 1 to 64 printable characters")
+    return value
+
+
+def _outcome(value: str) -> str:
+    if value.upper() not in OUTCOMES:
+        raise ValueError(f"must be one of {', '.join(OUTCOMES)}, not {value[:40]!r}")
+    return value
+
+
 PathId = Annotated[str, AfterValidator(_path_id)]
 Reference = Annotated[str, AfterValidator(_reference)]
 Name = Annotated[str, AfterValidator(_name)]
+Label = Annotated[str, AfterValidator(_label)]
+OutcomeName = Annotated[str, AfterValidator(_outcome)]
 Instant = Annotated[datetime, BeforeValidator(_instant)]
 
 
@@ -72,7 +87,11 @@ class _Contract(BaseModel):
 
 
 class Message(_Contract):
-    """One OpenAI chat message as it is, with an optional id and time of its own."""
+    """One OpenAI chat message as it is, with an optional id and time of its own.
+
+    `state` is what the agent is doing (debugging, planning, any label), `signal` where an episode begins
+    or ends, `outcome` how it ended, in either case of letters.
+    """
 
     role: Role
     content: str | list[dict[str, Any]] | None = None
@@ -80,6 +99,9 @@ class Message(_Contract):
     name: Name | None = None
     timestamp: Instant | None = None
     user_id: Reference | None = None
+    state: Label | None = None
+    signal: Literal["episode_start", "episode_end"] | None = None
+    outcome: OutcomeName | None = None
 
     @property
     def text(self) -> str:

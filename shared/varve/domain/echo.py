@@ -8,7 +8,7 @@ import re
 
 from varve.domain.block import NOTICE, TAG, Kind
 
-INJECTED_TAGS = (TAG, "memory", "memories", "relevant_memories", "learned_patterns")
+INJECTED_TAGS = (TAG, "memory", "memories", "relevant_memories", "learned_patterns", "research_log")
 """Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
+from varve.domain.record import StoreName
 
 GIVEN_UP_AFTER = 5
 
@@ -86,7 +87,7 @@ def failed_folder(period: Period) -> str:
     return f"ledger/failed/{period.grain}/{period.label}"
 
 
-def expiry_key(instant: datetime, scope: Scope, grain: Grain) -> str:
+def expiry_key(instant: datetime, scope: Scope, grain: StoreName) -> str:
     """The note that something of this store has expired by the first full UTC hour from the instant on."""
     hour = (instant.astimezone(UTC) + timedelta(hours=1, microseconds=-1)).strftime("%Y-%m-%dT%H")
     return f"{EXPIRY}/{hour}/{scope}/{grain}"

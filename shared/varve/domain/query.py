@@ -27,6 +27,7 @@ class Filter:
     until: datetime | None = None
     user_id: str | None = None
     conversation_id: str | None = None
+    memory_types: tuple[str, ...] = ()
 
 
 def _moment(value: object) -> object:
@@ -46,6 +47,13 @@ def _none_if_empty(value: object) -> object:
     return None if value == "" else value
 
 
+def _names(value: object) -> object:
+    """A list of names; a text of them with commas between, as some callers send lists."""
+    if value in (None, ""):
+        return []
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+
 def _or(default: object) -> BeforeValidator:
     """The default for what a model left empty or null."""
     return BeforeValidator(lambda value: default if value in (None, "") else value)
@@ -53,6 +61,10 @@ def _or(default: object) -> BeforeValidator:
 
 Moment = Annotated[date | datetime | None, BeforeValidator(_moment)]
 Days = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_none_if_empty)]
+
+
+MemoryTypeName = Literal["fact", "turn", "summary", "episode", "lesson", "prior_answer"]
+EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
 
 class SearchRequest(BaseModel):
@@ -74,6 +86,7 @@ class SearchRequest(BaseModel):
     user_id: Annotated[Reference | None, BeforeValidator(_none_if_empty)] = None
     conversation_id: Annotated[PathId | None, BeforeValidator(_none_if_empty)] = None
     explain: Annotated[bool, _or(False)] = False
+    memory_types: Annotated[list[MemoryTypeName], BeforeValidator(_names)] = []
 
     @property
     def text(self) -> str:
@@ -124,7 +137,8 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
         raise Rejected(
             _widest(request), f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}"
         )
-    return Filter(since, until, request.user_id, request.conversation_id)
+    kinds = tuple(kind for kind in request.memory_types if kind not in EXPERIENCE_TYPES)
+    return Filter(since, until, request.user_id, request.conversation_id, kinds)
 
 
 def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:

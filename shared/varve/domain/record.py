@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.calendar import iso
+from varve.domain.calendar import Grain, iso
 from varve.domain.identity import digest
 
 Vector = npt.NDArray[np.float32]
@@ -20,6 +20,32 @@ class MemoryType(StrEnum):
     FACT = "fact"
     TURN = "turn"
     SUMMARY = "summary"
+    EPISODE = "episode"
+    OUTCOME = "outcome"
+    LESSON = "lesson"
+    PRIOR_ANSWER = "prior_answer"
+    FINDING = "finding"
+    USAGE = "usage"
+
+
+class Store(StrEnum):
+    """Stores of an agent beside those of its grains, kept by a retention of their own."""
+
+    EXPERIENCE = "experience"
+
+
+StoreName = Grain | Store
+"""One of an agent's LanceDB databases."""
+
+
+def store_name(text: str) -> StoreName:
+    """The store of that name. Raises ValueError: there is none."""
+    return Store(text) if text in set(Store) else Grain(text)
+
+
+def calendar_of(store: StoreName) -> Grain:
+    """The grain of the store's periods: experience is kept by the year."""
+    return store if isinstance(store, Grain) else Grain.YEARLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +56,9 @@ class Record:
     `period` is the period it was said in. `importance` and `confidence` lie in [0, 1]; `position`
     is the message's place in its conversation, from 0. `source_ids` are message ids for facts and
     turns, record ids for summaries. Only summaries have people, topics, open questions, key facts (as
-    JSON) and, beside each source id, the fingerprint that the source had.
+    JSON) and, beside each source id, the fingerprint that the source had. Rows of the experience store
+    keep their details in `key_facts` (domain.experience.rows) and may grow: of two rows of one id a lesser
+    `position` never replaces a greater.
     """
 
     id: str
@@ -51,6 +79,10 @@ class Record:
     open_questions: tuple[str, ...] = ()
     source_fingerprints: tuple[str, ...] = ()
     key_facts: str = ""
+
+    def gives_way_to(self, other: "Record") -> bool:
+        """Whether another row of the same id takes this one's place: it says something else, and no less."""
+        return self.fingerprint != other.fingerprint and self.position <= other.position
 
     @property
     def fingerprint(self) -> str:

@@ -1,6 +1,7 @@
 """A workspace's configuration: plan, time zone, prompts, models, privacy, and where keys lie."""
 
 import re
+from datetime import timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -10,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
+from varve.domain.experience.segments import Thresholds
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.strategies import HALF_LIFE_DAYS
@@ -168,6 +170,28 @@ class Search(_Part):
     half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
 
 
+class Experience(_Part):
+    """How experience is cut and kept: thresholds of segmentation, and forgetting, which is off by default.
+
+    `likeness` is the cosine below which a message begins a new episode, `material_signals` the names
+    (with commas between) whose presence calls for a new answer, `time_to_live_days` the age at which
+    rows go, `decay` whether what nobody reads loses importance until it goes.
+    """
+
+    gap_minutes: Annotated[int, Field(ge=1)] = 120
+    likeness: Annotated[float, Field(ge=-1, le=1)] = 0.1
+    window: Annotated[int, Field(ge=1, le=50)] = 4
+    block_lessons: Annotated[int, Field(ge=1, le=100)] = 20
+    material_signals: str = ""
+    time_to_live_days: Annotated[int | None, Field(ge=1)] = None
+    decay: bool = False
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where the workspace's conversations are cut."""
+        return Thresholds(timedelta(minutes=self.gap_minutes), self.likeness, self.window)
+
+
 class WorkspaceConfig(_Part):
     """The object at `workspaces/{workspace}/config.json`; everything in it is optional."""
 
@@ -179,6 +203,7 @@ class WorkspaceConfig(_Part):
     models: Models = Models()
     privacy: Privacy = Privacy()
     search: Search = Search()
+    experience: Experience = Experience()
 
     @property
     def zone(self) -> ZoneInfo:

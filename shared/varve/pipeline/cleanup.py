@@ -9,6 +9,7 @@ from typing import Any
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
+from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import ExpirePeriods, send_expiry
@@ -24,7 +25,7 @@ LOOK_AGAIN = timedelta(hours=23)
 class GrainReport:
     """What of one grain goes, what should but is kept because its parent is not ready, and what stays."""
 
-    grain: Grain
+    grain: StoreName
     limit: str
     expired: Mapping[str, int]
     unsealed: Mapping[str, int]
@@ -76,6 +77,8 @@ def inspect(
     """What cleanup would do for one agent in these grains; `force` takes unsealed periods too."""
     store = _Store(scope, now, config, reader, ledger)
     reports = tuple(_inspect(grain, store, force) for grain in Grain if grain in grains)
+    if Grain.YEARLY in grains:
+        reports += (_inspect_experience(store),)
     own = config.retention.timeline_limit
     limit = timeline_limit(config.plan, own, now, config.zone)
     oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
@@ -148,6 +151,15 @@ def _inspect(grain: Grain, store: _Store, force: bool) -> GrainReport:
         oldest_kept=oldest.label,
         next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
     )
+
+
+def _inspect_experience(store: _Store) -> GrainReport:
+    """Experience is kept by the year, as long as yearly summaries are, and is looked at when they are."""
+    limit = store.config.limit(Grain.YEARLY)
+    oldest = oldest_kept(Grain.YEARLY, limit, store.now, store.config.zone).label
+    counts = store.reader.periods(store.scope, Store.EXPERIENCE)
+    expired = {label: n for label, n in sorted(counts.items()) if label < oldest}
+    return GrainReport(Store.EXPERIENCE, str(limit), expired, {}, oldest, None)
 
 
 def _next_expiry(kept: set[Period], unsealed: set[Period], grain: Grain, store: _Store) -> datetime | None:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
+from varve.domain.experience.segments import DEFAULT_THRESHOLDS, Thresholds
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
@@ -23,6 +24,7 @@ from varve.messages import (
     send_records,
     send_triples,
 )
+from varve.pipeline.episodes import keep_episodes
 from varve.pipeline.timeline import Said, TakenIn, keep, working_day
 from varve.ports import Embedder, Extractor, Objects, Queue
 
@@ -49,6 +51,7 @@ def extract(
     embedder: Embedder,
     queue: Queue,
     objects: Objects,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
 ) -> ExtractOutcome:
     """Turn the new messages of a delivery into records and triple operations on the write queue.
 
@@ -77,6 +80,7 @@ def extract(
         triples = WriteTriples(scope, extraction.operations, message.correlation_id)
         send_triples(triples, queue=queue, objects=objects)
     _send_profiles(extraction, [u for _, u in spoken], message, queue, objects)
+    keep_episodes(message, new, zone, thresholds, embedder=embedder, queue=queue, objects=objects)
     taken_in.add(new)
     return ExtractOutcome(len(new), len(turns), len(facts), len(extraction.operations), ignored)
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from varve.domain.calendar import Period
+from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.ledger import LedgerChanges
 from varve.knowledge_ports import ProfileWriter
 from varve.messages import (
+    DeleteRecords,
     ExpirePeriods,
     WriteMessage,
     WriteProfile,
@@ -114,6 +115,9 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
                 outcome.records += _upsert([m for m in batch if isinstance(m, WriteRecords)], stores)
             case ExpirePeriods():
                 outcome.expired += _expire([m for m in batch if isinstance(m, ExpirePeriods)], stores)
+            case DeleteRecords(scope, grain):
+                ids = [id_ for m in batch if isinstance(m, DeleteRecords) for id_ in m.ids]
+                outcome.expired += stores.records.delete(scope, grain, ids)
             case WriteTriples(scope):
                 operations = [o for m in batch if isinstance(m, WriteTriples) for o in m.operations]
                 outcome.operations += stores.graph.apply(scope, operations)
@@ -137,7 +141,8 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
     records = [embedded for message in messages for embedded in message.records]
     changed = stores.records.upsert(scope, grain, records, messages[0].model)
     labels = {embedded.record.period for embedded in records}
-    parents = [parent for label in labels if (parent := Period(grain, label).parent())]
+    periods = [Period(grain, label) for label in labels] if isinstance(grain, Grain) else []
+    parents = [parent for period in periods if (parent := period.parent())]
     # Even where nothing changed: the delivery before may have ended between commit and mark.
     stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
     _change_ledger(messages, stores)
@@ -159,8 +164,10 @@ def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
 
 def _waiting(message: ExpirePeriods, ledger: Ledger) -> set[str]:
     """Those of the labels whose own summary, or that of the period above, is not up to date."""
-    due = ledger.pending(message.scope)
-    periods = (Period(message.grain, label) for label in message.labels)
+    if not isinstance(message.grain, Grain):
+        return set()  # experience is summed up nowhere
+    own, due = message.grain, ledger.pending(message.scope)
+    periods = (Period(own, label) for label in message.labels)
     return {period.label for period in periods if {period, period.parent()} & due}
 
 

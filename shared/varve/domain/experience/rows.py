@@ -1,0 +1,269 @@
+"""What the experience store holds: rows that are only ever added, each with an id made from what it says.
+
+Episodes are folded with the outcomes reported of them, lessons with their versions, whenever they are read;
+so rows may come in any order and any number of times. A row's details travel as JSON in `key_facts`.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from varve.domain.calendar import iso, parse_instant
+from varve.domain.experience.outcomes import Outcome, Verdict
+from varve.domain.identity import digest
+from varve.domain.record import MemoryType, Record
+
+_ID = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A reference into the timeline, by message ids, with what was read from the messages.
+
+    `why` says why it was cut from what came before; `regime` is a small mapping of the caller's.
+    """
+
+    id: str
+    conversation_id: str
+    message_ids: tuple[str, ...]
+    began: datetime
+    ended: datetime
+    situation: str
+    why: str
+    verdict: Verdict
+    created_at: datetime
+    state: str | None = None
+    user_id: str | None = None
+    subject: str | None = None
+    task_type: str | None = None
+    decisions: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    regime: Mapping[str, str] = field(default_factory=dict)
+    importance: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An outcome that somebody stated of an episode, or of a conversation's last one.
+
+    `decision` is what was done, `resolution` what would have been right, `used` the ids of the episodes
+    and lessons that were looked at before deciding.
+    """
+
+    target: str
+    outcome: Outcome
+    at: datetime
+    created_at: datetime
+    correction: str | None = None
+    decision: str | None = None
+    resolution: str | None = None
+    used: tuple[str, ...] = ()
+    user_id: str | None = None
+    conversation_id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The same statement at the same time has the same id, however often it arrives."""
+        said = (self.correction or "", self.decision or "", self.resolution or "", *sorted(self.used))
+        return "outcome-" + digest(self.target, self.outcome, iso(self.at), *said, length=_ID)
+
+
+@dataclass(frozen=True, slots=True)
+class LessonVersion:
+    """One version of a lesson as somebody wrote it, or as `curate` kept it; `active` False retires it."""
+
+    lesson_id: str
+    claim: str
+    condition: str
+    action: str
+    at: datetime
+    created_at: datetime
+    origin: str = "hand"
+    state: str | None = None
+    tags: tuple[str, ...] = ()
+    supporting: tuple[str, ...] = ()
+    contradicting: tuple[str, ...] = ()
+    active: bool = True
+    reason: str = ""
+    conversation_ids: tuple[str, ...] = ()
+    user_ids: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """From everything the version says, so that none can take another's place."""
+        said = (self.claim, self.condition, self.action, self.origin, self.state or "", self.reason)
+        evidence = (*sorted(self.supporting), "-", *sorted(self.contradicting))
+        when = (iso(self.at), str(self.active), *self.tags)
+        return "lessonversion-" + digest(self.lesson_id, *said, *when, *evidence, length=_ID)
+
+
+def episode_id(conversation_id: str, first_message_id: str) -> str:
+    """An episode is known by where it begins, so that it stays itself while it grows."""
+    return "episode-" + digest(conversation_id, first_message_id, length=_ID)
+
+
+def lesson_id(state: str | None, action: str) -> str:
+    """Lessons that say to do the same in the same state are versions of one."""
+    return "lesson-" + digest((state or "").casefold(), " ".join(action.casefold().split()), length=_ID)
+
+
+def episode_record(episode: Episode, period: str) -> Record:
+    """The row of an episode; one with more messages takes the place of one with fewer."""
+    details = {
+        "ended": iso(episode.ended),
+        "why": episode.why,
+        "outcome": [episode.verdict.outcome, episode.verdict.source, episode.verdict.because],
+        "state": episode.state,
+        "taskType": episode.task_type,
+        "decisions": list(episode.decisions),
+        "assumptions": list(episode.assumptions),
+        "corrections": list(episode.corrections),
+        "regime": dict(episode.regime),
+    }
+    return Record(
+        id=episode.id,
+        memory_type=MemoryType.EPISODE,
+        content=episode.situation,
+        period=period,
+        event_time=episode.began,
+        created_at=episode.created_at,
+        source_ids=episode.message_ids,
+        conversation_id=episode.conversation_id,
+        user_id=episode.user_id,
+        about=episode.subject,
+        importance=episode.importance,
+        position=len(episode.message_ids),
+        topics=episode.tags,
+        key_facts=as_text(details),
+    )
+
+
+def episode_from(record: Record) -> Episode:
+    """The inverse of `episode_record`."""
+    details = json.loads(record.key_facts)
+    outcome, source, because = details["outcome"]
+    return Episode(
+        id=record.id,
+        conversation_id=record.conversation_id or "",
+        message_ids=record.source_ids,
+        began=record.event_time,
+        ended=parse_instant(details["ended"]),
+        situation=record.content,
+        why=details["why"],
+        verdict=Verdict(Outcome(outcome), source, because),
+        created_at=record.created_at,
+        state=details["state"],
+        user_id=record.user_id,
+        subject=record.about,
+        task_type=details["taskType"],
+        decisions=tuple(details["decisions"]),
+        assumptions=tuple(details["assumptions"]),
+        corrections=tuple(details["corrections"]),
+        tags=record.topics,
+        regime=details["regime"],
+        importance=record.importance,
+    )
+
+
+def report_record(report: Report, period: str) -> Record:
+    """The row of a report; its content is what a search finds it by."""
+    said = [f"{report.target}: {report.outcome}", report.resolution or "", report.correction or ""]
+    details = {
+        "outcome": str(report.outcome),
+        "correction": report.correction,
+        "decision": report.decision,
+        "resolution": report.resolution,
+    }
+    return Record(
+        id=report.id,
+        memory_type=MemoryType.OUTCOME,
+        content=". ".join(part for part in said if part),
+        period=period,
+        event_time=report.at,
+        created_at=report.created_at,
+        source_ids=report.used,
+        conversation_id=report.conversation_id,
+        user_id=report.user_id,
+        about=report.target,
+        key_facts=as_text(details),
+    )
+
+
+def report_from(record: Record) -> Report:
+    """The inverse of `report_record`."""
+    details = json.loads(record.key_facts)
+    return Report(
+        target=record.about or "",
+        outcome=Outcome(details["outcome"]),
+        at=record.event_time,
+        created_at=record.created_at,
+        correction=details["correction"],
+        decision=details["decision"],
+        resolution=details["resolution"],
+        used=record.source_ids,
+        user_id=record.user_id,
+        conversation_id=record.conversation_id,
+    )
+
+
+def lesson_record(version: LessonVersion, period: str) -> Record:
+    """The row of one version; every version stays."""
+    details = {
+        "condition": version.condition,
+        "action": version.action,
+        "origin": version.origin,
+        "state": version.state,
+        "contradicting": list(version.contradicting),
+        "active": version.active,
+        "reason": version.reason,
+        "conversationIds": list(version.conversation_ids),
+        "userIds": list(version.user_ids),
+    }
+    return Record(
+        id=version.id,
+        memory_type=MemoryType.LESSON,
+        content=version.claim,
+        period=period,
+        event_time=version.at,
+        created_at=version.created_at,
+        source_ids=version.supporting,
+        about=version.lesson_id,
+        topics=version.tags,
+        key_facts=as_text(details),
+    )
+
+
+def lesson_from(record: Record) -> LessonVersion:
+    """The inverse of `lesson_record`."""
+    details = json.loads(record.key_facts)
+    return LessonVersion(
+        lesson_id=record.about or "",
+        claim=record.content,
+        condition=details["condition"],
+        action=details["action"],
+        at=record.event_time,
+        created_at=record.created_at,
+        origin=details["origin"],
+        state=details["state"],
+        tags=record.topics,
+        supporting=record.source_ids,
+        contradicting=tuple(details["contradicting"]),
+        active=details["active"],
+        reason=details["reason"],
+        conversation_ids=tuple(details["conversationIds"]),
+        user_ids=tuple(details["userIds"]),
+    )
+
+
+def of_type(rows: Sequence[Record], kind: MemoryType) -> list[Record]:
+    """The rows of one sort, in a stable order."""
+    return sorted((row for row in rows if row.memory_type is kind), key=lambda r: (r.event_time, r.id))
+
+
+def as_text(details: Mapping[str, Any]) -> str:
+    """Details as a row keeps them: JSON, its names in order."""
+    return json.dumps(details, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,244 @@
+"""A trial of memory: scenarios in rounds, an agent that decides by rule, and what its memory was worth to it.
+
+The agent is the same whichever memory it has. It sees the situation, the names of the candidates, and what
+its memory returned: texts with a score each, and how much of the situation the memory takes to be known
+(where it does not say, its best score). Of a text it reads which candidate is named last in it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Protocol
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from varve.domain.errors import Rejected
+from varve.domain.experience.recall import Embed
+from varve.domain.experience.words import content_words
+from varve.domain.validation import rejected
+
+NAME_WEIGHT = 0.5
+EVIDENCE_WEIGHT = 0.5
+RESIDUAL = 0.2
+"""What the names' own likeness still counts in a situation that is wholly familiar."""
+
+Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+
+
+class Round(BaseModel):
+    """One situation with its truth, which the agent is told after it has picked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: Literal["LEARN", "RED_HERRING", "TEST", "SUBTLE", "CORRECTION"]
+    situation: Text
+    truth: Text
+    state: str | None = None
+    correction: str = ""
+
+
+class Scenario(BaseModel):
+    """Rounds in order, all with the same candidates."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Text
+    candidates: Annotated[list[Text], Field(min_length=2)]
+    rounds: Annotated[list[Round], Field(min_length=1)]
+
+
+def parse_scenarios(value: object) -> list[Scenario]:
+    """One scenario or a list of them from decoded JSON. Raises Rejected: names the faulty field."""
+    given = value if isinstance(value, list) else [value]
+    try:
+        scenarios = [Scenario.model_validate(one) for one in given]
+    except ValidationError as error:
+        raise rejected(error) from error
+    if not scenarios:
+        raise Rejected("scenarios", "must hold at least one")
+    for scenario in scenarios:
+        for index, one in enumerate(scenario.rounds):
+            if one.truth not in scenario.candidates:
+                raise Rejected(f"rounds[{index}].truth", f"is none of the candidates of {scenario.name!r}")
+    return scenarios
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One text that a memory returned; `explicit` when it says how that ended, `lesson` when it is one."""
+
+    id: str
+    text: str
+    score: float
+    explicit: bool = False
+    lesson: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a memory returned, and how much of the situation it takes to be known; None: it does not say."""
+
+    shown: Sequence[Shown] = ()
+    familiarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the agent asks its memory."""
+
+    situation: str
+    state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A round that is over, with what the agent picked and the ids it had looked at."""
+
+    number: int
+    round: Round
+    picked: str
+    used: Sequence[str]
+
+
+class TrialMemory(Protocol):
+    """A memory on trial."""
+
+    def recall(self, asked: Asked) -> Returned:
+        """What it has on the situation."""
+
+    def learn(self, played: Played) -> None:
+        """What came of it."""
+
+
+@dataclass(slots=True)
+class Score:
+    """What one agent did over a set of scenarios."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    rounds: Counter[str] = field(default_factory=Counter)
+    retrieved: int = 0
+    explicit: int = 0
+    applied_right: int = 0
+    applied_wrong: int = 0
+    by_scenario: dict[str, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values; shares are None where there was nothing to count."""
+        return {
+            "right": sum(self.right.values()),
+            "rounds": sum(self.rounds.values()),
+            "accuracy": _share(sum(self.right.values()), sum(self.rounds.values())),
+            "accuracyByType": {t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())},
+            "retrieved": self.retrieved,
+            "explicitOutcomeShare": _share(self.explicit, self.retrieved),
+            "rightApplications": self.applied_right,
+            "falseApplications": self.applied_wrong,
+            "rightByScenario": dict(self.by_scenario),
+        }
+
+
+def run(scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score) -> list[str]:
+    """Play all rounds; what the agent picked. The memory learns after each round."""
+    picks: list[str] = []
+    for number, one in enumerate(scenario.rounds):
+        returned = memory.recall(Asked(one.situation, one.state))
+        picked = decide(one.situation, scenario.candidates, returned, embed)
+        spoken_for = favourite(scenario.candidates, returned)
+        hit = picked == one.truth
+        score.rounds[one.type] += 1
+        score.right[one.type] += hit
+        score.retrieved += len(returned.shown)
+        score.explicit += sum(shown.explicit for shown in returned.shown)
+        score.applied_right += hit and picked == spoken_for
+        score.applied_wrong += not hit and picked == spoken_for
+        memory.learn(Played(number, one, picked, [shown.id for shown in returned.shown]))
+        picks.append(picked)
+    name = scenario.name
+    score.by_scenario[name] = sum(p == r.truth for p, r in zip(picks, scenario.rounds, strict=True))
+    return picks
+
+
+def decide(situation: str, candidates: Sequence[str], returned: Returned, embed: Embed) -> str:
+    """The agent's choice: names like the situation where it is new, what memory says where it is known.
+
+    `(1 - f + RESIDUAL * f) * name + f * EVIDENCE_WEIGHT * share`, with f the familiarity, `name` how much
+    more than on average the candidate's name is like the situation (cosine, and the share of the name's
+    words in it), `share` the candidate's part of the scores of all texts that name one. Of equals the first.
+    """
+    likeness, shares = _names(situation, candidates, embed), _shares(candidates, returned)
+    known = returned.familiarity
+    if known is None:
+        known = min(1.0, max((shown.score for shown in returned.shown), default=0.0))
+    own = 1.0 - known + RESIDUAL * known
+    return max(candidates, key=lambda c: own * likeness[c] + known * EVIDENCE_WEIGHT * shares.get(c, 0.0))
+
+
+def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
+    """The candidate that memory speaks for most, if it speaks for any."""
+    shares = _shares(candidates, returned)
+    return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
+
+
+def _names(situation: str, candidates: Sequence[str], embed: Embed) -> dict[str, float]:
+    spoken = [candidate.replace("_", " ") for candidate in candidates]
+    vector, *names = embed([situation, *spoken])
+    words = content_words(situation)
+    raw = [
+        float(np.dot(vector, name)) + NAME_WEIGHT * _worded(content_words(text), words)
+        for text, name in zip(spoken, names, strict=True)
+    ]
+    mean = sum(raw) / len(raw)
+    return {candidate: one - mean for candidate, one in zip(candidates, raw, strict=True)}
+
+
+def _worded(name: frozenset[str], situation: frozenset[str]) -> float:
+    return len(name & situation) / max(1, len(name))
+
+
+def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float]:
+    votes: defaultdict[str, float] = defaultdict(float)
+    for shown in returned.shown:
+        named = last_named(candidates, shown.text)
+        if named is not None and shown.score > 0:
+            votes[named] += shown.score
+    total = sum(votes.values())
+    return {candidate: vote / total for candidate, vote in votes.items()}
+
+
+def last_named(candidates: Sequence[str], text: str) -> str | None:
+    """The candidate whose name stands last in the text; of two at one place the longer."""
+    places = [(text.casefold().rfind(c.casefold()), len(c), c) for c in candidates]
+    place, _, candidate = max(places)
+    return candidate if place >= 0 else None
+
+
+def precedent_text(situation: str, correction: str, truth: str) -> str:
+    """The text of a past round, the same for both memories."""
+    return "\n".join(part for part in (situation, correction, truth) if part)
+
+
+class FlatMemory:
+    """The texts of past rounds and their vectors: the nearest by cosine, nothing else."""
+
+    def __init__(self, embed: Embed, limit: int = 5) -> None:
+        self._embed, self._limit = embed, limit
+        self._texts: list[str] = []
+
+    def recall(self, asked: Asked) -> Returned:
+        """The nearest texts with their cosines."""
+        if not self._texts:
+            return Returned()
+        vector, *stored = self._embed([asked.situation, *self._texts])
+        near = sorted(((max(0.0, float(np.dot(vector, v))), i) for i, v in enumerate(stored)), reverse=True)
+        shown = [Shown(str(i), self._texts[i], cosine) for cosine, i in near[: self._limit]]
+        return Returned(shown)
+
+    def learn(self, played: Played) -> None:
+        """One more text."""
+        one = played.round
+        self._texts.append(precedent_text(one.situation, one.correction, one.truth))
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None

@@ -1,0 +1,88 @@
+"""Experience over one set of parts: what Lambdas, the command line and the Python API all call."""
+
+from collections.abc import Sequence
+
+from varve.bootstrap import Parts
+from varve.domain.errors import Rejected
+from varve.domain.experience import links
+from varve.domain.experience.history import History, Lived
+from varve.domain.experience.lessons import lessons
+from varve.domain.experience.recall import Recollection, recollect
+from varve.domain.experience.rows import LessonVersion, Report, lesson_record
+from varve.domain.identity import Scope
+from varve.domain.record import Record, Store
+from varve.messages import DeleteRecords, send_deletion
+from varve.pipeline.experience import read_history, send_report, send_rows, year_of
+from varve.ports import Queue
+
+
+class ExperienceVerbs:
+    """Experience over one set of parts; what changes goes to the write queue."""
+
+    def __init__(self, parts: Parts, write_queue: Queue) -> None:
+        self.parts = parts
+        self.write_queue = write_queue
+
+    def take_in(self, message: tuple[Scope, Report]) -> None:
+        """Write what was reported of an episode. Raises Retryable, Misconfigured."""
+        scope, report = message
+        config = self.parts.config(scope.workspace)
+        send_report(
+            report,
+            scope,
+            config.zone,
+            embedder=self.parts.embedder(config),
+            queue=self.write_queue,
+            objects=self.parts.objects,
+        )
+
+    def private(self, scope: Scope, text: str) -> str:
+        """The text without secrets, and without the personal data that the workspace keeps out."""
+        return self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)(text)
+
+    def history(self, scope: Scope) -> History:
+        """The agent's past as it stands."""
+        return read_history(scope, reader=self.parts.records)
+
+    def recall(
+        self, scope: Scope, situation: str, *, state: str | None, user_id: str | None, limit: int
+    ) -> Recollection:
+        """What of the past bears on a situation. Raises Rejected: it has no words."""
+        if not situation.strip():
+            raise Rejected("situation", "must not be empty")
+        embedder = self.parts.embedder(self.parts.config(scope.workspace))
+        history, situation = self.history(scope), self.private(scope, situation)
+        (vector,) = embedder.embed([situation])
+        known = lessons(history)
+        return recollect(
+            situation, vector, history, known, embedder.embed, state=state, user_id=user_id, limit=limit
+        )
+
+    def why(self, scope: Scope, episode: Lived, depth: int) -> tuple[list[links.Step], list[str]]:
+        """The links around an episode, and the story they tell."""
+        triples = self.parts.graph.triples(scope)
+        steps = links.story(episode.episode.id, triples, depth=depth)
+        return steps, links.told(steps, self.history(scope))
+
+    def stories(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
+        """The links right beside each of these episodes, in sentences."""
+        if not ids:
+            return {}
+        triples, history = self.parts.graph.triples(scope), self.history(scope)
+        return {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in ids}
+
+    def write(self, scope: Scope, records: Sequence[Record]) -> None:
+        """Send rows to the writer."""
+        embedder = self.parts.embedder(self.parts.config(scope.workspace))
+        send_rows(records, scope, embedder=embedder, queue=self.write_queue, objects=self.parts.objects)
+
+    def write_version(self, scope: Scope, version: LessonVersion) -> None:
+        """Send one version of a lesson to the writer."""
+        zone = self.parts.config(scope.workspace).zone
+        self.write(scope, [lesson_record(version, year_of(version.at, zone))])
+
+    def delete(self, scope: Scope, ids: Sequence[str]) -> None:
+        """Have the writer delete rows."""
+        if ids:
+            message = DeleteRecords(scope, Store.EXPERIENCE, tuple(sorted(ids)))
+            send_deletion(message, queue=self.write_queue, objects=self.parts.objects)

@@ -1,0 +1,258 @@
+"""The past is a set of rows: whatever the order and number of deliveries, the same lessons and links."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.builders import WordEmbedder
+from varve.domain.experience.erasure import erase
+from varve.domain.experience.history import History
+from varve.domain.experience.lessons import lessons, vague, wilson
+from varve.domain.experience.links import Link, links_of_report, story, told
+from varve.domain.experience.outcomes import Outcome, Verdict
+from varve.domain.experience.reads import Usage, usage_record
+from varve.domain.experience.recall import recollect
+from varve.domain.experience.rows import (
+    Episode,
+    LessonVersion,
+    Report,
+    episode_from,
+    episode_id,
+    episode_record,
+    lesson_id,
+    lesson_record,
+    report_from,
+    report_record,
+)
+from varve.domain.record import Record
+from varve.domain.triple import fold
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+SITUATIONS = (
+    "threads wait for a connection",
+    "connection refused while threads wait",
+    "errors after the release",
+)
+
+
+def an_episode(
+    number: int, situation: str | None = None, user: str = "u-1", state: str = "debugging"
+) -> Episode:
+    at = START + timedelta(days=number)
+    return Episode(
+        id=episode_id(f"c-{number}", "m1"),
+        conversation_id=f"c-{number}",
+        message_ids=("m1",),
+        began=at,
+        ended=at,
+        situation=situation or SITUATIONS[number % 3],
+        why="the run begins",
+        verdict=Verdict(Outcome.UNKNOWN, "none"),
+        created_at=at,
+        state=state,
+        user_id=user,
+    )
+
+
+def a_report(episode: Episode, outcome: Outcome, *, later: int = 0, **given: object) -> Report:
+    at = episode.ended + timedelta(minutes=later)
+    fields = {"conversation_id": episode.conversation_id, "user_id": episode.user_id, **given}
+    return Report(episode.id, outcome, at, at, **fields)  # type: ignore[arg-type]
+
+
+def rows_of(*parts: Episode | Report | LessonVersion) -> list[Record]:
+    made = {Episode: episode_record, Report: report_record, LessonVersion: lesson_record}
+    return [made[type(part)](part, "2026") for part in parts]  # type: ignore[operator]
+
+
+@st.composite
+def pasts(draw: st.DrawFn) -> list[Episode | Report | LessonVersion]:
+    parts: list[Episode | Report | LessonVersion] = []
+    episodes = [an_episode(number) for number in range(draw(st.integers(2, 6)))]
+    for episode in episodes:
+        parts.append(episode)
+        for later in range(draw(st.integers(0, 2))):
+            answer = draw(st.sampled_from(["raise the pool", "roll back", None]))
+            used = draw(st.lists(st.sampled_from([e.id for e in episodes]), unique=True, max_size=2))
+            decision = draw(st.sampled_from(["raise the pool", "roll back"]))
+            outcome = draw(st.sampled_from(Outcome))
+            parts.append(
+                a_report(
+                    episode, outcome, later=later, resolution=answer, decision=decision, used=tuple(used)
+                )
+            )
+    for number in range(draw(st.integers(0, 3))):
+        parts.append(a_version(number, active=draw(st.booleans())))
+    return parts
+
+
+def a_version(
+    number: int, *, active: bool = True, supporting: tuple[str, ...] | None = None
+) -> LessonVersion:
+    at = START + timedelta(days=30 + number)
+    return LessonVersion(
+        lesson_id=lesson_id("debugging", "raise the pool"),
+        claim=f"When threads wait for connections, version {number}: raise the pool",
+        condition="threads wait for connections",
+        action="raise the pool",
+        at=at,
+        created_at=at,
+        state="debugging",
+        supporting=(an_episode(0).id,) if supporting is None else supporting,
+        active=active,
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(pasts(), st.randoms(use_true_random=False))
+def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
+    parts: list, random: object
+) -> None:
+    rows = rows_of(*parts)
+    shuffled = [*rows, *rows[::2]]
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert lessons(History(rows)) == lessons(History(shuffled))
+    reports = [part for part in parts if isinstance(part, Report)]
+    operations = [link for report in reports for link in links_of_report(report, report.target)]
+    mixed = [*operations, *operations[::-1]]
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    assert fold(operations) == fold(mixed)
+    embed, (vector,) = WordEmbedder().embed, WordEmbedder().embed([SITUATIONS[0]])
+    known, other = History(rows), History(shuffled)
+    one = recollect(SITUATIONS[0], vector, known, lessons(known), embed)
+    assert one == recollect(SITUATIONS[0], vector, other, lessons(other), embed)
+    assert sum(item.score for item in one.items) <= one.familiarity + 0.01
+
+
+@settings(max_examples=40, deadline=None)
+@given(pasts())
+def test_versions_of_lessons_are_never_lost(parts: list) -> None:
+    written = [part for part in parts if isinstance(part, LessonVersion)]
+    seen: set[str] = set()
+    for count in range(1, len(parts) + 1):
+        known = lessons(History(rows_of(*parts[:count])))
+        ids = {version.id for lesson in known for version in lesson.versions}
+        assert {v.id for v in written if v in parts[:count]} <= ids
+        assert seen & {v.id for v in written} <= ids
+        seen |= ids
+
+
+def test_rows_hold_all_that_episodes_and_reports_say() -> None:
+    episode = an_episode(1)
+    report = a_report(
+        episode, Outcome.FAILURE, correction="no", decision="a", resolution="b", used=("x", "y")
+    )
+    assert episode_from(episode_record(episode, "2026")) == episode
+    assert report_from(report_record(report, "2026")) == report
+
+
+def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_the_first() -> None:
+    episode = an_episode(0)
+    first = a_report(episode, Outcome.SUCCESS, decision="raise the pool")
+    last = a_report(episode, Outcome.FAILURE, later=5, correction="it was the release")
+    (lived,) = History(rows_of(last, episode, first)).lived
+    assert (lived.outcome, lived.decision, lived.correction) == (
+        Outcome.FAILURE, "raise the pool", "it was the release",
+    )  # fmt: skip
+    assert lived.explicit
+
+
+def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Report]:
+    episodes = [an_episode(n, SITUATIONS[n % 2]) for n in range(count)]
+    reports = [a_report(e, Outcome.SUCCESS, decision=answer, resolution=answer) for e in episodes]
+    return [*episodes, *reports]
+
+
+def test_agreeing_episodes_become_a_lesson_that_says_when_and_what() -> None:
+    (lesson,) = lessons(History(rows_of(*agreeing(3))))
+    assert lesson.action == "raise the pool"
+    assert {"threads", "wait", "connection"} <= set(lesson.condition.split(", "))
+    assert len(lesson.supporting) == 3
+    assert lesson.confidence == wilson(3, 3)
+    assert lessons(History(rows_of(*agreeing(1)))) == []
+
+
+def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> None:
+    parts = agreeing(2)
+    confidences = []
+    for number in range(4):
+        wrong = an_episode(10 + number, SITUATIONS[2])
+        parts += [
+            wrong,
+            a_report(wrong, Outcome.FAILURE, decision="raise the pool", resolution=f"other {number}"),
+        ]
+        (lesson,) = lessons(History(rows_of(*parts)))
+        confidences.append(lesson.confidence)
+    assert confidences == sorted(confidences, reverse=True)
+    assert lesson.standing == "retired"
+    assert "speak against" in lesson.reason
+
+
+def test_a_lesson_that_episodes_do_worse_with_is_quarantined() -> None:
+    id_ = lesson_id("debugging", "raise the pool")
+    parts = agreeing(20)
+    for number in range(3):
+        failed = an_episode(40 + number)
+        parts += [failed, a_report(failed, Outcome.FAILURE, decision="wait", used=(id_,))]
+    (lesson,) = lessons(History(rows_of(*parts)))
+    assert lesson.standing == "quarantined"
+    assert lesson.reason == "0% succeeded with it, 100% without"
+
+
+def test_a_retired_lesson_keeps_its_history() -> None:
+    retired = a_version(9, active=False)
+    (lesson,) = lessons(History(rows_of(*agreeing(2), a_version(1), retired)))
+    assert (lesson.standing, lesson.version) == ("retired", 3)
+
+
+def test_what_is_vague_is_no_lesson() -> None:
+    assert vague("initial diagnosis is often wrong", "be careful")
+    assert vague("connections", "raise the pool")
+    assert vague("threads wait for connections", "be careful")
+    assert vague("threads wait for connections", "raise the pool") is None
+
+
+def test_wilson_is_the_published_lower_bound() -> None:
+    assert wilson(0, 0) == 0.0
+    assert round(wilson(8, 10), 4) == 0.4902
+    assert round(wilson(10, 10), 4) == 0.7225
+
+
+def test_a_story_follows_the_links_of_a_corrected_decision() -> None:
+    first, then = an_episode(0), an_episode(1)
+    report = a_report(
+        then, Outcome.FAILURE, correction="the release", resolution="roll back", used=(first.id,)
+    )
+    triples = fold(links_of_report(report, then.id))
+    steps = story(then.id, triples)
+    assert {step.link for step in steps} == {
+        Link.LED_TO,
+        Link.CONTRADICTED,
+        Link.CAUSED_BY,
+        Link.LEARNED_FROM,
+    }
+    lines = told(steps, History(rows_of(first, then, report)))
+    assert any("the release" in line for line in lines)
+    assert all(step.evidence == (report.id,) for step in steps)
+
+
+def test_erasure_of_a_user_leaves_a_lesson_without_evidence_retired() -> None:
+    theirs, other = an_episode(0, user="u-1"), an_episode(1, user="u-2")
+    by_hand = a_version(1, supporting=(theirs.id,))
+    rows = rows_of(
+        theirs, other, a_report(theirs, Outcome.SUCCESS), a_report(other, Outcome.FAILURE), by_hand
+    )
+    erased = erase(rows, user_ids={"u-1"})
+    left = [row for row in rows if row.id not in erased.deleted] + list(erased.rewritten)
+    assert not any(row.user_id == "u-1" or theirs.id in row.source_ids for row in left)
+    (lesson,) = lessons(History(left))
+    assert (lesson.supporting, lesson.standing, lesson.reason) == ((), "retired", "no evidence is left")
+
+
+def test_reads_of_many_batches_add_up() -> None:
+    batches = [Usage({"a": 2, "b": 1}, START, "1"), Usage({"a": 1}, START + timedelta(days=1), "2")]
+    history = History([usage_record(batch, "2026") for batch in [*batches, batches[0]]])
+    assert history.reads == {"a": (3, START + timedelta(days=1)), "b": (1, START)}

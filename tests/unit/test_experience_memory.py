@@ -1,0 +1,250 @@
+"""Experience on real stores: episodes from conversations, outcomes by call and by queue, answers, notes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builders import attempt
+from varve import Memory
+from varve.domain.calendar import Grain
+from varve.domain.errors import Rejected
+from varve.domain.experience.rows import episode_id
+from varve.domain.query import Filter
+from varve.domain.record import Store
+
+START = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(
+        tmp_path, workspace="acme", agent="support", now=START + timedelta(days=9), environment={}
+    )
+
+
+def conversation(number: int, *texts: str, **given: Any) -> dict[str, Any]:
+    at = START + timedelta(days=number)
+    messages = [
+        {
+            "id": f"m{place}",
+            "role": "assistant" if place % 2 else "user",
+            "content": text,
+            "timestamp": (at + timedelta(minutes=place)).isoformat(),
+            **given,
+        }
+        for place, text in enumerate(texts)
+    ]
+    return {"conversationId": f"c-{number}", "userId": f"u-{number}", "messages": messages}
+
+
+def learnt(memory: Memory) -> list[str]:
+    """Three episodes with outcomes; their ids."""
+    said = (
+        "threads wait for a connection",
+        "all connections taken, threads wait",
+        "errors since the release",
+    )
+    memory.ingest([conversation(n, text, state="debugging") for n, text in enumerate(said)])
+    ids = [episode_id(f"c-{n}", "m0") for n in range(3)]
+    for id_ in ids[:2]:
+        memory.record_outcome(
+            id_, "SUCCESS", decision="raise the pool", resolution="raise the pool", at=START
+        )
+    memory.record_outcome(
+        "c-2", "FAILURE", decision="raise the pool", resolution="roll back", correction="It was the release.",
+        used=[ids[0]], at=START + timedelta(days=3),
+    )  # fmt: skip
+    return ids
+
+
+def rows(memory: Memory) -> int:
+    return memory.parts.records.count(memory.scope, Store.EXPERIENCE, where=Filter())
+
+
+def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(memory: Memory) -> None:
+    whole = conversation(
+        0, "threads wait", "I think the pool is full.", "That works, tests pass.", state="debugging"
+    )
+    memory.ingest(whole | {"messages": whole["messages"][:1]})
+    memory.ingest(whole)
+    memory.ingest(whole)
+    (episode,) = memory.experience.episodes()
+    assert episode["messageIds"] == ["m0", "m1", "m2"]
+    assert (episode["outcome"], episode["outcomeFrom"]) == ("SUCCESS", "cue")
+    assert rows(memory) == 1
+
+
+def test_what_gives_nothing_to_learn_from_makes_no_episode(memory: Memory) -> None:
+    memory.ingest(conversation(0, "I moved to Lisbon."))
+    assert memory.experience.episodes() == []
+    assert memory.parts.records.periods(memory.scope, Store.EXPERIENCE) == {}
+
+
+def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
+    first, second, third = learnt(memory)
+    found = memory.recall_experience("payments: threads wait for connections", state="debugging")
+    assert {item.id for item in found.items if item.kind == "episode"} == {first, second, third}
+    assert {item.outcome for item in found.items if item.kind == "episode"} == {"SUCCESS", "FAILURE"}
+    (lesson,) = [item for item in found.items if item.kind == "lesson"]
+    assert lesson.answer == "raise the pool"
+    assert found.chains[third]
+    story = memory.experience.why(third)
+    assert {link["link"] for link in story["links"]} >= {
+        "caused_by",
+        "led_to",
+        "contradicted",
+        "learned_from",
+    }
+
+
+def test_the_same_outcome_counts_once_however_often_it_is_stated(memory: Memory) -> None:
+    learnt(memory)
+    before, links = rows(memory), memory.parts.graph.triples(memory.scope)
+    learnt(memory)
+    assert rows(memory) == before
+    assert memory.parts.graph.triples(memory.scope) == links
+
+
+def test_an_outcome_may_come_before_its_episode(memory: Memory) -> None:
+    memory.record_outcome(episode_id("c-0", "m0"), "FAILURE", correction="no", at=START)
+    memory.ingest(conversation(0, "threads wait", state="debugging"))
+    (episode,) = memory.experience.episodes()
+    assert (episode["outcome"], episode["correction"]) == ("FAILURE", "no")
+
+
+def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
+    learnt(memory)
+    answer = memory.search("threads wait for a connection", memory_types=["lesson"])
+    assert {result.memory_type for result in answer.results} == {"lesson", "episode"}
+    assert any("[FAILURE]" in r.content and "It was the release." in r.content for r in answer.results)
+    turns = memory.search("threads", memory_types="turn")
+    assert {result.memory_type for result in turns.results} == {"turn"}
+    assert memory.search("threads").searched.grains == [str(grain) for grain in Grain]
+
+
+def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(memory: Memory) -> None:
+    learnt(memory)
+    held = rows(memory)
+    memory.cleanup(force=True, now=START + timedelta(days=90))
+    assert rows(memory) == held
+    report = memory.cleanup(force=True, now=START + timedelta(days=365 * 4))
+    assert report["grains"]["experience"]["expiredRecords"] == held
+    assert rows(memory) == 0
+
+
+def test_lessons_by_hand_need_evidence_a_condition_and_an_action(memory: Memory) -> None:
+    ids = learnt(memory)
+    book = memory.experience.lessons
+    vague = attempt(lambda: book.add("Be careful", when="often", then="check", evidence=ids))
+    assert isinstance(vague, Rejected)
+    unproven = attempt(
+        lambda: book.add("c", when="errors after release", then="roll back", evidence=["none"])
+    )
+    assert isinstance(unproven, Rejected)
+    claim = "When errors begin with a release: roll back"
+    id_ = book.add(
+        claim, when="errors begin with a release", then="roll back", evidence=[ids[2]], state="debugging"
+    )
+    assert book.find(id_).claim == claim
+    assert claim in book.block()
+    book.retire(id_, reason="superseded")
+    assert (book.find(id_).standing, book.find(id_).reason) == ("retired", "superseded")
+    assert claim not in book.block()
+    assert claim in book.render()
+
+
+def test_curation_writes_down_what_was_generalized_once(memory: Memory) -> None:
+    learnt(memory)
+    assert memory.experience.lessons.curate()["kept"] == 1
+    assert memory.experience.lessons.curate()["kept"] == 0
+
+
+def test_a_prior_answer_is_used_again_until_something_speaks_against_it(memory: Memory) -> None:
+    book, at = memory.experience.answers, START
+    book.remember("ACME", "credit", "Will ACME pay?", "yes", now=at, probability=0.9, confidence=0.8)
+    ask = lambda **given: book.should_rerun("ACME", "credit", now=at + timedelta(days=1), **given)  # noqa: E731
+    assert not ask().rerun
+    assert "material signal: lawsuit" in ask(signals={"lawsuit": True, "weather": None}).reason
+    assert "another regime" in ask(regime={"rates": "high"}).reason
+    assert book.should_rerun("ACME", "credit", now=at + timedelta(days=20)).reason.startswith("no answer")
+    book.remember("ACME", "credit", "Will ACME pay?", "hardly", now=at + timedelta(hours=1), confidence=0.3)
+    assert "confidence 0.30" in ask().reason
+
+
+def test_a_research_step_reuses_and_proposes_a_lesson_when_the_answer_changes_much(memory: Memory) -> None:
+    book, calls = memory.experience.answers, []
+
+    def research(hints: Any) -> dict[str, Any]:
+        calls.append(hints)
+        return {"answer": f"answer {len(calls)}", "probability": 0.9 if len(calls) == 1 else 0.2}
+
+    step = lambda days, **given: book.research_step(  # noqa: E731
+        "ACME", "credit", "Will it pay?", research, now=START + timedelta(days=days), **given
+    )
+    assert not step(0).reused
+    assert step(1).reused
+    changed = step(2, signals={"lawsuit": True})
+    assert (changed.reused, len(calls)) == (False, 2)
+    assert changed.proposal is not None
+    assert [hint.answer for hint in calls[1]] == ["answer 1"]
+
+
+def test_eviction_says_what_goes_and_a_dry_run_removes_nothing(memory: Memory) -> None:
+    book = memory.experience.answers
+    old = book.remember("A", "t", "q", "a", now=START - timedelta(days=200))
+    read = book.remember("B", "t", "q", "b", now=START - timedelta(days=40))
+    unread = book.remember("C", "t", "q", "c", now=START - timedelta(days=40))
+    memory.experience.count_reads([read.id])
+    memory.experience.flush()
+    assert set(book.evict(now=START)) == {old.id, unread.id}
+    assert len(book.all()) == 3
+    book.evict(now=START, dry_run=False)
+    assert [answer.id for answer in book.all()] == [read.id]
+
+
+def test_reads_are_written_in_batches(memory: Memory) -> None:
+    learnt(memory)
+    before = rows(memory)
+    for _ in range(9):
+        memory.recall_experience("threads wait")
+    assert rows(memory) == before
+    for _ in range(9):
+        memory.recall_experience("threads wait")
+    assert rows(memory) == before + 1
+
+
+def test_forgetting_is_off_until_a_workspace_turns_it_on(memory: Memory) -> None:
+    learnt(memory)
+    later = START + timedelta(days=60)
+    assert memory.experience.forget_unread(now=later)["forgotten"] == {}
+    memory.configure("experience.decay", "true")
+    assert len(memory.experience.forget_unread(now=later)["forgotten"]) == 3
+    memory.configure("experience.timeToLiveDays", "30")
+    memory.experience.forget_unread(now=later, dry_run=False)
+    assert memory.experience.episodes() == []
+
+
+def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(memory: Memory) -> None:
+    notes = memory.experience.research
+    assert notes.note("acme", "fact", "ACME has 40 employees.")[1]
+    assert not notes.note("acme", "fact", "ACME has 40 employees")[1]
+    notes.note("acme", "question", "Who owns ACME?")
+    assert "Who owns ACME?" in notes.block("acme", "How big is ACME?")
+    notes.answer("acme", "Who owns ACME?", "A family.")
+    assert "Who owns ACME?" not in notes.block("acme", "How big is ACME?")
+    for number in range(3):
+        notes.note("acme", "query", f"acme owner {number}", most=2, now=START + timedelta(days=number))
+    assert [e.text for e in notes.log("acme").entries if e.component == "query"] == [
+        "acme owner 1",
+        "acme owner 2",
+    ]
+    assert "1 of 1 questions answered" in notes.log("acme").summary()
+
+
+def test_an_outcome_that_names_nothing_valid_is_refused_by_field(memory: Memory) -> None:
+    assert attempt(memory.record_outcome, "c-1", "WON").field == "outcome"
+    assert attempt(memory.record_outcome, "../c", "SUCCESS").field == "episode"

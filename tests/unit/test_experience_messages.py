@@ -1,0 +1,96 @@
+"""Outcomes on the ingest queue, rows to delete on the write queue."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.builders import ACME, MORNING, RecordingQueue, a_record, attempt, embedded, stores_over
+from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.domain.calendar import Grain
+from varve.domain.errors import Rejected
+from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.rows import Report
+from varve.domain.query import Filter
+from varve.domain.record import Store
+from varve.experience_messages import carries_outcome, read_outcome, send_outcome
+from varve.messages import (
+    DeleteRecords,
+    ExpirePeriods,
+    WriteRecords,
+    send_deletion,
+    send_expiry,
+    send_records,
+)
+from varve.pipeline.write import write_now
+from varve.ports import Delivery
+
+REPORT = Report(
+    "episode-1",
+    Outcome.FAILURE,
+    MORNING,
+    MORNING,
+    "the release",
+    "raise",
+    "roll back",
+    ("a", "b"),
+    "u-1",
+    "c-1",
+)
+
+
+def sent(report: Report = REPORT) -> tuple[RecordingQueue, InMemoryObjects]:
+    queue, objects = RecordingQueue(), InMemoryObjects()
+    send_outcome(ACME, report, queue=queue, objects=objects)
+    return queue, objects
+
+
+def test_an_outcome_travels_whole_in_the_group_of_its_episode() -> None:
+    queue, objects = sent()
+    assert queue.groups == ["acme:support:episode-1"]
+    assert carries_outcome(queue.sent[0])
+    assert read_outcome(queue.sent[0], objects=objects) == (ACME, REPORT)
+
+
+def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
+    later = Report(
+        **{f: getattr(REPORT, f) for f in Report.__slots__} | {"created_at": MORNING + timedelta(1)}
+    )
+    assert sent()[0].deduplication_ids == sent(later)[0].deduplication_ids
+    assert later.id == REPORT.id
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"outcome": "WON"}, "outcome"), ({"target": "../x"}, "episode"), ({"at": "soon"}, "message"),
+        ({"used": ["a b"]}, "used"), ({"workspaceId": ".."}, "workspaceId"),
+        ({"correction": "x" * 10_001}, "correction"),
+    ],
+)  # fmt: skip
+def test_an_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+    queue, objects = sent()
+    body = json.loads(queue.sent[0].body) | change
+    error = attempt(lambda: read_outcome(Delivery("1", json.dumps(body), "g"), objects=objects))
+    assert isinstance(error, Rejected)
+    assert error.field == field
+
+
+def test_rows_of_experience_mark_no_period_due_and_go_by_id_and_by_year() -> None:
+    records, objects, queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
+    stores = stores_over(records, InMemoryGraph(), objects)
+    rows = embedded(*(a_record(f"row {n}", period="2026", id=f"r{n}") for n in range(3)))
+    send_records(WriteRecords(ACME, Store.EXPERIENCE, "words:64", tuple(rows)), queue=queue, objects=objects)
+    send_deletion(DeleteRecords(ACME, Store.EXPERIENCE, ("r0", "none")), queue=queue, objects=objects)
+    assert set(queue.groups) == {"acme:support:experience"}
+    for delivery in [*queue.sent, *queue.sent[1:]]:
+        write_now(delivery, stores, objects=objects)
+    assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 2
+    assert not list(objects.list("ledger/due"))
+    assert records.count(ACME, Grain.WORKING, where=Filter()) == 0
+    send_expiry(ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects)
+    write_now(queue.sent[-1], stores, objects=objects)
+    assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 0

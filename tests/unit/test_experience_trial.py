@@ -1,0 +1,88 @@
+"""What memory is worth: the same agent, the same scenarios, with this memory and with flat vectors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builders import WordEmbedder, attempt
+from varve.adapters.cached_embedder import CachedEmbedder
+from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.domain.errors import Rejected
+from varve.domain.experience.trial import (
+    FlatMemory,
+    Returned,
+    Score,
+    Shown,
+    decide,
+    last_named,
+    parse_scenarios,
+    run,
+)
+from varve.domain.experience.trial_memory import ExperienceMemory
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+EMBEDDER = CachedEmbedder(WordLlamaEmbedder())
+
+
+def played(memory: Any, *names: str) -> dict[str, Any]:
+    score = Score()
+    for name in names:
+        for scenario in parse_scenarios(json.loads((SCENARIOS / name).read_text("utf-8"))):
+            run(scenario, memory(EMBEDDER.embed), EMBEDDER.embed, score)
+    return score.to_dict()
+
+
+def test_memory_of_experience_beats_flat_vectors_where_things_look_alike() -> None:
+    names = ("debugging.json", "hotel.json", "churn.json", "pipeline-failures.json")
+    ours, flat = played(ExperienceMemory, *names), played(FlatMemory, *names)
+    assert ours["right"] > flat["right"]
+    assert ours["explicitOutcomeShare"] == 1.0
+    assert flat["explicitOutcomeShare"] == 0.0
+    assert ours["falseApplications"] < flat["falseApplications"]
+    assert played(ExperienceMemory, "debugging.json")["right"] >= 7
+
+
+def test_a_trial_gives_the_same_result_every_time() -> None:
+    assert played(ExperienceMemory, "hotel.json") == played(ExperienceMemory, "hotel.json")
+
+
+def test_without_memory_the_agent_goes_by_the_names() -> None:
+    embed = WordEmbedder().embed
+    assert decide("the disk is full", ["pool", "disk_full"], Returned(), embed) == "disk_full"
+
+
+def test_in_a_familiar_situation_the_agent_goes_by_what_memory_says() -> None:
+    embed = WordEmbedder().embed
+    shown = [Shown("1", "something\npool", 0.9)]
+    assert decide("disk", ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
+    assert decide("disk", ["pool", "disk_full"], Returned(shown, 0.0), embed) == "disk_full"
+
+
+def test_the_agent_reads_the_candidate_named_last() -> None:
+    assert last_named(["pool", "release"], "not the pool\nrelease") == "release"
+    assert last_named(["pool", "release"], "neither") is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"candidates": ["one"]}, "candidates"),
+        ({"rounds": []}, "rounds"),
+        ({"rounds": [{"type": "GUESS", "situation": "s", "truth": "a"}]}, "rounds[0].type"),
+        ({"rounds": [{"type": "LEARN", "situation": "s", "truth": "c"}]}, "rounds[0].truth"),
+    ],
+)
+def test_a_scenario_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+    scenario = {
+        "name": "n",
+        "candidates": ["a", "b"],
+        "rounds": [{"type": "LEARN", "state": None, "situation": "s", "truth": "a", "correction": ""}],
+    }
+    assert len(parse_scenarios(scenario)) == 1
+    error = attempt(parse_scenarios, scenario | change)
+    assert isinstance(error, Rejected)
+    assert error.field == field
