@@ -85,7 +85,7 @@ class AnswerBook:
         now: datetime | None = None,
     ) -> Rerun:
         """Whether to ask again, and why; an answer that may be used counts as read."""
-        named = self._verbs.parts.config(self.scope.workspace).experience.material_signals
+        named = self._verbs.parts.config(self.scope.workspace).experience.material_signals or ""
         material = frozenset(name.strip() for name in named.split(",") if name.strip())
         at = now or self._verbs.parts.clock()
         verdict = should_rerun(

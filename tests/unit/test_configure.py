@@ -92,6 +92,16 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     assert (known.pop("plan"), known.pop("timezone")) == ("free", "UTC")
     assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == ("off", "US,GB,ES")
     assert known.pop("search.halfLifeDays") == "180.0"
+    experience = {name: known.pop(name) for name in list(known) if name.startswith("experience.")}
+    assert experience == {
+        "experience.gapMinutes": "120",
+        "experience.likeness": "0.1",
+        "experience.window": "4",
+        "experience.blockLessons": "20",
+        "experience.materialSignals": None,
+        "experience.timeToLiveDays": None,
+        "experience.decay": "False",
+    }
     assert {*known.values()} == {None}
 
 

@@ -13,6 +13,7 @@ from varve import nights
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import expiry_key, noted_grain
+from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import CleanAgent, SummarizePeriod, read_work
 from varve.nights import Pass, WorkOutcome
@@ -117,7 +118,7 @@ def test_only_the_grains_that_have_notes_are_looked_at() -> None:
     assert set(asked) == {Grain.WORKING, Grain.DAILY}  # the one that is noted, and the one that seals it
     asked.clear()
     sim.app.nights.cleanup(SCOPE, OVER)
-    assert set(asked) == set(Grain)
+    assert set(asked) == {*Grain, Store.EXPERIENCE}
 
 
 def test_an_agent_that_another_delivery_has_cleaned_up_is_asked_for_its_notes_alone() -> None:

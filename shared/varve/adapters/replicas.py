@@ -49,7 +49,7 @@ TRIES, LONGEST_WAIT_SECONDS = 40, 0.5
 CONFIRM_AFTER_SECONDS = 45.0
 """A commit this long after its listing is looked up again: see `lance_upkeep.FENCE`, which is longer."""
 MAX_REPLICAS = 6_000
-PACKS_AHEAD = {Grain.WORKING: 3}
+PACKS_AHEAD: Mapping[StoreName, int] = {Grain.WORKING: 3}
 """Working memory is written twice by every conversation, the others once by a summary."""
 
 
