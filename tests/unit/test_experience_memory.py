@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import attempt
+from tests.support.builders import ACME, RecordingQueue, attempt
 from varve import Memory
+from varve.adapters.in_memory import InMemoryDeadLetters
+from varve.application import Application
+from varve.bootstrap import Parts
+from varve.clock import fixed_clock
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import episode_id
 from varve.domain.query import Filter
 from varve.domain.record import Store
+from varve.settings import read_settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -248,3 +253,27 @@ def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(memory: Me
 def test_an_outcome_that_names_nothing_valid_is_refused_by_field(memory: Memory) -> None:
     assert attempt(memory.record_outcome, "c-1", "WON").field == "outcome"
     assert attempt(memory.record_outcome, "../c", "SUCCESS").field == "episode"
+
+
+def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(tmp_path: Path) -> None:
+    urls = {f"VARVE_{name}_QUEUE_URL": f"https://sqs.invalid/{name}" for name in ("INGEST", "WRITE")}
+    parts = Parts(read_settings(urls, str(tmp_path)), fixed_clock(START), urls)
+    ingest, write, letters = RecordingQueue(), RecordingQueue(), InMemoryDeadLetters()
+    parts.__dict__ |= {"ingest_queue": ingest, "write_queue": write}
+    parts.dead_letters = lambda _: letters  # type: ignore[method-assign]
+    app = Application(parts)
+    memory = Memory(app, ACME)
+    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    memory.record_outcome(
+        episode_id("c-0", "m0"), "FAILURE", correction="the release", resolution="roll back"
+    )
+    assert [app.extract(batch) for batch in (ingest.sent[::-1], ingest.sent)] == [[], []]
+    assert {"acme:support:experience", "acme:support:graph"} < set(write.groups)
+    for batch in (write.sent[::-1], write.sent):
+        assert app.write(batch).returned == []
+    (episode,) = memory.experience.episodes()
+    assert (episode["outcome"], episode["resolution"]) == ("FAILURE", "roll back")
+    assert {link["link"] for link in memory.experience.why(episode["id"])["links"]} == {
+        "caused_by", "learned_from",
+    }  # fmt: skip
+    assert (rows(memory), letters.letters) == (2, [])
