@@ -7,14 +7,16 @@ import numpy as np
 
 from varve.domain.answer import Result, SearchResponse, Why
 from varve.domain.calendar import day_of, iso
+from varve.domain.columns import microseconds
 from varve.domain.experience.answers import answer_from
 from varve.domain.experience.history import History, Lived
 from varve.domain.experience.lessons import Lesson, lessons
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.recall import recollect
+from varve.domain.nearness import recency
 from varve.domain.query import EXPERIENCE_TYPES, Filter, SearchRequest, as_of, window
-from varve.domain.ranking import recency
 from varve.domain.record import MemoryType, Record, Store
+from varve.domain.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.ports import Embedder
 
@@ -64,6 +66,10 @@ def with_experience(
     return SearchResponse(results=shown, searched=searched, hint=hint)
 
 
+def _recency(at: datetime, present: datetime) -> float:
+    return float(recency(np.array([microseconds(at)]), present, HALF_LIFE_DAYS)[0])
+
+
 def _within(row: Record, where: Filter) -> bool:
     """Whether a row may be looked at; lessons belong to no one user or conversation, and are made in time."""
     timeless = row.memory_type in {MemoryType.LESSON, MemoryType.USAGE}
@@ -82,7 +88,7 @@ def _lived(
 ) -> list[Result]:
     if not request.text:
         newest = list(held.lived)[-request.max_results :]
-        return [_episode(one, recency(one.episode.began, present), None, present, zone) for one in newest]
+        return [_episode(one, _recency(one.episode.began, present), None, present, zone) for one in newest]
     known = lessons(held)
     (vector,) = embedder.embed([request.text])
     found = recollect(request.text, vector, held, known, embedder.embed, limit=request.max_results)
@@ -103,7 +109,7 @@ def _answers(
         return []
     vectors = embedder.embed([request.text, *(row.content for row in rows)]) if request.text else []
     near = [float(np.dot(vectors[0], vector)) for vector in vectors[1:]]
-    scores = near or [recency(row.event_time, present) for row in rows]
+    scores = near or [_recency(row.event_time, present) for row in rows]
     return [
         _result(
             row.id,
@@ -135,7 +141,7 @@ def _episode(one: Lived, score: float, vector: float | None, present: datetime, 
         why=Why(
             vector=vector,
             keyword=None,
-            recency=round(recency(episode.began, present), 4),
+            recency=round(_recency(episode.began, present), 4),
             importance=episode.importance,
         ),
         conversation_id=episode.conversation_id,
@@ -157,7 +163,7 @@ def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> 
         event_time=iso(at),
         score=score,
         why=Why(
-            vector=None, keyword=None, recency=round(recency(at, present), 4), importance=lesson.confidence
+            vector=None, keyword=None, recency=round(_recency(at, present), 4), importance=lesson.confidence
         ),
         conversation_id=None,
         source_ids=list(lesson.supporting),
@@ -180,7 +186,7 @@ def _result(
         why=Why(
             vector=round(score, 4) if compared else None,
             keyword=None,
-            recency=round(recency(row.event_time, present), 4),
+            recency=round(_recency(row.event_time, present), 4),
             importance=row.importance,
         ),
         conversation_id=row.conversation_id,
