@@ -14,6 +14,8 @@ from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
+from varve.erasing import Erased, Reread
+from varve.erasing_ports import StoreInspector
 from varve.experience_messages import carries_outcome, read_outcome, send_outcome
 from varve.messages import WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
@@ -25,6 +27,7 @@ from varve.pipeline import write as writing
 from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.reread import reread
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.settings import read_settings
@@ -60,7 +63,7 @@ class Application:
         # Before the queue, a claim check or anything else that outlives the call.
         private = [privacy(c.scope.workspace).conversation(c) for c in conversations]
         accepted = ingesting.ingest(
-            private, now or self.parts.clock(), queue=self._ingest_queue, objects=self.parts.objects
+            private, now or self.parts.clock(), queue=self.ingest_queue, objects=self.parts.objects
         )
         return accepted, None if self.queued else self.extracted
 
@@ -139,31 +142,35 @@ class Application:
             for operation in operations
         )
         message = WriteTriples(scope, tuple(kept))
-        send_triples(message, queue=self._write_queue, objects=self.parts.objects)
+        send_triples(message, queue=self.write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery) -> None:
         if carries_outcome(delivery):
             return self.experience.take_in(read_outcome(delivery, objects=self.parts.objects))
         message = read_ingest(delivery, objects=self.parts.objects)
-        scope = message.conversation.scope
+        if isinstance(message, Erased):
+            return None
+        scope = message.scope if isinstance(message, Reread) else message.conversation.scope
         config = self.parts.config(scope.workspace)
         privacy = self.parts.privacy(config, scope.workspace)
-        outcome = extracting.extract(
-            # Again, for whoever put it on the queue may not have gone through ingest.
-            privacy.delivered(message),
-            config.zone,
-            extractor=self.parts.extractor(config, scope.agent, privacy),
-            embedder=self.parts.embedder(config),
-            queue=self._write_queue,
-            objects=self.parts.objects,
-            thresholds=config.experience.thresholds,
-        )
+        tools: dict[str, Any] = {
+            "extractor": self.parts.extractor(config, scope.agent, privacy),
+            "embedder": self.parts.embedder(config),
+            "queue": self.write_queue,
+            "objects": self.parts.objects,
+        }
+        if isinstance(message, Reread):
+            outcome = reread(message, config.zone, **tools)
+        else:
+            # Filtered again, for whoever put it on the queue may not have gone through ingest.
+            private, thresholds = privacy.delivered(message), config.experience.thresholds
+            outcome = extracting.extract(private, config.zone, **tools, thresholds=thresholds)
         self._extracted.append(outcome)
         return None
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode: on the ingest queue where there is one, else at once."""
-        send_outcome(scope, report, queue=self._ingest_queue, objects=self.parts.objects)
+        send_outcome(scope, report, queue=self.ingest_queue, objects=self.parts.objects)
 
     def _write(self, delivery: Delivery) -> None:
         writing.write_now(delivery, self._stores, objects=self.parts.objects)
@@ -181,34 +188,59 @@ class Application:
     @cached_property
     def nights(self) -> Nights:
         """What the schedules start: summaries and cleanup."""
-        return Nights(self.parts, self.ledger, self._write_queue)
+        return Nights(self.parts, self.ledger, self.write_queue)
 
     @cached_property
     def knowledge(self) -> "Knowledge":
         """Context and profiles."""
         from varve.knowledge import Knowledge
 
-        return Knowledge(self.parts, self.views, lambda: self._write_queue)
+        return Knowledge(self.parts, self.views, lambda: self.write_queue)
+
+    @cached_property
+    def inspector(self) -> StoreInspector:
+        """What reads every byte there is, to prove that something is gone."""
+        from varve.adapters.inspection import LanceInspector
+        from varve.adapters.objects import lance_options
+
+        settings = self.parts.settings
+        options = lance_options() if settings.s3_location else None
+        return LanceInspector(settings.store.rstrip("/"), self.parts.objects, options)
+
+    def versioning(self) -> str:
+        """Whether the bucket keeps old versions of objects: Enabled, Suspended or Disabled (a directory).
+
+        Unknown where this process may not ask. Raises Retryable.
+        """
+        location = self.parts.settings.s3_location
+        if location is None:
+            return "Disabled"
+        from varve.adapters.aws import bucket_versioning
+
+        return bucket_versioning(location[0])
 
     @cached_property
     def experience(self) -> "ExperienceVerbs":
         """What agents learn from what they did."""
         from varve.experience_verbs import ExperienceVerbs
 
-        return ExperienceVerbs(self.parts, self._write_queue)
+        return ExperienceVerbs(self.parts, self.write_queue)
 
     @cached_property
     def _stores(self) -> Stores:
         """The writers, handed out only after the endpoint has shown that it is safe to write to."""
         self.parts.require_safe_store()
-        return Stores(self.parts.records, self.parts.graph, self.parts.profiles, self.ledger)
+        parts = self.parts
+        return Stores(parts.records, parts.graph, parts.profiles, self.ledger, parts.objects)
 
     @cached_property
-    def _ingest_queue(self) -> Queue:
+    def ingest_queue(self) -> Queue:
+        """Where conversations go: the configured queue, or straight to the extractor."""
         return self.parts.ingest_queue if self.queued else _inline(self._extract)
 
     @cached_property
-    def _write_queue(self) -> Queue:
+    def write_queue(self) -> Queue:
+        """Where writes go: the configured queue, or straight to the writer."""
         return self.parts.write_queue if self.parts.settings.write_queue_url else _inline(self._write)
 
 

@@ -1,6 +1,6 @@
 """What profiles and the context need from the outside; `ports.py` has all the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from varve.domain.identity import Scope
@@ -19,6 +19,9 @@ class ProfileWriter(Protocol):
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         """Merge the statements in; the number of those that were new. Raises Retryable, Rejected."""
+
+    def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
+        """Take statements out of all profiles of the agent; how many there were. Raises Retryable."""
 
 
 class Reranker(Protocol):

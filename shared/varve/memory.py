@@ -18,6 +18,7 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
+from varve.forgetting import forget_in
 from varve.graph import Graph
 from varve.pipeline import configure as configuring
 from varve.pipeline.extract import ExtractOutcome
@@ -138,6 +139,26 @@ class Memory:
         """
         at = now or self._application.parts.clock()
         return self._application.nights.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
+
+    def forget(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        ids: Sequence[str] = (),
+        query: str | None = None,
+        dry_run: bool = False,
+        verify: bool = False,
+    ) -> dict[str, Any]:
+        """Erase a user, a conversation, or facts and turns with their messages; the receipt's figures.
+
+        `query` takes what `dry_run` lists for it: the best ten facts and turns that share a word with it.
+        `verify` reads all that is left and looks for what was there. Raises Rejected: not exactly one of
+        the four; Retryable: doing it again goes on where it ended.
+        """
+        return forget_in(
+            self._application, self.scope, user, conversation, ids, query, dry_run=dry_run, check=verify
+        ).to_dict()
 
     def config(self) -> dict[str, Any]:
         """The workspace's settings by their dotted names."""

@@ -21,6 +21,7 @@ from varve.encoding import (
     record_as_json,
     record_from_json,
 )
+from varve.erasing import ERASURES, Erased, EraseMessage, Reread, erasure_from_json, reread_from_json
 from varve.ports import Delivery, Objects, Queue
 from varve.wire import MAX_BODY_BYTES, dump, group_of, load, malformed, read_body, send_body, typed
 
@@ -110,7 +111,9 @@ class CleanAgent:
     planned_at: datetime
 
 
-WriteMessage = WriteRecords | WriteTriples | WriteProfile | ExpirePeriods | DeleteRecords
+WriteMessage = (
+    WriteRecords | WriteTriples | WriteProfile | ExpirePeriods | DeleteRecords | EraseMessage | Erased
+)
 WorkMessage = SummarizePeriod | CleanAgent
 
 
@@ -139,7 +142,7 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
         **ledger_as_json(message.ledger),
         "correlationId": message.correlation_id,
     }
-    _send_write("records", message.scope, message.grain, fields, queue, objects)
+    send_write("records", message.scope, message.grain, fields, queue, objects)
 
 
 def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
@@ -150,33 +153,35 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
         "force": message.force,
         **ledger_as_json(message.ledger),
     }
-    _send_write("expire", message.scope, message.grain, fields, queue, objects)
+    send_write("expire", message.scope, message.grain, fields, queue, objects)
 
 
 def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> None:
     """Have the writer delete records, in the store's own group. Raises Retryable."""
     fields = {"grain": str(message.grain), "ids": list(message.ids)}
-    _send_write("delete", message.scope, message.grain, fields, queue, objects)
+    send_write("delete", message.scope, message.grain, fields, queue, objects)
 
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
     operations = [triple.operation_as_json(operation) for operation in message.operations]
     fields = {"operations": operations, "correlationId": message.correlation_id}
-    _send_write("triples", message.scope, "graph", fields, queue, objects)
+    send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
 def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
     """Make the statements durable on the write queue, in the profiles' group. Raises Retryable."""
     entries = [profile.entry_as_json(entry) for entry in message.entries]
     fields = {"userId": message.user_id, "entries": entries, "correlationId": message.correlation_id}
-    _send_write("profile", message.scope, "profile", fields, queue, objects)
+    send_write("profile", message.scope, "profile", fields, queue, objects)
 
 
-def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
+def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage | Reread | Erased:
     """The message of a delivery on the ingest queue. Raises Rejected: it is none; Retryable."""
-    body = read_body(delivery, objects, {"ingest"})
+    body = read_body(delivery, objects, {"ingest", "reread", "erased"})
     try:
+        if body["type"] != "ingest":
+            return reread_from_json(body) if body["type"] == "reread" else Erased()
         conversation = parse_conversation(body["conversation"])
         conversation.scope  # noqa: B018 - raises where workspace or agent is missing
         context = tuple(Message.model_validate(message) for message in body["context"])
@@ -187,9 +192,14 @@ def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage:
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
-    body = read_body(delivery, objects, {"records", "triples", "profile", "expire", "delete"})
+    erasures = ERASURES | {"erased"}
+    body = read_body(delivery, objects, {"records", "triples", "profile", "expire", "delete", *erasures})
+    if body["type"] == "erased":
+        return Erased()
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
+        if body["type"] in ERASURES:
+            return erasure_from_json(body, scope)
         if body["type"] == "triples":
             return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
         if body["type"] == "profile":
@@ -216,7 +226,7 @@ def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
     return WriteProfile(scope, user_id, entries)
 
 
-def _send_write(
+def send_write(
     type_: str, scope: Scope, store: str, fields: dict[str, Any], queue: Queue, objects: Objects
 ) -> None:
     """A message for one store's group of the write queue."""

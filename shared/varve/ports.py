@@ -17,6 +17,7 @@ from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
+from varve.erasing_ports import GraphEraser
 from varve.search_ports import ColumnsReader
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -118,7 +119,7 @@ class MemoryWriter(Protocol):
         """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
 
     def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
-        """Delete the records of these ids, and their bytes; how many there were. Raises Retryable."""
+        """Delete these records and their bytes; how many. Without ids, what was left. Raises Retryable."""
 
     def finish(self) -> None:
         """Wait for what still goes on behind the writes; what they wrote is durable without it."""
@@ -168,7 +169,7 @@ class GraphQueries(Protocol):
         """Run untrusted SQL over `facts`. Raises Rejected: field `sql`, and why or past which limit."""
 
 
-class GraphWriter(Protocol):
+class GraphWriter(GraphEraser, Protocol):
     """The only way to change triples; only `pipeline/write.py` takes one."""
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:

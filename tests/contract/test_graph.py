@@ -153,6 +153,18 @@ class TestEveryGraph:
                 shuffled = shuffled[size:]
             assert opened().triples(scope) == expected.triples(SCOPE)
 
+    def test_invariant_8_what_is_taken_back_was_never_said(self, opened: Callable[[], Graph]) -> None:
+        graph, gone = opened(), STORY[3]
+        graph.apply(SCOPE, STORY)
+        assert graph.erase(SCOPE, [gone.id, "none such"]) == 1
+        assert graph.erase(SCOPE, [gone.id]) == 0
+        never = InMemoryGraph()
+        never.apply(SCOPE, [operation for operation in STORY if operation is not gone])
+        assert opened().triples(SCOPE) == never.triples(SCOPE)
+
+    def test_nothing_can_be_taken_back_of_a_graph_that_is_not_there(self, graph: Graph) -> None:
+        assert graph.erase(SCOPE, ["none such"]) == 0
+
     def test_counts_only_what_is_new(self, graph: Graph) -> None:
         assert graph.apply(SCOPE, STORY[:3]) == 3
         assert graph.apply(SCOPE, STORY[:5]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -481,3 +482,74 @@ class TestPeriods:
         turns = Filter(memory_types=("turn",))
         assert (counted(records, turns), [one.id for one in browsed(records, turns)]) == (1, ["b"])
         assert {one.record.id for one in look(records, "tea", where=turns)} == {"b"}
+
+
+class TestErasure:
+    def test_deletes_more_records_than_one_condition_holds(self, records: Records) -> None:
+        made = [
+            embedded(record(f"r-thing-{number}", f"thing {number}"), axis(number % DIMENSIONS))
+            for number in range(1_100)
+        ]
+        records.upsert(SCOPE, Grain.WORKING, made, MODEL)
+        assert records.delete(SCOPE, Grain.WORKING, [e.record.id for e in made[:-1]]) == 1_099
+        assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
+
+    def test_a_store_nobody_wrote_to_has_nothing_to_delete(self, records: Records) -> None:
+        assert records.delete(SCOPE, Grain.WORKING, ["r"]) == 0
+
+    def test_what_stays_is_found_and_what_comes_later_too(self, records: Records) -> None:
+        made = [
+            embedded(record("r-maps", "old maps"), axis(0)),
+            embedded(record("r-ferns", "young ferns"), axis(1)),
+        ]
+        records.upsert(SCOPE, Grain.WORKING, made, MODEL)
+        records.delete(SCOPE, Grain.WORKING, [made[0].record.id])
+        records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-sails", "new sails"), axis(2))], MODEL)
+        for word, found in (("maps", set()), ("ferns", {"young ferns"}), ("sails", {"new sails"})):
+            hits = records.search(
+                SCOPE, Grain.WORKING, text=word, vector=axis(7), model=MODEL, where=ANY, limit=9
+            )
+            assert {hit.record.content for hit in hits if hit.keyword} == found
+
+
+def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(tmp_path: Path) -> None:
+    """The index's words are packed, so a search for bytes proves nothing of them: equality does."""
+
+    def words_of(root: Path) -> list[bytes]:
+        return [path.read_bytes() for path in root.rglob("*_tokens.lance")]
+
+    kept = [
+        embedded(record(f"r-kept-{number}", f"kept {number}"), axis(number % DIMENSIONS))
+        for number in range(4)
+    ]
+    gone = [
+        embedded(record(f"r-gone-{number}", f"zebrina{number} quoll"), axis(number)) for number in range(4)
+    ]
+    one, other = (LanceRecords(str(tmp_path / name), local_objects(tmp_path / name)) for name in "ab")
+    for pair in zip(kept, gone, strict=True):
+        one.upsert(SCOPE, Grain.WORKING, pair, MODEL)
+    other.upsert(SCOPE, Grain.WORKING, kept, MODEL)
+    other.delete(SCOPE, Grain.WORKING, [])
+    one.delete(SCOPE, Grain.WORKING, [e.record.id for e in gone])
+    assert words_of(tmp_path / "a") == words_of(tmp_path / "b")
+    assert len(words_of(tmp_path / "a")) == 1
+    manifests = list((tmp_path / "a").rglob("*.manifest"))
+    data = list((tmp_path / "a").rglob("data/*.lance"))
+    assert (len(manifests), len(data)) == (1, 1)
+    assert not [
+        path for path in (tmp_path / "a").rglob("*") if path.is_file() and b"quoll" in path.read_bytes()
+    ]
+
+
+def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(tmp_path: Path) -> None:
+    records = LanceRecords(str(tmp_path), local_objects(tmp_path))
+    records.upsert(SCOPE, Grain.WORKING, [embedded(record("kept"))], MODEL)
+    data = next(tmp_path.rglob("data"))
+    old, young = data / "old.lance", data / "young.lance"
+    for path in (old, young):
+        path.write_bytes(b"Dana lives in Lisbon.")
+    hour_ago = old.stat().st_mtime - 3600
+    os.utime(old, (hour_ago, hour_ago))
+    records.delete(SCOPE, Grain.WORKING, [])
+    assert (old.exists(), young.exists()) == (False, True)
+    assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1

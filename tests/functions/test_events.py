@@ -12,6 +12,7 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
+from varve.forgetting import read_request
 from varve.messages import WriteTriples, read_ingest, read_write
 from varve.pipeline.ingest import read_event
 from varve.tool_calls import ToolCall, answer_tool_call
@@ -57,6 +58,13 @@ def test_the_poison_event_can_never_succeed() -> None:
 def test_the_write_event_carries_a_write_message() -> None:
     (delivery,) = deliveries(load_event("write.batch"), QUEUE)
     assert isinstance(read_write(delivery, objects=InMemoryObjects()), WriteTriples)
+
+
+@pytest.mark.parametrize("name", ["forget.user", "forget.dry-run"])
+def test_a_forget_event_says_whose_memory_and_what(name: str) -> None:
+    scope, request = read_request(load_event(name))
+    assert scope == Scope("acme", "support")
+    assert {"selector", "dry_run", "check"} == set(request)
 
 
 @pytest.mark.parametrize("name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"])

@@ -179,7 +179,7 @@ class RecordingQueue:
 
 def stores_over(records: Any, graph: Any, objects: Objects) -> Stores:
     """The writers, as the composition root hands them to the write stage."""
-    return Stores(records, graph, JsonProfiles(objects), Ledger(objects))
+    return Stores(records, graph, JsonProfiles(objects), Ledger(objects), objects)
 
 
 def ask(

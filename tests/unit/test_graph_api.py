@@ -118,7 +118,7 @@ class TestChanging:
 
     def test_invariant_4_what_is_saved_goes_through_the_write_queue(self, memory: Memory) -> None:
         queue = RecordingQueue()
-        memory._application.__dict__["_write_queue"] = queue
+        memory._application.__dict__["write_queue"] = queue
         told(memory, fact("Dana", "likes", "tea"))
         assert queue.groups == ["default:default:graph"]
         assert memory.graph.entity("Dana")["facts"] == []

@@ -24,6 +24,7 @@ FUNCTIONS = (
     "SummarizeFunction",
     "CleanupFunction",
     "SearchFunction",
+    "ForgetFunction",
 )
 QUEUES = {
     "IngestQueue": "IngestDeadLetterQueue",
@@ -149,9 +150,10 @@ def test_only_who_asks_a_model_is_given_its_key(stack: sam.Template) -> None:
         assert "ApiKeySecretArn" not in json.dumps(_role(stack, name))
 
 
-def test_only_who_filters_texts_may_read_the_pseudonyms_key(stack: sam.Template) -> None:
+def test_only_who_filters_or_embeds_texts_may_read_workspaces_keys(stack: sam.Template) -> None:
     reading = {name for name in FUNCTIONS if "secret:varve/*" in json.dumps(_role(stack, name))}
-    assert reading == {"IngestFunction", "ExtractFunction", "SummarizeFunction", "SearchFunction"}
+    filtering = {"IngestFunction", "ExtractFunction", "SummarizeFunction", "SearchFunction"}
+    assert reading == filtering | {"ForgetFunction"}
 
 
 def test_searching_asks_no_language_model(stack: sam.Template) -> None:
@@ -365,14 +367,17 @@ def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
 @pytest.mark.parametrize(
     ("name", "action", "folders"),
     [
-        ("SummarizeFunction", "s3:GetObject", "vectordb workspaces ledger payloads"),
+        ("SummarizeFunction", "s3:GetObject", "vectordb workspaces ledger payloads audit"),
         ("SummarizeFunction", "s3:PutObject", "ledger payloads"),
-        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline"),
+        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline payloads"),
         ("CleanupFunction", "s3:GetObject", ""),
         ("CleanupFunction", "s3:PutObject", ""),
         ("CleanupFunction", "s3:DeleteObject", ""),
-        ("WriteFunction", "s3:PutObject", "vectordb graphs profiles ledger probe"),
-        ("WriteFunction", "s3:DeleteObject", "vectordb graphs profiles ledger"),
+        ("WriteFunction", "s3:PutObject", "vectordb graphs profiles ledger probe payloads"),
+        ("WriteFunction", "s3:DeleteObject", "vectordb graphs profiles ledger payloads"),
+        ("ExtractFunction", "s3:DeleteObject", "payloads timeline"),
+        ("ForgetFunction", "s3:PutObject", "payloads timeline ledger audit"),
+        ("ForgetFunction", "s3:DeleteObject", "payloads timeline ledger"),
         ("SearchFunction", "s3:GetObject", "vectordb graphs timeline ledger workspaces"),
     ],
 )
@@ -388,6 +393,7 @@ def test_a_function_reaches_its_folders_of_the_store_and_no_others(
         ("ExtractFunction", {"WriteQueue", "IngestDeadLetterQueue"}),
         ("SummarizeFunction", {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"}),
         ("CleanupFunction", {"WorkQueue"}),
+        ("ForgetFunction", {"WriteQueue", "IngestQueue"}),
     ],
 )
 def test_a_function_sends_to_the_next_queue_only(stack: sam.Template, name: str, queues: set[str]) -> None:

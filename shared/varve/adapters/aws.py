@@ -116,6 +116,15 @@ class SecretsManager:
             return str(boto3.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
 
 
+def bucket_versioning(bucket: str) -> str:
+    """Enabled, Suspended or Disabled; Unknown where we have no right to ask. Raises Retryable."""
+    try:
+        with translated(f"bucket {bucket}"):
+            return str(boto3.client("s3").get_bucket_versioning(Bucket=bucket).get("Status", "Disabled"))
+    except Misconfigured:
+        return "Unknown"
+
+
 def _attribute(value: str) -> dict[str, str]:
     return {"DataType": "String", "StringValue": value[:MAX_ATTRIBUTE_CHARACTERS]}
 

@@ -58,7 +58,8 @@ class InMemoryObjects:
                 yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
 
     def folders(self, prefix: str) -> Sequence[str]:
-        inside = (key.removeprefix(prefix + "/") for key in self._data if key.startswith(prefix + "/"))
+        start = prefix and prefix + "/"
+        inside = (key.removeprefix(start) for key in self._data if key.startswith(start))
         return sorted({rest.partition("/")[0] for rest in inside if "/" in rest})
 
 
@@ -180,6 +181,11 @@ class InMemoryGraph:
         for operation in operations:
             known[operation.id] = triple.first_learnt(known.get(operation.id, operation), operation)
         return len(known) - before
+
+    def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
+        known = self._operations.get(scope, {})
+        self._operations[scope] = triple.without(known, operation_ids)
+        return len(known) - len(self._operations[scope])
 
     def triples(self, scope: Scope) -> list[Triple]:
         return triple.fold(self._operations.get(scope, {}).values())

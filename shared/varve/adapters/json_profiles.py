@@ -1,7 +1,7 @@
 """Each user's profile in one JSON object, replaced under the condition that nobody else did."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest, reference
@@ -33,6 +33,25 @@ class JsonProfiles:
             if self._objects.put_if(key, data, etag):
                 return len(together) - len(known)
         raise Retryable(f"profiles {scope}: lost {MAX_RACES} races for one of them")
+
+    def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
+        doomed = frozenset(entry_ids)
+        return sum(self._without(info.key, doomed) for info in self._objects.list(f"profiles/{scope}"))
+
+    def _without(self, key: str, doomed: frozenset[str]) -> int:
+        """A profile without these statements, or where it has no others none; how many there were."""
+        for _ in range(MAX_RACES):
+            stored = self._objects.get(key)
+            body = json.loads(stored.data) if stored else {"entries": []}
+            left = [row for row in body["entries"] if entry_from_json(row).id not in doomed]
+            gone = len(body["entries"]) - len(left)
+            if gone and not left:
+                self._objects.delete([key])
+                return gone
+            data = json.dumps(body | {"entries": left}, ensure_ascii=False, indent=1).encode()
+            if not gone or (stored and self._objects.put_if(key, data, stored.etag)):
+                return gone
+        raise Retryable(f"profiles: lost {MAX_RACES} races for one of them")
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
         """The statements, and the version they were read from."""

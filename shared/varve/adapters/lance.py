@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varve.adapters.lance_columns import ColumnCache, ReadsColumns
+from varve.adapters.lance_purge import delete_ids
 from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
-from varve.adapters.lance_tables import DirectTables
+from varve.adapters.lance_tables import DirectTables, remake
 from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
@@ -183,26 +184,19 @@ class LanceRecords(LanceReader):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
     def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
-        return self._delete(scope, grain, "period", labels)
+        doomed = col("period").isin(list(labels)).to_sql()
+        return self._delete(scope, grain, lambda table: int(table.delete(doomed).num_deleted_rows))
 
     def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
-        return self._delete(scope, grain, "id", ids)
+        return self._delete(scope, grain, lambda table: delete_ids(table, ids))
 
-    def _delete(self, scope: Scope, grain: StoreName, column: str, values: Sequence[str]) -> int:
-        doomed = col(column).isin(list(values)).to_sql()
-
+    def _delete(self, scope: Scope, grain: StoreName, rows: Callable[[Table], int]) -> int:
         def delete(table: Table) -> int:
-            count = int(table.count_rows(doomed))
-            if count:
-                table.delete(doomed)
-            # A deletion only hides rows, and compaction leaves files alone of which little is hidden:
-            # what stays is written anew, and the files before it go with their versions. Even where
-            # nothing was left to delete, for the delivery before may have ended half-way.
-            table.update(values_sql={"position": "position"})
+            count = rows(table)
+            # Even where nothing was left to delete, for the delivery before may have ended half-way.
+            remake(table)
             return count
 
-        if not values:
-            return 0
         with _translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, delete, None, purge=True)
 

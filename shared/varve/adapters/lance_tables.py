@@ -6,6 +6,7 @@ from time import sleep
 from typing import Any
 from uuid import uuid4
 
+from varve.adapters.lance_purge import delete_orphans, leave_one_version
 from varve.adapters.lance_rows import schema_for
 from varve.adapters.lance_upkeep import Upkeep, prune
 from varve.adapters.lean_import import without_rest_client
@@ -47,6 +48,16 @@ def require_index(table: Table) -> None:
     """See to the keyword index: whoever made the table may have died before it."""
     if not table.list_indices():
         table.create_index("content", config=_KEYWORDS)
+
+
+def remake(table: Table) -> None:
+    """Write all rows anew, and the keyword index too, so that the files before hold nothing that is needed.
+
+    A deletion only hides rows, compaction leaves files alone of which little is hidden, and a merged
+    index keeps the words of deleted rows.
+    """
+    table.update(values_sql={"position": "position"})
+    table.create_index("content", config=_KEYWORDS, replace=True)
 
 
 def fragments_of(table: Table) -> int:
@@ -99,10 +110,14 @@ class DirectTables:
         if (scope, grain) not in self._indexed:
             require_index(table)
             self._indexed.add((scope, grain))
+        folder = f"{store_prefix(scope, grain)}/{TABLE}.lance"
+        files = list(self._objects.list(folder)) if purge and self._transfers is None else []
         before = table.version
         changed = change(table)
         if purge or self._upkeep.is_due(fragments_of(table), before, table.version):
             self._compact(table, store_prefix(scope, grain), purge=purge)
+        if files:
+            delete_orphans(files, self._objects, folder)
         return changed
 
     def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
@@ -110,7 +125,10 @@ class DirectTables:
             table.optimize(cleanup_older_than=NEVER)
             prune(self._transfers, prefix, self._upkeep, all_old=purge)
             return
-        table.optimize(cleanup_older_than=timedelta(milliseconds=1) if purge else self._prunable_age(prefix))
+        if purge:
+            leave_one_version(table)
+        else:
+            table.optimize(cleanup_older_than=self._prunable_age(prefix))
 
     def _prunable_age(self, prefix: str) -> timedelta:
         manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")

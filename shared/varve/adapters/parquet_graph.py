@@ -1,6 +1,6 @@
 """An agent's triples in one Parquet object, replaced under the condition that nobody else did."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,31 @@ class ParquetGraph:
             finally:
                 table.close()
         raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
+
+    def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
+        doomed = frozenset(operation_ids)
+        for _ in range(MAX_RACES):
+            stored = self._objects.get(_key(scope))
+            table = _table(stored.data if stored else None)
+            try:
+                gone = _take_back(table, doomed)
+                etag = stored.etag if stored else None
+                if not gone or self._objects.put_if(_key(scope), table.encoded(), etag):
+                    return gone
+            finally:
+                table.close()
+        raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
+
+
+def _take_back(table: "GraphTable", doomed: frozenset[str]) -> int:
+    """Fold everything anew without these operations, for an alias among them may have joined any groups."""
+    triples = table.triples()
+    known = triple.evidence_of(triples)
+    left = triple.without(known, doomed)
+    if len(left) < len(known):
+        table.groups({(t.source_id, t.label) for t in triples}, ())
+        table.replace_groups(triple.fold(left.values()))
+    return len(known) - len(left)
 
 
 def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | None:

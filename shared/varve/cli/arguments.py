@@ -8,7 +8,6 @@ from varve.cli.operations import add_dlq
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 
 NOT_BUILT = {
-    "forget": "erase, with a receipt",
     "export": "write memory to a directory",
     "import": "read memory from a directory",
     "reembed": "move to another embedding model",
@@ -43,6 +42,16 @@ def parser() -> argparse.ArgumentParser:
     cleanup = command("cleanup", "delete what has outlived the plan")
     cleanup.add_argument("--dry-run", action="store_true", help="only say what would go")
     cleanup.add_argument("--force", action="store_true", help="also what has no ready summary above it")
+    forget = command(
+        "forget", "erase a user, a conversation, records or what a description names; with a receipt"
+    )
+    forget.add_argument("--user", metavar="U")
+    forget.add_argument("--conversation", metavar="C")
+    forget.add_argument("--id", metavar="ID", dest="ids", action="append", default=[], help="may be repeated")
+    forget.add_argument("--query", metavar="TEXT", help="lists what it would take, and asks")
+    forget.add_argument("--dry-run", action="store_true", help="only say what would go")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.add_argument("--verify", action="store_true", help="read all that is left, and prove it")
     config = command("config", "the workspace's configuration: list, get KEY, set KEY VALUE")
     config.add_argument("action", choices=["list", "get", "set"])
     config.add_argument("key", nargs="?", metavar="KEY")

@@ -139,6 +139,13 @@ def graph(options: argparse.Namespace) -> None:
     run(options, open_memory(options).graph)
 
 
+def forget(options: argparse.Namespace) -> None:
+    """Erasure, with a receipt."""
+    from varve.cli.forgetting import run
+
+    run(options, open_memory)
+
+
 def evaluate(options: argparse.Namespace) -> None:
     """How much memory is worth, measured."""
     experience.evaluate(options, open_memory(options).parts)
@@ -159,6 +166,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "dlq": dlq,
     "episode": _with_memory(experience.episode),
     "eval": evaluate,
+    "forget": forget,
     "graph": graph,
     "ingest": ingest,
     "lessons": _with_memory(experience.lessons),

@@ -36,13 +36,18 @@ KEY_FACTS = 12
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyFact:
-    """A fact important enough to be kept word for word; `id` is the fact record's."""
+    """A fact important enough to be kept word for word; `id` is the fact record's.
+
+    The conversation and the messages it was said in are what erasure finds it by once the record is gone.
+    """
 
     id: str
     content: str
     event_time: datetime
     importance: float
     user_id: str | None
+    conversation_id: str | None = None
+    message_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +120,8 @@ def key_facts_as_json(facts: Sequence[KeyFact]) -> str:
             "eventTime": iso(f.event_time),
             "importance": f.importance,
             "userId": f.user_id,
+            "conversationId": f.conversation_id,
+            "messageIds": list(f.message_ids),
         }
         for f in facts
     ]
@@ -125,6 +132,14 @@ def key_facts_from_json(text: str) -> tuple[KeyFact, ...]:
     """The inverse of `key_facts_as_json`. Raises ValueError, KeyError: not such a text."""
     rows: list[dict[str, Any]] = json.loads(text) if text else []
     return tuple(
-        KeyFact(r["id"], r["content"], parse_instant(r["eventTime"]), r["importance"], r["userId"])
+        KeyFact(
+            id=r["id"],
+            content=r["content"],
+            event_time=parse_instant(r["eventTime"]),
+            importance=r["importance"],
+            user_id=r["userId"],
+            conversation_id=r["conversationId"],
+            message_ids=tuple(r["messageIds"]),
+        )
         for r in rows
     )

@@ -142,6 +142,12 @@ def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
     return {operation.id: operation for triple in triples for operation in triple.evidence}
 
 
+def without(operations: Mapping[str, TripleOperation], ids: Iterable[str]) -> dict[str, TripleOperation]:
+    """The operations by id but for those of the ids; folded, it is as if those had never been said."""
+    doomed = frozenset(ids)
+    return {id_: operation for id_, operation in operations.items() if id_ not in doomed}
+
+
 class _Group:
     """The values of one subject's one predicate, while its operations are applied in time order."""
 

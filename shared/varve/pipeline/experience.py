@@ -44,5 +44,10 @@ def send_report(
 
 def read_history(scope: Scope, *, reader: MemoryReader) -> History:
     """All rows of an agent's experience, folded when asked for."""
+    return History(read_rows(scope, reader=reader))
+
+
+def read_rows(scope: Scope, *, reader: MemoryReader) -> list[Record]:
+    """All rows of an agent's experience, by year."""
     years = sorted(reader.periods(scope, Store.EXPERIENCE))
-    return History(row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year))
+    return [row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)]

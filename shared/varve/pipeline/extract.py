@@ -1,6 +1,6 @@
 """Read a conversation: keep its messages, extract what to remember, embed it, send it to the writer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
+from varve.domain.erasure import Tombstones
 from varve.domain.experience.segments import DEFAULT_THRESHOLDS, Thresholds
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import estimated_tokens, passages, salience
 from varve.domain.triple import TripleOperation
+from varve.erasing import admitted
 from varve.messages import (
     IngestMessage,
     WriteProfile,
@@ -24,7 +26,9 @@ from varve.messages import (
     send_records,
     send_triples,
 )
+from varve.pipeline import tombstones
 from varve.pipeline.episodes import keep_episodes
+from varve.pipeline.sweep import sweep_again, sweep_payloads
 from varve.pipeline.timeline import Said, TakenIn, keep, working_day
 from varve.ports import Embedder, Extractor, Objects, Queue
 
@@ -59,30 +63,71 @@ def extract(
     failure anywhere makes the redelivery do all of it again; every id comes from the content.
     Raises Retryable, Rejected, Misconfigured.
     """
+    scope, conversation_id = message.conversation.scope, message.conversation.conversation_id
+    barred = tombstones.load(scope, objects=objects)
+    message, whole = _admitted(message, barred)
+    if not whole:
+        sweep_payloads(scope, barred, objects=objects)
     conversation = message.conversation
-    scope, conversation_id = conversation.scope, conversation.conversation_id
     taken_in = TakenIn(scope, conversation_id, objects)
     ignored = sum(1 for m in conversation.messages if taken_in.differs(m))
     new = _new(message, taken_in)
     if not new:
         return ExtractOutcome(ignored=ignored)
-    keep(new, scope, conversation_id, zone, objects=objects)
-    spoken = [(said, u) for said in new if (u := _utterance(said.message, said.at, message))]
+    keep(new, scope, conversation_id, zone, user_id=conversation.user_id, objects=objects)
+    spoken = _spoken(new, message)
     turns = list(_turns(spoken, message, zone))
     # The words go first: whatever becomes of the extraction, they are in memory and can be found.
     _send_records(turns, message, embedder, queue, objects)
-    before = _context(message, new[0])
-    extraction = _extracted(message, [u for _, u in spoken], before, zone, extractor)
-    said = {s.id for s in new}
+    facts, operations = learn(
+        message, new, zone, extractor=extractor, embedder=embedder, queue=queue, objects=objects
+    )
+    keep_episodes(message, new, zone, thresholds, embedder=embedder, queue=queue, objects=objects)
+    taken_in.add(new)
+    sweep_again(scope, barred, conversation_id, objects=objects)
+    return ExtractOutcome(len(new), len(turns), facts, operations, ignored)
+
+
+def learn(
+    message: IngestMessage,
+    new: Sequence[Said],
+    zone: ZoneInfo,
+    *,
+    extractor: Extractor,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
+    about: Container[str] | None = None,
+) -> tuple[int, int]:
+    """Extract facts and triple operations from messages and send them to the writer; how many of each.
+
+    `about` are the messages that facts may stand on (None: all of them). Raises as `extract` does.
+    """
+    scope, said = message.conversation.scope, {s.id for s in new if about is None or s.id in about}
+    spoken = [u for _, u in _spoken(new, message)]
+    extraction = _extracted(message, spoken, _context(message, new[0]), zone, extractor)
     facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
     _send_records(facts, message, embedder, queue, objects)
     if extraction.operations:
         triples = WriteTriples(scope, extraction.operations, message.correlation_id)
         send_triples(triples, queue=queue, objects=objects)
-    _send_profiles(extraction, [u for _, u in spoken], message, queue, objects)
-    keep_episodes(message, new, zone, thresholds, embedder=embedder, queue=queue, objects=objects)
-    taken_in.add(new)
-    return ExtractOutcome(len(new), len(turns), len(facts), len(extraction.operations), ignored)
+    _send_profiles(extraction, spoken, message, queue, objects)
+    return len(facts), len(extraction.operations)
+
+
+def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage, bool]:
+    """The message without what has been forgotten, and whether that is all of it."""
+    given = message.conversation
+    if not barred:
+        return message, True
+    context, kept = admitted(given, list(message.context), message.received_at, barred)
+    whole = (len(context), len(kept)) == (len(message.context), len(given.messages))
+    conversation = given.model_copy(update={"messages": kept})
+    return replace(message, conversation=conversation, context=tuple(context)), whole
+
+
+def _spoken(new: Sequence[Said], message: IngestMessage) -> list[tuple[Said, Utterance]]:
+    return [(said, u) for said in new if (u := _utterance(said.message, said.at, message))]
 
 
 def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:

@@ -25,7 +25,9 @@ from varve.domain.summary import (
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import WriteRecords, send_records
+from varve.pipeline import tombstones
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.sweep import sweep_again
 from varve.ports import Embedder, MemoryReader, Objects, Queue, Summarizer
 
 SUMMARY_IMPORTANCE = 0.6
@@ -92,13 +94,16 @@ def summarize(
         ledger.change(LedgerChanges(settles=marks, expiries=expiries))
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
+    barred = tombstones.load(scope, objects=objects)
     try:
         facts = tuple(replace(fact, content=private(fact.content)) for fact in gathered.key_facts)
         record = _built(scope, period, replace(gathered, key_facts=facts), now, config, summarizer)
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
+        sweep_again(scope, barred, objects=objects)
         failure = ledger.fail(scope, period, str(error), now)
         return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
+    sweep_again(scope, barred, objects=objects)
     # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
     settles = (*marks, failed_key(scope, period))
     changes = LedgerChanges(settles=settles, expiries=_expiries(scope, period, config))
@@ -144,7 +149,10 @@ def _known(prior: Record | None) -> dict[str, str]:
 def _key_facts(record: Record) -> Iterable[KeyFact]:
     """A fact is one itself; a summary carries those of its sources."""
     if record.memory_type is MemoryType.FACT:
-        yield KeyFact(record.id, record.content, record.event_time, record.importance, record.user_id)
+        yield KeyFact(
+            record.id, record.content, record.event_time, record.importance, record.user_id,
+            record.conversation_id, record.source_ids,
+        )  # fmt: skip
     elif record.memory_type is MemoryType.SUMMARY:
         yield from key_facts_from_json(record.key_facts)
 
@@ -171,7 +179,7 @@ def _built(
     config: WorkspaceConfig,
     summarizer: Summarizer,
 ) -> Record:
-    facts = _fact_lines(gathered.key_facts, period.grain, config)
+    facts = fact_lines(gathered.key_facts, period.grain, config)
     budget = BUDGET_TOKENS[period.grain] - estimated_tokens(facts)
     task = SummaryTask(scope, period, config.zone, _with_prior(gathered), budget)
     return _record(period, gathered, summarizer.summarize(task), facts, now, config)
@@ -219,7 +227,7 @@ def _fingerprints(gathered: Gathered) -> dict[str, str]:
     return lost | {source.id: source.fingerprint for source in gathered.sources}
 
 
-def _fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:
+def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:
     """The key facts, a dated line each, as many as fit their share of the budget."""
     left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(KEY_FACTS_HEADING)
     lines: list[tuple[KeyFact, str]] = []

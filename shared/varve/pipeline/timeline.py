@@ -35,7 +35,8 @@ class TakenIn:
     """The messages of one conversation that memory has taken in, by a short hash of their ids.
 
     One small object per conversation, changed only within the conversation's group of the ingest
-    queue; a second writer (someone ran two) is found out by the conditional put.
+    queue; a second writer (someone ran two) is found out by the conditional put. Messages that were
+    forgotten are counted and no more, so that those after them keep their places.
     """
 
     def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
@@ -43,10 +44,12 @@ class TakenIn:
         self._objects = objects
         stored = objects.get(self._key)
         self._etag = stored.etag if stored else None
-        self._ids: dict[str, str] = json.loads(stored.data)["messages"] if stored else {}
+        known = json.loads(stored.data) if stored else {"messages": {}}
+        self._ids: dict[str, str] = known["messages"]
+        self._erased: int = known.get("erased", 0)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._ids) + self._erased
 
     def __contains__(self, message: Message) -> bool:
         return _short(str(message.id)) in self._ids
@@ -58,19 +61,56 @@ class TakenIn:
     def add(self, said: Iterable[Said]) -> None:
         """Record the messages as taken in. Raises Retryable: another writer was faster."""
         self._ids |= {_short(s.id): _words(s.message) for s in said}
-        data = json.dumps({"messages": self._ids}, separators=(",", ":")).encode()
+        self._save()
+
+    def forget(self, message_ids: Iterable[str], *, whole: bool) -> None:
+        """Forget messages, or where none are left of the `whole` conversation, all that is noted of it.
+
+        Raises Retryable: another writer took in messages meanwhile.
+        """
+        doomed = {_short(id_) for id_ in message_ids} & set(self._ids)
+        self._ids = {id_: words for id_, words in self._ids.items() if id_ not in doomed}
+        self._erased += len(doomed)
+        if self._etag is None or not (doomed or whole):
+            return
+        self._save()
+        if whole:
+            self._objects.delete([self._key])
+
+    def _save(self) -> None:
+        erased = {"erased": self._erased} if self._erased else {}
+        data = json.dumps({"messages": self._ids, **erased}, separators=(",", ":")).encode()
         if not self._objects.put_if(self._key, data, self._etag):
             raise Retryable("ledger: another writer took in messages of this conversation")
 
 
 def keep(
-    said: Sequence[Said], scope: Scope, conversation_id: str, zone: ZoneInfo, *, objects: Objects
+    said: Sequence[Said],
+    scope: Scope,
+    conversation_id: str,
+    zone: ZoneInfo,
+    *,
+    user_id: str | None = None,
+    objects: Objects,
 ) -> None:
-    """Write messages to the timeline as they came, one immutable object for each local day."""
+    """Write messages to the timeline as they came, one immutable object for each local day.
+
+    Each with the user it is of, `user_id` (the conversation's) where it names none itself: erasure goes
+    by it long after the records are gone.
+    """
     for day, messages in groupby(said, key=lambda s: working_day(s.at, zone)):
-        lines = "".join(json.dumps(_line(s), ensure_ascii=True) + "\n" for s in messages).encode()
-        name = digest(lines.decode(), length=_KEY_LENGTH)
-        objects.put(f"{_folder(scope, day, conversation_id)}/{name}.jsonl", lines)
+        write_lines([_line(s, user_id) for s in messages], scope, day, conversation_id, objects=objects)
+
+
+def write_lines(
+    lines: Iterable[dict[str, Any]], scope: Scope, day: str, conversation_id: str, *, objects: Objects
+) -> str:
+    """Write one timeline object, named after what it holds; its key."""
+    text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
+    name = digest(text, length=_KEY_LENGTH)
+    key = f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl"
+    objects.put(key, text.encode())
+    return key
 
 
 def working_day(at: datetime, zone: ZoneInfo) -> str:
@@ -119,17 +159,15 @@ def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
     objects.delete([_taken_in_key(scope, conversation_id) for conversation_id in sorted(over)])
 
 
-def _line(said: Said) -> dict[str, Any]:
+def _line(said: Said, user_id: str | None) -> dict[str, Any]:
     message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
+    owner = said.message.user_id or user_id
+    line = {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
+    return line | ({"userId": owner} if owner else {})
 
 
 def _taken_in_key(scope: Scope, conversation_id: str) -> str:
     return f"ledger/conversations/{scope}/{conversation_id}.json"
-
-
-def _folder(scope: Scope, day: str, conversation_id: str) -> str:
-    return f"timeline/{scope.workspace}/{scope.agent}/{day}/{conversation_id}"
 
 
 def _short(message_id: str) -> str:

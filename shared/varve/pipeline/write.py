@@ -1,12 +1,15 @@
 """Write: the only code that changes a store. One commit per store and batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from varve.domain.calendar import Grain, Period
+from varve.domain.erasure import Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
+from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
 from varve.knowledge_ports import ProfileWriter
 from varve.messages import (
     DeleteRecords,
@@ -17,8 +20,10 @@ from varve.messages import (
     WriteTriples,
     read_write,
 )
+from varve.pipeline import tombstones
 from varve.pipeline.deliver import by_group, until_failure
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.sweep import sweep_payloads
 from varve.ports import DeadLetters, Delivery, GraphWriter, MemoryWriter, Objects
 
 Pending = list[tuple[Delivery, WriteMessage]]
@@ -33,16 +38,19 @@ class WriteOutcome:
     operations: int = 0
     attributes: int = 0
     expired: int = 0
+    erased: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The writers, which nothing but this module is given, and the ledger that follows them."""
+    """The writers, which nothing but this module is given, the ledger that follows them, and the objects
+    that hold what has been forgotten."""
 
     records: MemoryWriter
     graph: GraphWriter
     profiles: ProfileWriter
     ledger: Ledger
+    objects: Objects
 
 
 def write(
@@ -112,7 +120,8 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
         batch = list(run)
         match batch[0]:
             case WriteRecords():
-                outcome.records += _upsert([m for m in batch if isinstance(m, WriteRecords)], stores)
+                written = _unbarred([m for m in batch if isinstance(m, WriteRecords)], stores)
+                outcome.records += _upsert(written, stores) if written else 0
             case ExpirePeriods():
                 outcome.expired += _expire([m for m in batch if isinstance(m, ExpirePeriods)], stores)
             case DeleteRecords(scope, grain):
@@ -120,16 +129,32 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
                 outcome.expired += stores.records.delete(scope, grain, ids)
             case WriteTriples(scope):
                 operations = [o for m in batch if isinstance(m, WriteTriples) for o in m.operations]
-                outcome.operations += stores.graph.apply(scope, operations)
+                barred = tombstones.load(scope, objects=stores.objects)
+                kept = [o for o in operations if not barred.bars_operation(o)]
+                _drop_payloads(scope, barred, len(kept) < len(operations), stores)
+                outcome.operations += stores.graph.apply(scope, kept)
             case WriteProfile(scope, user_id):
                 entries = [e for m in batch if isinstance(m, WriteProfile) for e in m.entries]
-                outcome.attributes += stores.profiles.apply(scope, user_id, entries)
+                barred = tombstones.load(scope, objects=stores.objects)
+                stated = [e for e in entries if not barred.bars_entry(e)]
+                _drop_payloads(scope, barred, len(stated) < len(entries), stores)
+                outcome.attributes += stores.profiles.apply(scope, user_id, stated)
+            case EraseRecords():
+                outcome.erased += sum(_erase(m, stores) for m in batch if isinstance(m, EraseRecords))
+            case EraseTriples(scope):
+                ids = [id_ for m in batch if isinstance(m, EraseTriples) for id_ in m.ids]
+                outcome.erased += stores.graph.erase(scope, ids)
+            case EraseProfiles(scope):
+                ids = [id_ for m in batch if isinstance(m, EraseProfiles) for id_ in m.ids]
+                outcome.erased += stores.profiles.erase(scope, ids)
 
 
 def _store(message: WriteMessage) -> tuple[object, ...]:
     """What messages must share to be one commit; a forged body may differ from its group."""
-    if isinstance(message, WriteTriples):
-        return (WriteTriples, message.scope)
+    if isinstance(message, Erased):
+        return (Erased,)
+    if isinstance(message, WriteTriples | EraseTriples | EraseProfiles):
+        return (type(message), message.scope)
     if isinstance(message, WriteProfile):
         return (WriteProfile, message.scope, message.user_id)
     model = message.model if isinstance(message, WriteRecords) else None
@@ -147,6 +172,37 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
     stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
     _change_ledger(messages, stores)
     return changed
+
+
+def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRecords]:
+    """The messages without what has been forgotten since they were sent.
+
+    A summary of something forgotten is not written and settles nothing: its period stays due.
+    """
+    scope, kept = messages[0].scope, []
+    barred = tombstones.load(scope, objects=stores.objects)
+    for message in messages if barred else ():
+        records = tuple(e for e in message.records if not barred.bars_record(e.record))
+        if records:
+            kept.append(replace(message, records=records))
+    dropped = sum(len(m.records) for m in kept) < sum(len(m.records) for m in messages)
+    _drop_payloads(scope, barred, bool(barred) and dropped, stores)
+    return kept if barred else list(messages)
+
+
+def _drop_payloads(scope: Scope, barred: Tombstones, dropped: bool, stores: Stores) -> None:
+    """Where something was held back, its claim check must not keep it either."""
+    if dropped:
+        sweep_payloads(scope, barred, objects=stores.objects)
+
+
+def _erase(message: EraseRecords, stores: Stores) -> int:
+    """Put what is left of summaries in their place, then delete: both leave no byte of what was there."""
+    if message.remade:
+        stores.records.upsert(message.scope, message.grain, message.remade, message.model)
+    deleted = stores.records.delete(message.scope, message.grain, message.ids)
+    stores.ledger.mark(message.scope, message.due(), *message.ids, *(e.record.id for e in message.remade))
+    return deleted + len(message.remade)
 
 
 def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
