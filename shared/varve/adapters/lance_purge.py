@@ -13,6 +13,9 @@ with without_rest_client():
 MAX_DOOMED = 500
 """Ids in one deletion's condition."""
 
+NOWHERE = -1
+"""A place in a conversation that no message has."""
+
 MAX_PRUNINGS = 5
 LONGEST_WRITE = timedelta(minutes=15)
 """No writer takes longer from its first file to its commit: a function's longest life."""
@@ -21,12 +24,15 @@ _HINT = "latest_version_hint.json"
 
 
 def delete_ids(table: Table, ids: Sequence[str]) -> int:
-    """Delete the rows of the ids; how many there were. Raises RuntimeError, OSError, as LanceDB does."""
-    count = 0
+    """Delete the rows of the ids; how many there were. Raises RuntimeError, OSError, as LanceDB does.
+
+    A version's manifest keeps the condition of a deletion and may outlive the rows, but it keeps none of
+    an update. So the rows get a place that none has, and the condition is that place.
+    """
     for start in range(0, len(ids), MAX_DOOMED):
         doomed = col("id").isin(list(ids[start : start + MAX_DOOMED])).to_sql()
-        count += int(table.delete(doomed).num_deleted_rows)
-    return count
+        table.update(where=doomed, values={"position": NOWHERE})
+    return int(table.delete(f"position = {NOWHERE}").num_deleted_rows) if ids else 0
 
 
 def leave_one_version(table: Table) -> None:
