@@ -99,6 +99,7 @@ class Application:
             embedder=embedder,
             half_life_days=view.config.search.half_life_days,
             reranker=self.parts.reranker(view.config),
+            triples=view.triples,
         )
         if not EXPERIENCE_TYPES & set(request.memory_types):
             return found

@@ -1,6 +1,6 @@
 """What answers are made from: configuration, records and due periods, asked for at once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,9 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.query import SearchRequest
-from varve.domain.routing import route
+from varve.domain.question import asks_how_things_stand
+from varve.domain.routing import Route, route
+from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
 from varve.ports import MemoryReader, Objects
@@ -45,6 +47,22 @@ class _LedgerSeen(Ledger):
         return list(super().due(grain, self._scope))
 
 
+class _Triples:
+    """An agent's triples, read when they are first asked for."""
+
+    def __init__(self, parts: Parts, scope: Scope, pool: ThreadPoolExecutor) -> None:
+        self._parts, self._scope, self._pool = parts, scope, pool
+        self._asked: Future[list[Triple]] | None = None
+
+    def ask(self) -> Future[list[Triple]]:
+        """Start to read them, unless that has been done."""
+        self._asked = self._asked or self._pool.submit(lambda: self._parts.graph.triples(self._scope))
+        return self._asked
+
+    def __call__(self) -> list[Triple]:
+        return self.ask().result()
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """One agent's memory as it was asked for at `since`."""
@@ -53,6 +71,7 @@ class View:
     reader: MemoryReader
     ledger: Ledger
     since: datetime
+    triples: Callable[[], list[Triple]]
 
 
 class Views:
@@ -68,21 +87,24 @@ class Views:
     def of(self, scope: Scope, request: SearchRequest, now: datetime) -> View:
         """What a question is to be answered from. Raises Rejected, Misconfigured, Retryable."""
         # Which grain a question speaks of does not depend on the zone, which is not known yet.
-        asked = route(request, now, _ANY_ZONE).asked
+        way = route(request, now, _ANY_ZONE)
         kept, present = self._kept.get(scope), self._parts.clock()
         if kept is None or present - kept.since >= self._parts.settings.max_staleness:
-            kept = self._look(scope, asked, present)
+            kept = self._look(scope, way, present)
             self._keep(scope, kept)
         return kept
 
-    def _look(self, scope: Scope, asked: Grain | None, present: datetime) -> View:
+    def _look(self, scope: Scope, way: Route, present: datetime) -> View:
         records = self._parts.records
         ledger = _LedgerSeen(self._parts.objects, scope, self._pool)
-        if asked in SUMMARY_GRAINS:
-            ledger.ask(asked)
+        if way.asked in SUMMARY_GRAINS:
+            ledger.ask(way.asked)
+        triples = _Triples(self._parts, scope, self._pool)
+        if asks_how_things_stand(way.text):
+            triples.ask()
         reader = self._pool.submit(records.at, scope)
         config = self._parts.config(scope.workspace)
-        return View(config, reader.result(), ledger, present)
+        return View(config, reader.result(), ledger, present, triples)
 
     def _keep(self, scope: Scope, view: View) -> None:
         if self._parts.settings.max_staleness:

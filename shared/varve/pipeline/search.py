@@ -1,6 +1,6 @@
 """Search: what `search_memory` answers. No model is asked, and identity is the caller's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ from varve.domain.ranking import Ranked, lane_weight, records_of
 from varve.domain.results import Shown, within
 from varve.domain.routing import Route, route
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
+from varve.domain.supersession import behind, ended
+from varve.domain.triple import Triple
 from varve.knowledge_ports import Reranker
 from varve.pipeline.find import Stock, Wanted, find, reranked
 from varve.pipeline.ledger import Ledger
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from varve.domain.timewords import TimeWords
 
 MAX_RESULTS = 100
+BEHIND = 10
+"""Results more to choose from where some may step back behind what took their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +57,17 @@ def search(
     embedder: Embedder,
     half_life_days: float = HALF_LIFE_DAYS,
     reranker: Reranker | None = None,
+    triples: Callable[[], Sequence[Triple]] = list,
 ) -> SearchResponse:
     """Answer one request about one agent's memory as it stands at this moment.
 
-    Filters apply before ranking and before the limit. Without a text: newest first.
+    Filters apply before ranking and before the limit. Without a text: newest first. `triples` are the
+    agent's, asked for only where the question is about how things stand.
     Raises Rejected (the limits leave no time), Misconfigured (another embedding model), Retryable.
     """
     way = route(request, now, zone)
-    asking = _Asking(
-        scope, request, zone, reader, ledger, embedder, half_life_days, Stock(scope, reader, embedder.model)
-    )
+    stock = Stock(scope, reader, embedder.model)
+    asking = _Asking(scope, request, zone, reader, ledger, embedder, half_life_days, stock, triples)
     lanes = _lanes(way, asking)
     if way.weighs and not asking.stock.holds(lanes.filled, way):
         way = way.seen_from(asking.stock.newest(lanes.filled, way.present), zone)
@@ -99,6 +104,7 @@ class _Asking:
     embedder: Embedder
     half_life_days: float
     stock: Stock
+    triples: Callable[[], Sequence[Triple]]
 
     def count(self, grain: Grain, where: Filter) -> int:
         """How many records the filter lets through, from memory where the store is read anyway."""
@@ -136,16 +142,18 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Shown
     if not way.text:
         return _newest(way, lanes.filled, asking)
     current = way.since is None and way.until is None and asks_how_things_stand(way.text)
+    limit = asking.request.max_results + (BEHIND if current else 0)
     wanted = Wanted(
         question=read_question(way.text, way.near_since, way.near_until, lasting=way.lasting),
         where=way.where,
         present=way.present,
         strategy=with_half_life(CURRENT if current else BALANCED, asking.half_life_days),
         weights={grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled},
-        limit=MAX_RESULTS if asking.request.max_tokens else asking.request.max_results,
+        limit=MAX_RESULTS if asking.request.max_tokens else limit,
         explain=asking.request.explain,
     )
-    return find(wanted, asking.stock, asking.embedder)
+    found = find(wanted, asking.stock, asking.embedder)
+    return behind(found, way.text, ended(asking.triples(), way.present)) if current else found
 
 
 def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Shown]:

@@ -1,0 +1,68 @@
+"""What holds no longer steps back where a question asks how things stand, and nowhere else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory
+
+NOW = datetime(2026, 3, 5, 10, tzinfo=UTC)
+FIRST = "Hi, I'm Dana Whitfield. I work as a nurse at Brightline and I live in Porto."
+
+
+def said(name: str, day: str, *texts: str) -> dict[str, Any]:
+    messages = [
+        {"id": f"m{n}", "role": "user", "name": "Dana", "content": text, "timestamp": f"{day}T09:{n:02}:00Z"}
+        for n, text in enumerate(texts)
+    ]
+    return {"conversationId": name, "userId": "u-42", "messages": messages}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    opened = Memory.open(tmp_path / "memory", now=NOW)
+    opened.ingest(said("c1", "2026-01-10", FIRST, "I like sushi. My sister Ana lives in Madrid."))
+    opened.ingest(said("c2", "2026-03-02", "I moved to Lisbon last week. I don't like sushi any more."))
+    return opened
+
+
+def asked(memory: Memory, text: str, **arguments: Any) -> list[str]:
+    return [result.content for result in memory.search(text, **arguments).results]
+
+
+def test_where_somebody_lives_is_where_they_moved_to(memory: Memory) -> None:
+    found = asked(memory, "where does Dana live?")
+    assert "Lisbon" in found[0]
+    assert found.index(f"Dana: {FIRST}") > 1
+
+
+def test_words_of_which_another_part_holds_still_answer_that(memory: Memory) -> None:
+    assert "Brightline" in asked(memory, "where does Dana work?")[0]
+
+
+def test_as_of_then_what_held_then_is_first(memory: Memory) -> None:
+    assert "Porto" in asked(memory, "where does Dana live?", as_of="2026-02-01")[0]
+
+
+def test_a_question_about_the_past_finds_the_past(memory: Memory) -> None:
+    assert any("Porto" in content for content in asked(memory, "where did Dana live before Lisbon?")[:3])
+
+
+def test_what_steps_back_is_explained_and_still_there(memory: Memory) -> None:
+    results = memory.search("where does Dana live?", explain=True).results
+    lowered = [r for r in results if r.why.parts and "ended" in r.why.parts]
+    assert [r.content for r in lowered] == [f"Dana: {FIRST}"]
+    assert lowered[0].why.parts["ended"] < 0
+
+
+def test_few_results_are_the_ones_that_hold(memory: Memory) -> None:
+    assert "Lisbon" in asked(memory, "where does Dana live?", max_results=1)[0]
+
+
+def test_who_moves_back_lives_there_again(memory: Memory) -> None:
+    memory.ingest(said("c3", "2026-03-04", "I moved back to Porto. I live in Porto."))
+    assert "Porto" in asked(memory, "where does Dana live?")[0]
