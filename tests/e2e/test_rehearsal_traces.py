@@ -13,7 +13,9 @@ from tests.support.runtime_api import SECRET
 
 pytestmark = pytest.mark.e2e
 
-FOLDERS = {"workspaces", "vectordb", "graphs", "timeline", "ledger", "payloads", "audit", "probe"}
+FOLDERS = {
+    "workspaces", "vectordb", "graphs", "profiles", "timeline", "ledger", "payloads", "audit", "probe",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

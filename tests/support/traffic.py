@@ -24,7 +24,7 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.identity import Scope, digest
-from varve.domain.record import EmbeddedRecord, Vector
+from varve.domain.record import EmbeddedRecord, Vector, calendar_of
 from varve.domain.retention import expired
 from varve.domain.rules import RuleExtractor
 from varve.domain.summary import Summary, SummaryTask
@@ -194,15 +194,16 @@ class WatchedRecords:
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
         if self.fails():
             raise Retryable("storage: down")
-        for record in (embedded.record for embedded in records):
-            made_of = set(zip(record.source_ids, record.source_fingerprints, strict=False))
-            self._summed_up[scope, Period(grain, record.period)] = made_of
+        if isinstance(grain, Grain):
+            for record in (embedded.record for embedded in records):
+                made_of = set(zip(record.source_ids, record.source_fingerprints, strict=False))
+                self._summed_up[scope, Period(grain, record.period)] = made_of
         return self._inner.upsert(scope, grain, records, model)
 
     def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
         config = self._config(scope.workspace)
         for label in sorted({*labels} & {*self.periods(scope, grain)}):
-            period = Period(grain, label)
+            period = Period(calendar_of(grain), label)
             if not expired(period, config.limit(grain), self._clock(), config.zone):
                 self.too_young.append((scope, period))
             self.unsealed += [(scope, period, id_) for id_ in self._missing_above(scope, period)]
