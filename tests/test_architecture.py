@@ -133,7 +133,8 @@ def test_only_adapters_import_the_outside_worlds_libraries() -> None:
 
 
 def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
-    root = {"bootstrap.py", "context_parts.py", "application.py"}
+    parts = {f"{name}_parts.py" for name in ("context", "embedder", "privacy", "transfer")}
+    root = {"bootstrap.py", "application.py", *parts}
     allowed = {*(f"shared/varve/{module}" for module in root), *map(name, HANDLERS)}
     found = {
         name(path)
@@ -148,11 +149,12 @@ def test_invariant_4_only_write_takes_a_writer() -> None:
     allowed = {
         "shared/varve/ports.py",
         "shared/varve/knowledge_ports.py",
+        "shared/varve/transfer_ports.py",
         "shared/varve/pipeline/write.py",
         "shared/varve/bootstrap.py",
         "shared/varve/application.py",
     }
-    writers = {"MemoryWriter", "GraphWriter", "ProfileWriter", "Stores"}
+    writers = {"MemoryWriter", "GraphWriter", "ProfileWriter", "VectorWriter", "Stores"}
     found = {name(path) for path in ALL if mentions(path) & writers}
     assert found - allowed == set()
     assert "shared/varve/pipeline/write.py" in found

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from varve.bootstrap import Parts
@@ -31,7 +31,8 @@ from varve.pipeline.reread import reread
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.settings import read_settings
-from varve.views import Views
+from varve.transferring import Transferring
+from varve.views import View, Views
 
 if TYPE_CHECKING:
     from varve.experience_verbs import ExperienceVerbs
@@ -85,8 +86,10 @@ class Application:
 
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
         """Answer `search_memory`; experience is searched where its memory types are asked for."""
-        now = now or self.parts.clock()
-        view = self.views.of(scope, request, now)
+        at = now or self.parts.clock()
+        return self.views.answer(scope, request, at, partial(self._search, scope, request, at))
+
+    def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: View) -> SearchResponse:
         request = self.parts.privacy(view.config, scope.workspace).question(request)
         embedder = self.parts.embedder(view.config)
         found = searching.search(
@@ -128,6 +131,7 @@ class Application:
             graph=self.parts.graph,
             ledger=self.ledger,
             objects=self.parts.objects,
+            stores=self.parts.stores,
         )
 
     def tell(self, scope: Scope, operations: Sequence[TripleOperation]) -> None:
@@ -228,11 +232,24 @@ class Application:
         return ExperienceVerbs(self.parts, self.write_queue)
 
     @cached_property
+    def transferring(self) -> Transferring:
+        """Export, import, and the move to another embedding model."""
+        return Transferring(self.parts, self.ledger, lambda: self.write_queue)
+
+    @cached_property
     def _stores(self) -> Stores:
         """The writers, handed out only after the endpoint has shown that it is safe to write to."""
         self.parts.require_safe_store()
         parts = self.parts
-        return Stores(parts.records, parts.graph, parts.profiles, self.ledger, parts.objects)
+        return Stores(
+            records=parts.records,
+            graph=parts.graph,
+            profiles=parts.profiles,
+            ledger=self.ledger,
+            vectors=parts.stores,
+            embedder=lambda workspace: parts.embedder(parts.config(workspace)),
+            objects=parts.objects,
+        )
 
     @cached_property
     def ingest_queue(self) -> Queue:

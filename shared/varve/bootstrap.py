@@ -10,30 +10,30 @@ from varve.clock import system_clock
 from varve.context_parts import build_finder, build_reranker
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
-from varve.domain.personal import Mode, pseudonym
 from varve.domain.usage import Usage
-from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
+from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig, parse_workspace_config
+from varve.embedder_parts import build_embedder
 from varve.knowledge_ports import EntityFinder, Reranker
+from varve.pipeline.embedders import MovingEmbedder
 from varve.ports import (
     LLM,
     Clock,
     DeadLetterBox,
-    Detector,
     Embedder,
     Extractor,
     Objects,
     Summarizer,
 )
+from varve.privacy_parts import build_privacy
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
     from varve.adapters.aws import SqsDeadLetters, SqsQueue
     from varve.adapters.json_profiles import JsonProfiles
     from varve.adapters.lance import LanceRecords
+    from varve.adapters.lance_stores import LanceStores
     from varve.adapters.parquet_graph import ParquetGraph
     from varve.pipeline.privacy import Privacy
-
-MIN_PSEUDONYM_KEY = 16
 
 
 class Parts:
@@ -72,6 +72,13 @@ class Parts:
         root = self.settings.store.rstrip("/")
         caching = Caching(self.settings.cache_directory, self.settings.cache_bytes)
         return LanceRecords(root, self.objects, lance_options() if location else None, caching=caching)
+
+    @cached_property
+    def stores(self) -> "LanceStores":
+        """The record stores as a whole, to read and (in the writer) to move to another model."""
+        from varve.adapters.lance_stores import LanceStores
+
+        return LanceStores(self.records.newest, self.objects, self.settings.cache_directory)
 
     @cached_property
     def graph(self) -> "ParquetGraph":
@@ -140,12 +147,24 @@ class Parts:
         return config if named else config.model_copy(update={"plan": self.settings.default_plan})
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
-        """The workspace's embedder, with its cache; the same one for writing and asking."""
-        given = config.models.embedder
-        name = embedder_name(given, "config.json: models.embedder") if given else self.settings.embedder
+        """The workspace's embedder, with its cache; the same one for writing and asking.
+
+        Where stores are on their way from another model, it knows that one's as well.
+        """
+        before = config.models.embedders_before
+        current = self._embedder(config.models.embedder, config)
+        if not before:
+            return current
+        return MovingEmbedder(current, [partial(self._embedder, name, config) for name in before])
+
+    def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
+        named = given not in (None, DEFAULT_EMBEDDER)
+        name = embedder_name(str(given), "config.json: models") if named else self.settings.embedder
         key = (name, config.models.base_url, config.models.key)
         if key not in self._embedders:
-            self._embedders[key] = self._build_embedder(name, config)
+            api_key = partial(self._api_key, config)
+            base_url = config.models.base_url or self.settings.base_url
+            self._embedders[key] = build_embedder(name, base_url, api_key, self.usage)
         return self._embedders[key]
 
     def extractor(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Extractor:
@@ -157,23 +176,6 @@ class Parts:
         if key not in self._extractors:
             self._extractors[key] = self._build_extractor(name, config, words, privacy)
         return self._extractors[key]
-
-    def _build_embedder(self, name: ModelName, config: WorkspaceConfig) -> Embedder:
-        from varve.adapters.cached_embedder import CachedEmbedder, CachedWordEmbedder
-
-        if name.provider == "embedded":
-            from varve.adapters.wordllama_embedder import WordLlamaEmbedder
-
-            embedded = WordLlamaEmbedder()
-            return CachedWordEmbedder(embedded, embedded)
-        from varve.adapters.openai_embedder import OpenAIEmbedder
-
-        key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
-        return CachedEmbedder(
-            OpenAIEmbedder(
-                name.name, dimensions=name.dimensions, api_key=key, base_url=base_url, usage=self.usage
-            )
-        )
 
     def _build_extractor(
         self, name: ModelName, config: WorkspaceConfig, words: str | None, privacy: "Privacy"
@@ -213,39 +215,8 @@ class Parts:
         """
         key = (workspace, config.privacy)
         if key not in self._privacies:
-            self._privacies[key] = self._build_privacy(config, workspace)
+            self._privacies[key] = build_privacy(config, workspace, self._environment)
         return self._privacies[key]
-
-    def _build_privacy(self, config: WorkspaceConfig, workspace: str) -> "Privacy":
-        from varve.adapters.secret_detector import SecretDetector
-        from varve.pipeline.privacy import Privacy
-
-        modes = config.privacy.modes
-        if not modes:
-            return Privacy({}, [SecretDetector()])
-        from varve.adapters.personal_detector import PersonalDetector
-
-        detectors: list[Detector] = [SecretDetector(), PersonalDetector(config.privacy.regions.split(","))]
-        if Mode.PSEUDONYM not in modes.values():
-            return Privacy(modes, detectors)
-        key = self._pseudonym_key(config)
-        return Privacy(modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace))
-
-    def _pseudonym_key(self, config: WorkspaceConfig) -> bytes:
-        """The key from where the workspace says it lies, never from the store."""
-        reference = config.privacy.key
-        if reference is None or reference.secret is None:
-            named = (reference and reference.environment) or "privacy.key"
-            key = self._environment.get(named, "")
-        else:
-            from varve.adapters.aws import SecretsManager
-
-            named, key = reference.secret, SecretsManager().get(reference.secret)
-        if len(key.strip()) < MIN_PSEUDONYM_KEY:
-            raise Misconfigured(
-                f"{named}: must hold the pseudonyms' key, of {MIN_PSEUDONYM_KEY} characters or more"
-            )
-        return key.strip().encode()
 
     def reranker(self, config: WorkspaceConfig) -> Reranker | None:
         """The workspace's reranker, where one is configured. Raises Misconfigured."""

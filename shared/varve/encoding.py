@@ -18,7 +18,11 @@ _RECORD = TypeAdapter(Record)
 
 def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
     """The record and its vector as plain JSON values; the inverse of `record_from_json`."""
-    record = embedded.record
+    return {**fields_as_json(embedded.record), "vector": _vector_as_text(embedded.vector)}
+
+
+def fields_as_json(record: Record) -> dict[str, Any]:
+    """The record as plain JSON values; the inverse of `fields_from_json`."""
     return {
         "id": record.id,
         "memoryType": str(record.memory_type),
@@ -38,11 +42,15 @@ def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
         "openQuestions": list(record.open_questions),
         "sourceFingerprints": list(record.source_fingerprints),
         "keyFacts": record.key_facts,
-        "vector": _vector_as_text(embedded.vector),
     }
 
 
 def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
+    """A record and its vector. Raises KeyError, TypeError, ValueError: the values are not a record's."""
+    return EmbeddedRecord(fields_from_json(value), _vector_from_text(value["vector"]))
+
+
+def fields_from_json(value: dict[str, Any]) -> Record:
     """A record from JSON values. Raises KeyError, TypeError, ValueError: they are not a record's."""
     record = Record(
         id=value["id"],
@@ -64,7 +72,7 @@ def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
         source_fingerprints=tuple(value["sourceFingerprints"]),
         key_facts=value["keyFacts"],
     )
-    return EmbeddedRecord(_RECORD.validate_python(asdict(record)), _vector_from_text(value["vector"]))
+    return _RECORD.validate_python(asdict(record))
 
 
 def _vector_as_text(vector: Vector) -> str:

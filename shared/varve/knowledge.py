@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from varve.bootstrap import Parts
@@ -22,7 +23,7 @@ from varve.messages import WriteProfile, send_profile
 from varve.pipeline.context import context
 from varve.pipeline.gathering import Sources
 from varve.ports import Queue
-from varve.views import Views
+from varve.views import View, Views
 
 MAX_KEYS = 100
 """Attributes that a profile may have when one more is set by hand."""
@@ -38,9 +39,11 @@ class Knowledge:
 
     def context(self, scope: Scope, request: ContextRequest, now: datetime | None = None) -> ContextBlock:
         """The block to put before a prompt. Raises Rejected, Misconfigured, Retryable."""
-        parts, at = self._parts, now or self._parts.clock()
-        view = self._views.of(scope, SearchRequest(), at)
-        config = view.config
+        at = now or self._parts.clock()
+        return self._views.answer(scope, SearchRequest(), at, partial(self._context, scope, request, at))
+
+    def _context(self, scope: Scope, request: ContextRequest, at: datetime, view: View) -> ContextBlock:
+        parts, config = self._parts, view.config
         sources = Sources(
             reader=view.reader,
             ledger=view.ledger,

@@ -13,6 +13,9 @@ class ProfileReader(Protocol):
     def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
         """All statements about the user, in order of the times they speak of. Raises Rejected: no such id."""
 
+    def users(self, scope: Scope) -> list[str]:
+        """The ids of the users of whom there are any, in order. Raises Retryable."""
+
 
 class ProfileWriter(Protocol):
     """The only way to change profiles; only `pipeline/write.py` takes one."""

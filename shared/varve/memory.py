@@ -184,6 +184,38 @@ class Memory:
         )
         return self.config()
 
+    def export(self, directory: str | Path, *, force: bool = False) -> dict[str, Any]:
+        """Write this memory into a directory (docs/export.md); its manifest, without the files' hashes.
+
+        The directory appears when it is whole. Raises Rejected: it is not empty; with `force` an earlier
+        export gives way. Raises Retryable.
+        """
+        application = self._application
+        return application.transferring.export(self.scope, directory, application.parts.clock(), force=force)
+
+    def import_(self, directory: str | Path) -> dict[str, Any]:
+        """Add what an export holds; how much was new and how much there, as JSON values.
+
+        All of it is validated first. Importing again changes nothing. Raises Rejected: names file, line and
+        field. Raises Retryable, Misconfigured: some may be there; import again.
+        """
+        return self._application.transferring.import_(self.scope, directory)
+
+    def reembed(
+        self, *, to: str | None = None, progress: Callable[[str, int, int], None] | None = None
+    ) -> dict[str, Any]:
+        """Move the stores of all the workspace's agents to its embedding model, as JSON values.
+
+        `to` becomes that model first; `progress` is told a store, how many of its records are embedded, and
+        of how many. Search goes on all the while. Interrupted, it goes on where it was when called again.
+        Raises Rejected, Retryable, Misconfigured.
+        """
+        application = self._application
+        outcome = application.transferring.reembed(
+            self.scope.workspace, application.parts.clock(), to=to, progress=progress or _silent
+        )
+        return outcome.to_dict()
+
     @cached_property
     def graph(self) -> Graph:
         """What is known about whom: the triples, to ask and to change."""
@@ -235,6 +267,10 @@ class Ingested:
                 "ignored": stored.ignored,
             },
         }
+
+
+def _silent(store: str, done: int, of: int) -> None:
+    """Whoever does not ask is not told."""
 
 
 def _grains(grain: str | None) -> Sequence[Grain]:

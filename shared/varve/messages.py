@@ -23,6 +23,7 @@ from varve.encoding import (
 )
 from varve.erasing import ERASURES, Erased, EraseMessage, Reread, erasure_from_json, reread_from_json
 from varve.ports import Delivery, Objects, Queue
+from varve.store_moves import MoveStore
 from varve.wire import MAX_BODY_BYTES, dump, group_of, load, malformed, read_body, send_body, typed
 
 
@@ -44,7 +45,10 @@ class IngestMessage:
 
 @dataclass(frozen=True, slots=True)
 class WriteRecords:
-    """Records for one grain's store, with the model that embedded them."""
+    """Records for one grain's store, with the model that embedded them.
+
+    `ready` are the labels of periods above whose summaries know these records already.
+    """
 
     scope: Scope
     grain: StoreName
@@ -52,6 +56,7 @@ class WriteRecords:
     records: tuple[EmbeddedRecord, ...]
     ledger: LedgerChanges = NO_CHANGES
     correlation_id: str | None = None
+    ready: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +117,19 @@ class CleanAgent:
 
 
 WriteMessage = (
-    WriteRecords | WriteTriples | WriteProfile | ExpirePeriods | DeleteRecords | EraseMessage | Erased
+    WriteRecords
+    | WriteTriples
+    | WriteProfile
+    | ExpirePeriods
+    | DeleteRecords
+    | EraseMessage
+    | Erased
+    | MoveStore
 )
 WorkMessage = SummarizePeriod | CleanAgent
+
+
+_WRITE_TYPES = {"records", "triples", "profile", "expire", "delete", "move", "erased", *ERASURES}
 
 
 def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
@@ -141,6 +156,7 @@ def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> No
         "records": [record_as_json(embedded) for embedded in message.records],
         **ledger_as_json(message.ledger),
         "correlationId": message.correlation_id,
+        **({"ready": list(message.ready)} if message.ready else {}),
     }
     send_write("records", message.scope, message.grain, fields, queue, objects)
 
@@ -192,8 +208,7 @@ def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage | Rere
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
-    erasures = ERASURES | {"erased"}
-    body = read_body(delivery, objects, {"records", "triples", "profile", "expire", "delete", *erasures})
+    body = read_body(delivery, objects, _WRITE_TYPES)
     if body["type"] == "erased":
         return Erased()
     try:
@@ -207,12 +222,15 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
         grain = store_name(body["grain"])
         if body["type"] == "delete":
             return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+        if body["type"] == "move":
+            return MoveStore(scope, grain, str(body["model"]))
         changes = ledger_from_json(body, scope)
         if body["type"] == "expire":
             labels = tuple(Period.parse(label, calendar_of(grain)).label for label in body["labels"])
             return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
         records = tuple(map(record_from_json, body["records"]))
-        return WriteRecords(scope, grain, str(body["model"]), records, changes)
+        ready = tuple(map(str, body.get("ready", ())))
+        return WriteRecords(scope, grain, str(body["model"]), records, changes, ready=ready)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise malformed(error) from error
 

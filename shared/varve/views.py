@@ -5,10 +5,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
+from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.query import SearchRequest
@@ -21,6 +23,9 @@ from varve.ports import MemoryReader, Objects
 
 AT_ONCE = 8
 MAX_KEPT = 1_000
+LOOKS = 3
+"""How often a question is begun again because a store has moved to another model meanwhile."""
+T = TypeVar("T")
 _ANY_ZONE = ZoneInfo("UTC")
 
 
@@ -93,6 +98,18 @@ class Views:
             kept = self._look(scope, way, present)
             self._keep(scope, kept)
         return kept
+
+    def answer(self, scope: Scope, request: SearchRequest, now: datetime, answer: Callable[[View], T]) -> T:
+        """What is answered from a view, or from a newer one where a store has moved to another model since.
+
+        Raises what `answer` and `of` do; EmbeddingMismatch, where looking again does not help.
+        """
+        for _ in range(LOOKS):
+            try:
+                return answer(self.of(scope, request, now))
+            except EmbeddingMismatch:
+                self._kept.pop(scope, None)
+        return answer(self.of(scope, request, now))
 
     def _look(self, scope: Scope, way: Route, present: datetime) -> View:
         records = self._parts.records

@@ -177,9 +177,17 @@ class RecordingQueue:
         return [delivery.group for delivery in self.sent]
 
 
-def stores_over(records: Any, graph: Any, objects: Objects) -> Stores:
+def stores_over(records: Any, graph: Any, objects: Objects, embedder: Embedder | None = None) -> Stores:
     """The writers, as the composition root hands them to the write stage."""
-    return Stores(records, graph, JsonProfiles(objects), Ledger(objects), objects)
+    return Stores(
+        records=records,
+        graph=graph,
+        profiles=JsonProfiles(objects),
+        ledger=Ledger(objects),
+        vectors=records,
+        embedder=lambda _: embedder or WordEmbedder(),
+        objects=objects,
+    )
 
 
 def ask(

@@ -319,6 +319,7 @@ class SimulatedParts(Parts):
         self.objects = given.get("objects") or CountingObjects()
         self.records = WatchedRecords(given.get("records") or InMemoryRecords(), clock, self.config)
         self.records.fails = lambda: rng.random() < trouble.storage
+        self.stores = self.records
         self.graph = InMemoryGraph()
         self.letters = InMemoryDeadLetters()
         self.ingest_queue, self.write_queue, self.summary_queue = (FifoQueue(clock, rng) for _ in range(3))

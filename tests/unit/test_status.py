@@ -44,7 +44,7 @@ def test_an_empty_memory_has_nothing_of_anything() -> None:
     status = Agent(days=0, plan="pro", timezone="Asia/Tokyo").status(MONDAY)
     assert (status["workspaceId"], status["agentId"]) == ("acme", "support")
     assert (status["plan"], status["timezone"]) == ("pro", "Asia/Tokyo")
-    nothing = {"records": 0, "bytes": 0, "oldest": None, "newest": None}
+    nothing = {"records": 0, "bytes": 0, "model": None, "oldest": None, "newest": None}
     none = {"periods": {"ready": 0, "due": [], "stale": [], "failed": []}}
     summaries = {str(grain): nothing | none for grain in list(Grain)[1:]}
     assert status["grains"] == {"working": nothing} | summaries

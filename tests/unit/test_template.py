@@ -145,7 +145,7 @@ def test_the_image_is_not_built_where_a_handler_does_not_import(stack: sam.Templ
 
 
 def test_only_who_asks_a_model_is_given_its_key(stack: sam.Template) -> None:
-    for name in ("IngestFunction", "WriteFunction", "CleanupFunction"):
+    for name in ("IngestFunction", "CleanupFunction"):
         assert "VARVE_API_KEY_SECRET" not in _variables(stack, name)
         assert "ApiKeySecretArn" not in json.dumps(_role(stack, name))
 

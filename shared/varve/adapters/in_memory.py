@@ -20,6 +20,7 @@ from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
+from varve.transfer_ports import Embed
 
 
 class InMemoryObjects:
@@ -164,6 +165,26 @@ class InMemoryRecords:
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
         return (min(times), max(times)) if times else None
+
+    def model(self, scope: Scope, grain: StoreName) -> str | None:
+        return self._models.get((scope, grain))
+
+    def embedded(self, scope: Scope, grain: StoreName) -> tuple[str | None, list[EmbeddedRecord]]:
+        found = self._stores.get((scope, grain), {}).values()
+        ordered = sorted(found, key=lambda e: (e.record.event_time, e.record.position, e.record.id))
+        return self.model(scope, grain), ordered
+
+    def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
+        if self.model(scope, grain) in (None, model):
+            return 0
+        store = self._stores[scope, grain]
+        records = [embedded.record for embedded in store.values()]
+        vectors = embed(records)
+        self._stores[scope, grain] = {
+            record.id: EmbeddedRecord(record, vector) for record, vector in zip(records, vectors, strict=True)
+        }
+        self._models[scope, grain] = model
+        return len(records)
 
     def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[EmbeddedRecord]:
         return [e for e in self._stores.get((scope, grain), {}).values() if _admits(where, e.record)]

@@ -20,6 +20,10 @@ class JsonProfiles:
     def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
         return self._load(profile_path(scope, user_id))[0]
 
+    def users(self, scope: Scope) -> list[str]:
+        found = (self._objects.get(info.key) for info in self._objects.list(f"profiles/{scope}"))
+        return sorted(json.loads(stored.data)["userId"] for stored in found if stored)
+
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         key = profile_path(scope, user_id)
         for _ in range(MAX_RACES):

@@ -69,6 +69,7 @@ class LanceReader(ReadsColumns):
             near = filtered(by_vector, where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
             best = _best(near, limit, "_distance", "ascending"), _best(worded, limit, "_score", "descending")
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
             return _united(*best, vector)
 
         return self._read(scope, grain, run, [])
@@ -151,6 +152,11 @@ class LanceRecords(LanceReader):
         else:
             self._stores = DirectTables(root, objects, session, upkeep)
         super().__init__(self._stores.newest, self._stores.newest, ColumnCache())
+
+    @property
+    def newest(self) -> Open:
+        """What opens a store's table at its newest version."""
+        return self._newest
 
     def at(self, scope: Scope) -> LanceReader:
         if isinstance(self._stores, DirectTables):

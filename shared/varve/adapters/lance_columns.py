@@ -66,7 +66,10 @@ class ReadsColumns(ABC):
             version = (table, table.version)  # another life of the store is another table
             known = self._columns.get(scope, grain, version)
             if known is None and table.count_rows() <= MAX_ROWS:
-                known = to_columns(table.search().select([*RECORD_COLUMNS, "vector"]).limit(None).to_arrow())
+                rows = table.search().select([*RECORD_COLUMNS, "vector"]).limit(None).to_arrow()
+                # Another thread may have taken the table to a version of another model since.
+                require_same_model(f"{scope}/{grain}", model_of(table), model)
+                known = to_columns(rows)
                 self._columns.put(scope, grain, version, known)
             return known
 

@@ -46,6 +46,8 @@ _COLUMNS = [
     pa.field("fingerprint", pa.string(), nullable=False),
 ]
 RECORD_COLUMNS = [field.name for field in _COLUMNS if field.name != "fingerprint"]
+RECORD_SCHEMA = [field.remove_metadata() for field in _COLUMNS]
+"""The same, and the fingerprint, as the columns of any Parquet file."""
 _LISTS = [field.name for field in _COLUMNS if pa.types.is_list(field.type)]
 
 GIVES_WAY = "target.fingerprint != source.fingerprint AND target.position <= source.position"
@@ -60,16 +62,17 @@ def schema_for(model: str) -> pa.Schema:
 
 def to_arrow(records: Sequence[EmbeddedRecord], schema: pa.Schema) -> pa.Table:
     """The records as rows of the schema; vectors as float16."""
-    rows = [
-        {
-            **{name: getattr(e.record, name) for name in RECORD_COLUMNS},
-            **{name: list(getattr(e.record, name)) for name in _LISTS},
-            "fingerprint": e.record.fingerprint,
-            "vector": np.asarray(e.vector, dtype=np.float16),
-        }
-        for e in records
-    ]
+    rows = [{**as_row(e.record), "vector": np.asarray(e.vector, dtype=np.float16)} for e in records]
     return pa.Table.from_pylist(rows, schema=schema)
+
+
+def as_row(record: Record) -> dict[str, Any]:
+    """The record's columns, but for the vector."""
+    return {
+        **{name: getattr(record, name) for name in RECORD_COLUMNS},
+        **{name: list(getattr(record, name)) for name in _LISTS},
+        "fingerprint": record.fingerprint,
+    }
 
 
 def to_record(row: dict[str, Any]) -> Record:

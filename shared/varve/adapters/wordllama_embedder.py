@@ -15,6 +15,7 @@ from varve.domain.lexical import Floats
 from varve.domain.record import Vector
 
 CONFIG, DIMENSIONS = "l2_supercat", 256
+MODEL = "wordllama-l2-supercat:256"
 MAX_TEXT_CHARACTERS = 8_000
 MAX_WORD_CHARACTERS = 40
 
@@ -32,7 +33,7 @@ class WordLlamaEmbedder:
     @property
     def model(self) -> str:
         """The model's name and dimensions."""
-        return "wordllama-l2-supercat:256"
+        return MODEL
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """A vector for each text, float32, unit length.

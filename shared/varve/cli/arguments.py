@@ -5,14 +5,8 @@ import argparse
 from varve.cli import experience
 from varve.cli.knowledge import add_context, add_profile
 from varve.cli.operations import add_dlq
+from varve.cli.transfer import add_export, add_import, add_reembed
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
-
-NOT_BUILT = {
-    "export": "write memory to a directory",
-    "import": "read memory from a directory",
-    "reembed": "move to another embedding model",
-}
-"""The contract's verbs that this version does not have yet."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -59,8 +53,9 @@ def parser() -> argparse.ArgumentParser:
     _graph(command("graph", "the triples: query SQL, show [ENTITY]"))
     add_dlq(command("dlq", "dead letters: list, show ID, redrive ID…, drop ID…"))
     experience.grammar(command)
-    for name, words in NOT_BUILT.items():
-        command(name, f"{words} (not in this version)")
+    add_export(command("export", "write an agent's memory to a directory"))
+    add_import(command("import", "add an exported memory to an agent's"))
+    add_reembed(command("reembed", "move the workspace's stores to another embedding model"))
     return root
 
 

@@ -7,8 +7,8 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from varve.cli import experience, knowledge
-from varve.cli.arguments import NOT_BUILT, SEARCH_ARGUMENTS, parser
+from varve.cli import experience, knowledge, transfer
+from varve.cli.arguments import SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import read_conversations
 from varve.cli.operations import dlq
 from varve.cli.output import (
@@ -36,9 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")  # what was said may hold any character
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words and words[0] in NOT_BUILT:
-        say(f"varve: '{words[0]}' ({NOT_BUILT[words[0]]}) is not in this version yet")
-        return BAD_INPUT
     options = parser().parse_args(words)
     try:
         COMMANDS[options.command](options)
@@ -166,12 +163,15 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "dlq": dlq,
     "episode": _with_memory(experience.episode),
     "eval": evaluate,
+    "export": lambda options: transfer.export(open_memory(options), options),
     "forget": forget,
     "graph": graph,
+    "import": lambda options: transfer.import_(open_memory(options), options),
     "ingest": ingest,
     "lessons": _with_memory(experience.lessons),
     "profile": lambda options: knowledge.profile(open_memory(options), options),
     "recall": _with_memory(experience.recall),
+    "reembed": lambda options: transfer.reembed(open_memory(options), options),
     "search": search,
     "show": show,
     "status": status,

@@ -4,15 +4,19 @@ from varve.domain.errors import Misconfigured
 
 
 class EmbeddingMismatch(Misconfigured):
-    """A store holds vectors of one model, the caller brings those of another."""
+    """A store holds vectors of one model (`recorded`), the caller brings those of another (`given`)."""
+
+    def __init__(self, store: str, recorded: str, given: str) -> None:
+        super().__init__(
+            f"store {store}: was written with embedding model {recorded!r}, but {given!r} is configured"
+        )
+        self.recorded, self.given = recorded, given
 
 
 def require_same_model(store: str, recorded: str, given: str) -> None:
     """Raises EmbeddingMismatch, naming both, unless store and caller use one model (`name:dimensions`)."""
     if recorded != given:
-        raise EmbeddingMismatch(
-            f"store {store}: was written with embedding model {recorded!r}, but {given!r} is configured"
-        )
+        raise EmbeddingMismatch(store, recorded, given)
 
 
 def dimensions_of(model: str) -> int:

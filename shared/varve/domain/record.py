@@ -38,6 +38,10 @@ StoreName = Grain | Store
 """One of an agent's LanceDB databases."""
 
 
+STORES: tuple[StoreName, ...] = (*Grain, *Store)
+"""All of them."""
+
+
 def store_name(text: str) -> StoreName:
     """The store of that name. Raises ValueError: there is none."""
     return Store(text) if text in set(Store) else Grain(text)

@@ -17,6 +17,9 @@ from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.strategies import HALF_LIFE_DAYS
 from varve.domain.validation import rejected
 
+DEFAULT_EMBEDDER = "default"
+"""What `moving_from` says for the embedder that VARVE_EMBEDDER names."""
+
 
 def _zone(name: str) -> str:
     try:
@@ -36,6 +39,13 @@ def _embedder(name: str) -> str:
     if not re.fullmatch(r"embedded|openai:.+:[1-9][0-9]{0,3}", name):
         raise ValueError(f"{name[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
     return name
+
+
+def _embedders(names: str) -> str:
+    for name in names.split(","):
+        if name != DEFAULT_EMBEDDER:
+            _embedder(name)
+    return names
 
 
 def _reranker(name: str) -> str:
@@ -67,14 +77,24 @@ class KeyReference(_Part):
 
 class Models(_Part):
     """Which models to use in place of VARVE_LLM, VARVE_EMBEDDER, VARVE_RERANKER, VARVE_ENTITIES and
-    OPENAI_BASE_URL."""
+    OPENAI_BASE_URL.
+
+    `moving_from` are the embedders that stores may still be of, with commas between, until `reembed` has
+    moved all of them: it is written where `embedder` changes.
+    """
 
     llm: Annotated[str, AfterValidator(_llm)] | None = None
     embedder: Annotated[str, AfterValidator(_embedder)] | None = None
     reranker: Annotated[str, AfterValidator(_reranker)] | None = None
     entities: Annotated[str, AfterValidator(_llm)] | None = None
+    moving_from: Annotated[str, AfterValidator(_embedders)] | None = None
     base_url: str | None = None
     key: KeyReference | None = None
+
+    @property
+    def embedders_before(self) -> tuple[str, ...]:
+        """The names in `moving_from`."""
+        return tuple(self.moving_from.split(",")) if self.moving_from else ()
 
     @model_validator(mode="after")
     def _own_key_for_own_url(self) -> "Models":

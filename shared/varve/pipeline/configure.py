@@ -1,7 +1,7 @@
 """A workspace's configuration: read a value, change one, and have cleanup notice."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope, path_id
 from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.validation import rejected
-from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
+from varve.domain.workspace import DEFAULT_EMBEDDER, Models, WorkspaceConfig, parse_workspace_config
 from varve.pipeline.ledger import Ledger
 from varve.ports import Objects
 
@@ -44,15 +44,16 @@ def change(
 ) -> WorkspaceConfig:
     """Set one value, or with an empty text go back to the default; the new configuration.
 
-    Where it bears on retention, cleanup is told to look at all of the workspace's agents.
+    Where it bears on retention, cleanup is told to look at all of the workspace's agents. Where it names
+    another embedder, the one before is noted too, because the stores are still of its model.
     Raises Rejected: names the setting and what it may be; nothing is changed. Raises Retryable.
     """
     key = config_key(workspace)
     stored = objects.get(key)
     before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
-    value(before, name)
-    tree = before.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    _put(tree, _path(name), text)
+    tree = _tree_with(before, name, text)
+    if name == "models.embedder" and objects.folders(f"vectordb/{workspace}"):
+        _note_embedder(tree, before.models, text)
     config = _validated(tree, name)
     data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2).encode()
     if not objects.put_if(key, data, stored.etag if stored else None):
@@ -60,6 +61,32 @@ def change(
     if name.partition(".")[0] in _CHANGES_RETENTION:
         _look_again(workspace, now, objects, ledger)
     return config
+
+
+def with_value(config: WorkspaceConfig, name: str, text: str) -> WorkspaceConfig:
+    """The configuration with one value set; nothing is stored. Raises Rejected: it may not be that."""
+    return _validated(_tree_with(config, name, text), name)
+
+
+def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
+    value(config, name)
+    tree: dict[str, Any] = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    _put(tree, _path(name), text)
+    return tree
+
+
+def move_from(workspace: str, embedders: Sequence[str], *, objects: Objects) -> None:
+    """Note the embedders that stores are still of; none: all have moved. Raises Retryable."""
+    key = config_key(workspace)
+    stored = objects.get(key)
+    before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
+    if before.models.embedders_before == tuple(embedders):
+        return
+    tree = before.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    _put(tree, ["models", "movingFrom"], ",".join(embedders))
+    data = _validated(tree, "models.movingFrom").model_dump_json(by_alias=True, exclude_unset=True, indent=2)
+    if not objects.put_if(key, data.encode(), stored.etag if stored else None):
+        raise Retryable(f"configuration of {workspace}: was changed by somebody else meanwhile")
 
 
 def _validated(tree: dict[str, Any], name: str) -> WorkspaceConfig:
@@ -90,6 +117,13 @@ def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
     for parent, node, inner in zip(parents[::-1], nodes[-2::-1], nodes[::-1], strict=False):
         if not inner:
             node.pop(parent, None)
+
+
+def _note_embedder(tree: dict[str, Any], before: Models, text: str) -> None:
+    """Stores are searched with the embedder they were written with until `reembed` has moved them."""
+    known = dict.fromkeys([*before.embedders_before, before.embedder or DEFAULT_EMBEDDER])
+    known.pop(text or DEFAULT_EMBEDDER, None)
+    _put(tree, ["models", "movingFrom"], ",".join(known))
 
 
 def _look_again(workspace: str, now: datetime, objects: Objects, ledger: Ledger) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 import numpy as np
 
 from varve.domain.calendar import Grain
 from varve.domain.columns import Columns
+from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
@@ -17,6 +19,7 @@ from varve.domain.routing import Route
 from varve.domain.signals import Sought, names_in
 from varve.domain.strategies import Strategy
 from varve.knowledge_ports import Reranker
+from varve.pipeline.embedders import as_stored
 from varve.ports import Embedder, MemoryReader
 from varve.search_ports import KnowsWords
 
@@ -29,15 +32,26 @@ RERANKED = 30
 class Stock:
     """The stores of one agent for the length of one search, each read at most once."""
 
-    def __init__(self, scope: Scope, reader: MemoryReader, model: str) -> None:
-        self._scope, self._reader, self._model = scope, reader, model
+    def __init__(self, scope: Scope, reader: MemoryReader, embedder: Embedder) -> None:
+        self._scope, self._reader, self._embedder = scope, reader, embedder
         self._held: dict[Grain, Columns | None] = {}
+        self._embedders: dict[Grain, Embedder] = {}
 
     def columns(self, grain: Grain) -> Columns | None:
         """The whole store, or None where it is too large to hold."""
         if grain not in self._held:
-            self._held[grain] = self._reader.columns(self._scope, grain, model=self._model)
+            self._held[grain] = as_stored(self._embedder, partial(self._read, grain))
         return self._held[grain]
+
+    def embedder(self, grain: Grain) -> Embedder:
+        """The embedder of the model that the store is of."""
+        self.columns(grain)
+        return self._embedders[grain]
+
+    def _read(self, grain: Grain, embedder: Embedder) -> Columns | None:
+        columns = self._reader.columns(self._scope, grain, model=embedder.model)
+        self._embedders[grain] = embedder
+        return columns
 
     def count(self, grain: Grain, where: Filter) -> int:
         """How many records the filter lets through."""
@@ -57,18 +71,25 @@ class Stock:
         return min(max((span[1] for span in spans if span), default=present), present)
 
     def candidates(self, grain: Grain, sought: Sought, where: Filter, reach: int) -> Columns:
-        """Of a store too large to hold, what vector and keyword find, with what was said around it."""
+        """Of a store too large to hold, what vector and keyword find, with what was said around it.
+
+        Raises EmbeddingMismatch: the store has moved to another model meanwhile.
+        """
+        model = self.embedder(grain).model
         found = self._reader.search(
             self._scope,
             grain,
             text=sought.question.text,
             vector=sought.focus,
-            model=self._model,
+            model=model,
             where=where,
             limit=CANDIDATES,
         )
         records = [candidate.record for candidate in found]
-        return self._reader.around(self._scope, grain, records, reach=reach, where=where)
+        columns = self._reader.around(self._scope, grain, records, reach=reach, where=where)
+        if len(columns) and columns.vectors.shape[1] != len(sought.focus):
+            raise EmbeddingMismatch(f"{self._scope}/{grain}", "another one since", model)
+        return columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +105,30 @@ class Wanted:
     explain: bool = False
 
 
-def find(wanted: Wanted, stock: Stock, embedder: Embedder) -> list[Ranked]:
-    """The best records of all grains, best first. Raises Misconfigured, Retryable."""
-    held = {grain: stock.columns(grain) for grain in wanted.weights}
+def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
+    """The best records of all grains, best first. Raises Misconfigured, Retryable.
+
+    While stores move to another embedding model, those of each model are ranked for themselves.
+    """
+    embedders = {(embedder := stock.embedder(grain)).model: embedder for grain in wanted.weights}
+    found: list[Ranked] = []
+    for embedder in embedders.values():
+        grains = [grain for grain in wanted.weights if stock.embedder(grain).model == embedder.model]
+        found += _ranked(wanted, grains, stock, embedder)
+    if len(embedders) > 1:
+        found.sort(key=lambda item: (-item.score, item.columns.ids[item.row]))
+    return found[: wanted.limit]
+
+
+def _ranked(wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder) -> list[Ranked]:
+    held = {grain: stock.columns(grain) for grain in grains}
     sought = _sought(wanted.question, [one for one in held.values() if one is not None], embedder)
     lanes = []
-    for grain, weight in wanted.weights.items():
+    for grain in grains:
         columns = held[grain]
         if columns is None:
             columns = stock.candidates(grain, sought, wanted.where, wanted.strategy.reach)
-        lanes.append(Lane(grain, columns, weight))
+        lanes.append(Lane(grain, columns, wanted.weights[grain]))
     return rank(
         sought,
         lanes,

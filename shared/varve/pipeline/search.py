@@ -66,7 +66,7 @@ def search(
     Raises Rejected (the limits leave no time), Misconfigured (another embedding model), Retryable.
     """
     way = route(request, now, zone)
-    stock = Stock(scope, reader, embedder.model)
+    stock = Stock(scope, reader, embedder)
     asking = _Asking(scope, request, zone, reader, ledger, embedder, half_life_days, stock, triples)
     lanes = _lanes(way, asking)
     if way.weighs and not asking.stock.holds(lanes.filled, way):
@@ -152,7 +152,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Shown
         limit=MAX_RESULTS if asking.request.max_tokens else limit,
         explain=asking.request.explain,
     )
-    found = find(wanted, asking.stock, asking.embedder)
+    found = find(wanted, asking.stock)
     return behind(found, way.text, ended(asking.triples(), way.present)) if current else found
 
 

@@ -11,6 +11,7 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.plan import GRACE
 from varve.ports import GraphReader, MemoryReader, Objects
+from varve.transfer_ports import StoreReader
 
 
 def status(
@@ -22,14 +23,15 @@ def status(
     graph: GraphReader,
     ledger: Ledger,
     objects: Objects,
+    stores: StoreReader,
 ) -> dict[str, Any]:
-    """Counts, bytes, oldest and newest of each grain, its periods' states, and the graph, as JSON values.
+    """Counts, bytes, model, oldest and newest of each grain, its periods' states, and the graph, as JSON.
 
     `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
     something has expired.
     """
     triples, current = graph.counts(scope)
-    grains = {str(grain): _grain(scope, grain, reader, objects) for grain in Grain}
+    grains = {str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain}
     due = ledger.pending(scope)
     closed = [period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)]
     failures = {period: failure for period in closed if (failure := ledger.failure(scope, period))}
@@ -56,12 +58,15 @@ def status(
     }
 
 
-def _grain(scope: Scope, grain: Grain, reader: MemoryReader, objects: Objects) -> dict[str, Any]:
+def _grain(
+    scope: Scope, grain: Grain, reader: MemoryReader, objects: Objects, stores: StoreReader
+) -> dict[str, Any]:
     count = sum(reader.periods(scope, grain).values())
     span = reader.span(scope, grain) if count else None
     return {
         "records": count,
         "bytes": _bytes(f"vectordb/{scope}/{grain}", objects),
+        "model": stores.model(scope, grain),
         "oldest": iso(span[0]) if span else None,
         "newest": iso(span[1]) if span else None,
     }

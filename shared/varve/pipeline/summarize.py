@@ -90,8 +90,8 @@ def summarize(
     marks = ledger.marks(scope, period)
     gathered = gather(scope, period, now, config, reader=reader)
     if not gathered.changed:
-        expiries = _expiries(scope, period, config) if gathered.prior else ()
-        ledger.change(LedgerChanges(settles=marks, expiries=expiries))
+        notes = expiries(scope, period, config) if gathered.prior else ()
+        ledger.change(LedgerChanges(settles=marks, expiries=notes))
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     barred = tombstones.load(scope, objects=objects)
@@ -106,7 +106,7 @@ def summarize(
     sweep_again(scope, barred, objects=objects)
     # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
     settles = (*marks, failed_key(scope, period))
-    changes = LedgerChanges(settles=settles, expiries=_expiries(scope, period, config))
+    changes = LedgerChanges(settles=settles, expiries=expiries(scope, period, config))
     message = WriteRecords(scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes)
     send_records(message, queue=queue, objects=objects)
     return Outcome.BUILT
@@ -241,7 +241,7 @@ def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) 
     return KEY_FACTS_HEADING + "\n".join(line for _, line in lines) if lines else ""
 
 
-def _expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
+def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
     """When cleanup is to look: at the summary's own time, and at that of the first it sums up, which
     may have waited for it. Whoever looks notes when to look next."""
     periods = (period, period.children()[0])

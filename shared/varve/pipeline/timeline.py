@@ -1,7 +1,7 @@
 """The timeline: messages as they came, and which of a conversation's messages have been taken in."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -78,9 +78,7 @@ class TakenIn:
             self._objects.delete([self._key])
 
     def _save(self) -> None:
-        erased = {"erased": self._erased} if self._erased else {}
-        data = json.dumps({"messages": self._ids, **erased}, separators=(",", ":")).encode()
-        if not self._objects.put_if(self._key, data, self._etag):
+        if not self._objects.put_if(self._key, _as_taken_in(self._ids, self._erased), self._etag):
             raise Retryable("ledger: another writer took in messages of this conversation")
 
 
@@ -103,7 +101,7 @@ def keep(
 
 
 def write_lines(
-    lines: Iterable[dict[str, Any]], scope: Scope, day: str, conversation_id: str, *, objects: Objects
+    lines: Iterable[Mapping[str, Any]], scope: Scope, day: str, conversation_id: str, *, objects: Objects
 ) -> str:
     """Write one timeline object, named after what it holds; its key."""
     text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
@@ -146,6 +144,48 @@ def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
     return sorted(objects.folders(f"timeline/{scope}"))
 
 
+def all_taken_in(scope: Scope, *, objects: Objects) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is noted of each conversation: `messages`, hashes in order, and how many were `erased`."""
+    for info in objects.list(f"ledger/conversations/{scope}"):
+        if stored := objects.get(info.key):
+            yield info.key.rpartition("/")[2].removesuffix(".json"), json.loads(stored.data)
+
+
+def take_in(
+    scope: Scope, conversation_id: str, messages: Mapping[str, str], erased: int, *, objects: Objects
+) -> int:
+    """Note messages, as `all_taken_in` gives them, as taken in; how many were not yet.
+
+    Raises Retryable: another writer was faster.
+    """
+    key = _taken_in_key(scope, conversation_id)
+    stored = objects.get(key)
+    known: dict[str, Any] = json.loads(stored.data) if stored else {"messages": {}}
+    new = {id_: words for id_, words in messages.items() if id_ not in known["messages"]}
+    if not new:
+        return 0
+    data = _as_taken_in({**known["messages"], **new}, max(erased, known.get("erased", 0)))
+    if not objects.put_if(key, data, stored.etag if stored else None):
+        raise Retryable("ledger: another writer took in messages of this conversation")
+    return len(new)
+
+
+def taken_in_as(message_id: str) -> str:
+    """Under which hash a message's id is noted."""
+    return _short(message_id)
+
+
+def restore(
+    day: str, scope: Scope, conversation_id: str, lines: Sequence[Mapping[str, Any]], *, objects: Objects
+) -> int:
+    """Put lines of the timeline in place of which no message is there yet; how many that were."""
+    there = {line["message"]["id"] for line in messages_on(day, scope, conversation_id, objects=objects)}
+    missing = [line for line in lines if line["message"]["id"] not in there]
+    if missing:
+        write_lines(missing, scope, day, conversation_id, objects=objects)
+    return len(missing)
+
+
 def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
     """Delete the messages of whole local days, and what is noted of conversations that have none left."""
     gone = set(days)
@@ -164,6 +204,11 @@ def _line(said: Said, user_id: str | None) -> dict[str, Any]:
     owner = said.message.user_id or user_id
     line = {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
     return line | ({"userId": owner} if owner else {})
+
+
+def _as_taken_in(messages: Mapping[str, str], erased: int) -> bytes:
+    value = {"messages": messages, **({"erased": erased} if erased else {})}
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _taken_in_key(scope: Scope, conversation_id: str) -> str:

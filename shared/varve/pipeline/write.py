@@ -1,14 +1,16 @@
 """Write: the only code that changes a store. One commit per store and batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from varve.domain.calendar import Grain, Period
+from varve.domain.embedding import EmbeddingMismatch, require_same_model
 from varve.domain.erasure import Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
+from varve.domain.record import EmbeddedRecord, StoreName
 from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
 from varve.knowledge_ports import ProfileWriter
 from varve.messages import (
@@ -22,9 +24,13 @@ from varve.messages import (
 )
 from varve.pipeline import tombstones
 from varve.pipeline.deliver import by_group, until_failure
+from varve.pipeline.embedders import embedder_for
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.staging import Staging, sweep
 from varve.pipeline.sweep import sweep_payloads
-from varve.ports import DeadLetters, Delivery, GraphWriter, MemoryWriter, Objects
+from varve.ports import DeadLetters, Delivery, Embedder, GraphWriter, MemoryWriter, Objects
+from varve.store_moves import MoveStore
+from varve.transfer_ports import VectorWriter
 
 Pending = list[tuple[Delivery, WriteMessage]]
 
@@ -39,17 +45,23 @@ class WriteOutcome:
     attributes: int = 0
     expired: int = 0
     erased: int = 0
+    moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
     """The writers, which nothing but this module is given, the ledger that follows them, and the objects
-    that hold what has been forgotten."""
+    that hold what has been forgotten.
+
+    `embedder` is a workspace's, for what comes with vectors of a model that its store has left.
+    """
 
     records: MemoryWriter
     graph: GraphWriter
     profiles: ProfileWriter
     ledger: Ledger
+    vectors: VectorWriter
+    embedder: Callable[[str], Embedder]
     objects: Objects
 
 
@@ -147,6 +159,8 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
             case EraseProfiles(scope):
                 ids = [id_ for m in batch if isinstance(m, EraseProfiles) for id_ in m.ids]
                 outcome.erased += stores.profiles.erase(scope, ids)
+            case MoveStore():
+                outcome.moved += sum(_move(m, stores) for m in batch if isinstance(m, MoveStore))
 
 
 def _store(message: WriteMessage) -> tuple[object, ...]:
@@ -164,10 +178,15 @@ def _store(message: WriteMessage) -> tuple[object, ...]:
 def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
     scope, grain = messages[0].scope, messages[0].grain
     records = [embedded for message in messages for embedded in message.records]
-    changed = stores.records.upsert(scope, grain, records, messages[0].model)
-    labels = {embedded.record.period for embedded in records}
-    periods = [Period(grain, label) for label in labels] if isinstance(grain, Grain) else []
-    parents = [parent for period in periods if (parent := period.parent())]
+    changed = _put(scope, grain, records, messages[0].model, stores)
+    parents = [
+        parent
+        for message in messages
+        for label in {embedded.record.period for embedded in message.records}
+        if isinstance(grain, Grain)
+        and (parent := Period(grain, label).parent())
+        and parent.label not in message.ready
+    ]
     # Even where nothing changed: the delivery before may have ended between commit and mark.
     stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
     _change_ledger(messages, stores)
@@ -199,10 +218,37 @@ def _drop_payloads(scope: Scope, barred: Tombstones, dropped: bool, stores: Stor
 def _erase(message: EraseRecords, stores: Stores) -> int:
     """Put what is left of summaries in their place, then delete: both leave no byte of what was there."""
     if message.remade:
-        stores.records.upsert(message.scope, message.grain, message.remade, message.model)
+        _put(message.scope, message.grain, message.remade, message.model, stores)
+    # Vectors that wait for a move may be of what is erased; they are made again.
+    sweep(message.scope, objects=stores.objects)
     deleted = stores.records.delete(message.scope, message.grain, message.ids)
     stores.ledger.mark(message.scope, message.due(), *message.ids, *(e.record.id for e in message.remade))
     return deleted + len(message.remade)
+
+
+def _put(
+    scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str, stores: Stores
+) -> int:
+    """Upsert; what comes with vectors of another model than its store's, as a move begins or ends, is
+    embedded anew where the workspace knows the store's."""
+    try:
+        return stores.records.upsert(scope, grain, records, model)
+    except EmbeddingMismatch as mismatch:
+        embedder = embedder_for(mismatch, stores.embedder(scope.workspace))
+    vectors = embedder.embed([embedded.record.content for embedded in records])
+    anew = [EmbeddedRecord(e.record, vector) for e, vector in zip(records, vectors, strict=True)]
+    return stores.records.upsert(scope, grain, anew, embedder.model)
+
+
+def _move(message: MoveStore, stores: Stores) -> int:
+    """Put a store under the model that its workspace has now. Raises Misconfigured: it has another."""
+    scope, store = message.scope, f"{message.scope}/{message.grain}"
+    embedder = stores.embedder(scope.workspace)
+    require_same_model(store, message.model, embedder.model)
+    staging = Staging(scope, embedder, stores.objects)
+    moved = stores.vectors.move(scope, message.grain, message.model, staging.vectors)
+    staging.clear()
+    return moved
 
 
 def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
