@@ -116,16 +116,8 @@ class CleanAgent:
     planned_at: datetime
 
 
-WriteMessage = (
-    WriteRecords
-    | WriteTriples
-    | WriteProfile
-    | ExpirePeriods
-    | DeleteRecords
-    | EraseMessage
-    | Erased
-    | MoveStore
-)
+_Additions = WriteRecords | WriteTriples | WriteProfile
+WriteMessage = _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
 WorkMessage = SummarizePeriod | CleanAgent
 
 
