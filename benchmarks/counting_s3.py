@@ -106,6 +106,10 @@ class CountingS3:
         """What was asked since the last reset."""
         return Counts(**self._ask("counts"))
 
+    def keys(self) -> set[tuple[str, str]]:
+        """What was asked for since the last reset: kind of request and key, of a listing its prefix."""
+        return {(kind, key) for kind, key in self._ask("keys")["keys"]}
+
     def reset(self) -> None:
         """Count from zero."""
         self._ask("reset")
@@ -179,8 +183,9 @@ class _Reply:
 
 @dataclass(slots=True)
 class _Log:
-    """One row per request: kind, key prefix, bytes in, bytes out, start and end."""
+    """One row per request: kind, key prefix, bytes in, bytes out, start and end; and all keys by kind."""
 
+    keys: set[tuple[str, str]] = field(default_factory=set)
     rows: list[tuple[str, str, int, int, float, float]] = field(default_factory=list)
 
     def counts(self) -> dict[str, Any]:
@@ -296,7 +301,7 @@ class _Bucket:
         for key in keys:
             self.objects.pop(key, None)
         done = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
-        return keys[0] if keys else "", _xml("DeleteResult", done)
+        return "\0".join(keys), _xml("DeleteResult", done)
 
     def _multipart(self, request: _Request, key: str) -> _Reply:
         query = request.query
@@ -425,6 +430,7 @@ class _Server:
         if self._delay:
             await asyncio.sleep(self._delay)
         kind, key, reply = self._bucket.answer(request)
+        self._log.keys |= {(kind, each) for each in key.split("\0")}
         out = 0 if kind == "HEAD" else len(reply.body)
         self._log.rows.append((kind, _prefix(key), len(request.body), out, started, perf_counter()))
         return reply
@@ -433,6 +439,8 @@ class _Server:
         result: dict[str, Any] = {}
         if what == "counts":
             result = self._log.counts()
+        elif what == "keys":
+            result = {"keys": sorted(self._log.keys)}
         elif what == "reset":
             self._log = _Log()
         elif what == "delay":

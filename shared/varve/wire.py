@@ -13,6 +13,8 @@ MAX_BODY_BYTES = 250_000
 Below the 256 KiB that every SQS queue takes, leaving room for message attributes.
 """
 _MAX_GROUP = 128
+_SURROGATE = b"\\ud"
+"""How the escape of a surrogate begins, of a lone one or of half a pair."""
 
 
 def send_body(
@@ -59,11 +61,18 @@ def _claimed(path: object, objects: Objects) -> bytes:
 
 
 def load(text: str | bytes) -> Any:
-    """JSON decoded. Raises Rejected: it is none."""
+    """JSON decoded. Raises Rejected: it is none, or holds what no store takes (NaN, lone surrogates)."""
     try:
-        return json.loads(text)
+        value = json.loads(text, parse_constant=_not_a_number)
+        if _SURROGATE in (text if isinstance(text, bytes) else text.encode()).lower():
+            dump(value).encode()
     except (ValueError, RecursionError) as error:
         raise Rejected("message", "is not valid JSON") from error
+    return value
+
+
+def _not_a_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
 
 
 def dump(value: object) -> str:

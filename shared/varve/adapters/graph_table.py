@@ -6,6 +6,7 @@ DuckDB opens no file and no connection here: bytes come and go through the store
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 
 from varve.adapters.graph_walks import FAN_OUT, FRONTIER, NEIGHBOURS, PATHS
 from varve.domain import triple
+from varve.domain.damage import Damaged, intact
 from varve.domain.graph import Link, Neighbour
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple
@@ -52,17 +54,24 @@ create table facts (
 
 
 class GraphTable:
-    """The table `facts`, loaded from a Parquet object's bytes (None: an empty one)."""
+    """The table `facts`, loaded from a Parquet object's bytes (None: an empty one).
 
-    def __init__(self, data: bytes | None = None) -> None:
-        self._lock = Lock()
+    Loading and reading raise Damaged, with the object's key, where these are not what was written.
+    """
+
+    def __init__(self, data: bytes | None = None, key: str = "facts.parquet") -> None:
+        self._lock, self._key = Lock(), key
         self._connection = duckdb.connect(config=_CONFIG)
         self._connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
         self._connection.execute(_TABLE)
-        if data:
-            file = pq.ParquetFile(io.BytesIO(data))
-            rows = file.iter_batches(BATCH_ROWS, columns=SCHEMA.names)
-            self._insert(pa.RecordBatchReader.from_batches(SCHEMA, (batch.cast(SCHEMA) for batch in rows)))
+        if data is not None:
+            with _intact(key):
+                self._load(data)
+
+    def _load(self, data: bytes) -> None:
+        file = pq.ParquetFile(io.BytesIO(data))
+        rows = file.iter_batches(BATCH_ROWS, columns=SCHEMA.names)
+        self._insert(pa.RecordBatchReader.from_batches(SCHEMA, (batch.cast(SCHEMA) for batch in rows)))
 
     def close(self) -> None:
         """Free the table's memory."""
@@ -165,7 +174,26 @@ class GraphTable:
             "epoch_us(invalid_at), epoch_us(expired_at)"
         )
         order = "order by source_id, label, valid_at, target_id, id"
-        return [_triple(*row) for row in self._rows(f"select {wanted} from ({sql}) as found {order}", given)]
+        rows = self._rows(f"select {wanted} from ({sql}) as found {order}", given)
+        with _intact(self._key):
+            return [_triple(*row) for row in rows]
+
+
+def require_footer(key: str, data: bytes) -> None:
+    """Raises Damaged: the bytes do not end as such a table's do."""
+    with _intact(key):
+        if not set(SCHEMA.names) <= set(pq.read_schema(io.BytesIO(data)).names):
+            raise ValueError("columns are missing")
+
+
+@contextmanager
+def _intact(key: str) -> Iterator[None]:
+    """`intact`, also for what the libraries raise at bytes that are no table."""
+    try:
+        with intact(key):
+            yield
+    except (pa.ArrowException, duckdb.Error, OSError) as error:
+        raise Damaged(key, type(error).__name__) from error
 
 
 def to_table(triples: Iterable[Triple]) -> pa.Table:

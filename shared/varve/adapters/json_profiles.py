@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest, reference
 from varve.domain.profile import ProfileEntry, entry_as_json, entry_from_json, in_order, merged
@@ -58,11 +59,12 @@ class JsonProfiles:
         raise Retryable(f"profiles: lost {MAX_RACES} races for one of them")
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
-        """The statements, and the version they were read from."""
+        """The statements, and the version they were read from. Raises Damaged."""
         stored = self._objects.get(key)
         if stored is None:
             return [], None
-        return [entry_from_json(entry) for entry in json.loads(stored.data)["entries"]], stored.etag
+        with intact(key):
+            return [entry_from_json(entry) for entry in json.loads(stored.data)["entries"]], stored.etag
 
 
 def profile_path(scope: Scope, user_id: str) -> str:

@@ -246,8 +246,11 @@ def _cosine(stored: Sequence[float], vector: Vector) -> float:
 
 @contextmanager
 def _translated(store: str) -> Iterator[None]:
-    """LanceDB's errors in our words: whatever it could not read or commit may succeed later."""
+    """LanceDB's errors in our words: whatever it could not read or commit may succeed later.
+
+    At files that are damaged it raises nearly anything, and so does who reads their rows.
+    """
     try:
         yield
-    except (RuntimeError, OSError) as error:
+    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
         raise Retryable(f"store {store}: {type(error).__name__} in LanceDB") from error

@@ -21,6 +21,8 @@ _SUBJECT = "model reply"
 _REFUSING = frozenset({400, 404, 422})
 _OTHER_CAUSES = frozenset({"model_not_found", "context_length_exceeded", "content_filter"})
 _SHOWN_FINDINGS = 10
+_MOST_STARTS = 1_000
+"""Braces at which an object is looked for: nesting without end would take a while at each."""
 _LEVELS = _STRICT_SCHEMA, _JSON_OBJECT, _WORDS_ALONE = (0, 1, 2)
 
 
@@ -156,7 +158,9 @@ def _objects_in(answer: str) -> Iterator[str]:
     """The JSON objects in a text that may have fences, a preamble or thoughts around them."""
     decoder = json.JSONDecoder()
     start = answer.find("{")
-    while start >= 0:
+    for _ in range(_MOST_STARTS):
+        if start < 0:
+            return
         try:
             _, end = decoder.raw_decode(answer, start)
             yield answer[start:end]

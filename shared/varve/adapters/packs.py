@@ -11,11 +11,25 @@ files within the table.
 
 from collections.abc import Mapping
 from io import BytesIO
+from struct import error as struct_error
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zlib import error as zlib_error
 
 FOLDER = "packs"
 MAX_BYTES = 1024 * 1024
 """Larger commits get none: most readers fetch each file of such a commit as quickly."""
+_UNREADABLE = (
+    BadZipFile,
+    EOFError,
+    LookupError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct_error,
+    zlib_error,
+)
+"""All that `zipfile` raises at bytes that are no archive, or no longer one."""
 
 
 def pack_name(before: int) -> str:
@@ -44,5 +58,5 @@ def unpack(data: bytes) -> dict[str, bytes]:
     try:
         with ZipFile(BytesIO(data)) as archive:
             return {info.filename: archive.read(info) for info in archive.infolist()}
-    except BadZipFile:
+    except _UNREADABLE:
         return {}

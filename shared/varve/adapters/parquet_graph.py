@@ -10,7 +10,7 @@ from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.triple import Triple, TripleOperation
-from varve.ports import Objects
+from varve.ports import Objects, StoredObject
 
 if TYPE_CHECKING:
     from varve.adapters.graph_table import GraphTable
@@ -33,12 +33,15 @@ class ParquetGraph:
         return self.open(scope).triples()
 
     def open(self, scope: Scope) -> "GraphTable":
-        """The agent's table as it is stored now: one GET, and no loading where nothing has changed."""
+        """The agent's table as it is stored now: one GET, and no loading where nothing has changed.
+
+        Raises Damaged, as all of this class that reads: the object is not such a table.
+        """
         stored = self._objects.get(_key(scope))
         etag = stored.etag if stored else None
         with self._lock:
             if self._opened is None or self._opened[:2] != (scope, etag):
-                self._opened = (scope, etag, _table(stored.data if stored else None))
+                self._opened = (scope, etag, _table(scope, stored))
             return self._opened[2]
 
     def counts(self, scope: Scope) -> tuple[int, int]:
@@ -46,9 +49,13 @@ class ParquetGraph:
 
     def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
         from varve.adapters import graph_sandbox
+        from varve.adapters.graph_table import require_footer
 
         stored = self._objects.get(_key(scope))
-        return graph_sandbox.query(stored.data if stored else _table(None).encoded(), sql, limits)
+        if stored is None:
+            return graph_sandbox.query(_table(scope, None).encoded(), sql, limits)
+        require_footer(_key(scope), stored.data)
+        return graph_sandbox.query(stored.data, sql, limits)
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
         """Fold the operations in; the number of those that were new.
@@ -59,7 +66,7 @@ class ParquetGraph:
         """
         for _ in range(MAX_RACES):
             stored = self._objects.get(_key(scope))
-            table = _table(stored.data if stored else None)
+            table = _table(scope, stored)
             try:
                 new = change(table, operations)
                 if new is None:
@@ -126,10 +133,10 @@ def _names_with(aliases: dict[str, TripleOperation], operations: Sequence[Triple
     return triple.stated_names({**aliases, **{o.id: o for o in stated}}.values()) if stated else None
 
 
-def _table(data: bytes | None) -> "GraphTable":
+def _table(scope: Scope, stored: StoredObject | None) -> "GraphTable":
     from varve.adapters.graph_table import GraphTable
 
-    return GraphTable(data)
+    return GraphTable(stored.data if stored else None, _key(scope))
 
 
 def _key(scope: Scope) -> str:

@@ -18,10 +18,11 @@ half a mark that is left for planning is planned, found to change nothing, and s
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 
-from varve.domain.calendar import Grain, Period, iso, parse_instant
+from varve.domain.calendar import EARLIEST, Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
 from varve.domain.ledger import (
     DUE,
@@ -146,5 +147,11 @@ def _narrowed(folder: str, scope: Scope | None) -> str:
 
 
 def _failure(stored: StoredObject) -> Failure:
-    body = json.loads(stored.data)
-    return Failure(body["attempts"], body["reason"], parse_instant(body["nextTry"]))
+    """What is noted; a note that cannot be read is of one failure, to be tried again at once.
+
+    A pass reads the notes of all agents: one that is damaged must not stop the others' nights.
+    """
+    with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        body = json.loads(stored.data)
+        return Failure(int(body["attempts"]), str(body["reason"]), parse_instant(body["nextTry"]))
+    return Failure(1, "the note of its failure is damaged", EARLIEST)

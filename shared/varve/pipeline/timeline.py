@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain, Period, iso
+from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Message
+from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
 from varve.ports import Objects
@@ -44,9 +45,7 @@ class TakenIn:
         self._objects = objects
         stored = objects.get(self._key)
         self._etag = stored.etag if stored else None
-        known = json.loads(stored.data) if stored else {"messages": {}}
-        self._ids: dict[str, str] = known["messages"]
-        self._erased: int = known.get("erased", 0)
+        self._ids, self._erased = _taken_in(self._key, stored.data) if stored else ({}, 0)
 
     def __len__(self) -> int:
         return len(self._ids) + self._erased
@@ -135,8 +134,8 @@ def messages_of_day(
     folder = f"timeline/{scope}/{day}" + (f"/{conversation_id}" if conversation_id else "")
     for info in objects.list(folder):
         stored = objects.get(info.key)
-        for line in stored.data.decode().splitlines() if stored else ():
-            yield info.key.split("/")[4], json.loads(line)
+        for line in _lines(info.key, stored.data) if stored else ():
+            yield info.key.split("/")[4], line
 
 
 def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
@@ -197,6 +196,27 @@ def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
     over = {key.split("/")[4] for key in doomed} - kept
     objects.delete(doomed)
     objects.delete([_taken_in_key(scope, conversation_id) for conversation_id in sorted(over)])
+
+
+def _taken_in(key: str, data: bytes) -> tuple[dict[str, str], int]:
+    """The messages by their hashes, and how many have been forgotten."""
+    with intact(key):
+        known = json.loads(data)
+        ids = {str(id_): str(words) for id_, words in known["messages"].items()}
+        return ids, int(known.get("erased", 0))
+
+
+def _lines(key: str, data: bytes) -> list[dict[str, Any]]:
+    with intact(key):
+        return [_checked(json.loads(line)) for line in data.decode().splitlines()]
+
+
+def _checked(line: dict[str, Any]) -> dict[str, Any]:
+    """The line itself. Raises KeyError, TypeError, ValueError: it is none."""
+    parse_instant(line["at"])
+    if not isinstance(line["position"], int) or Message.model_validate(line["message"]).id is None:
+        raise ValueError("not a message as it was kept")
+    return line
 
 
 def _line(said: Said, user_id: str | None) -> dict[str, Any]:
