@@ -21,6 +21,13 @@ unit: $(READY) ## run the fast tests only
 faults: $(READY) ## a thousand seeded runs under faults; SEEDS=7 plays one again, SEEDS=0-9 a few
 	VARVE_FAULT_SEEDS=$(or $(SEEDS),0-999) $(BIN)/python -m pytest -q -s tests/e2e/test_faults.py
 
+contract-rgw: $(READY) ## the stores' contract suites on a Ceph RADOS gateway, where Debian's packages are installed
+	$(BIN)/python -m tests.support.rados_gateway
+
+fuzz: $(READY) ## every parser under a coverage-guided fuzzer; MINUTES=5, PARSER="write message" for one
+	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install -q "atheris>=3.0,<3.1"
+	PYTHONPATH=shared:. $(BIN)/python -m tests.support.fuzzing $(or $(MINUTES),5) "$(PARSER)"
+
 lint: $(READY) ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -59,4 +66,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults lint check format validate audit image-test lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint check format validate audit image-test lock clean

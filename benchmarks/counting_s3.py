@@ -86,6 +86,8 @@ class CountingS3:
         assert self._process.stdin is not None
         self._process.stdin.close()  # the child ends with its standard input
         self._process.wait(timeout=30)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
 
     def environment(self) -> dict[str, str]:
         """The variables that lead every S3 client here."""

@@ -17,11 +17,10 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any, Protocol
 
-import boto3
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.moto_process import MotoServer
+from tests.support.s3 import s3_server
 from varve.adapters.graph_table import SCHEMA
 from varve.adapters.in_memory import InMemoryGraph
 from varve.adapters.objects import local_objects, s3_objects
@@ -45,15 +44,8 @@ class Graph(GraphReader, GraphWriter, Protocol):
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
-    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
-    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
-            patch.setenv(name, value)
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        client.close()
-        yield server.endpoint
+    with s3_server(BUCKET) as endpoint:
+        yield endpoint
 
 
 def directory(root: Path) -> Callable[[], Objects]:

@@ -10,11 +10,10 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import boto3
 import pytest
 
 from tests.support.loopback import LoopbackHandler, LoopbackServer
-from tests.support.moto_process import MotoServer
+from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.objects import (
     PROBE_KEY,
@@ -38,12 +37,8 @@ prefixes = (f"prefix-{number}" for number in count())
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        point_aws_at(server.endpoint, patch)
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        client.close()
-        yield server.endpoint
+    with s3_server(BUCKET) as endpoint:
+        yield endpoint
 
 
 def point_aws_at(endpoint: str, patch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
-import boto3
 import numpy as np
 import pytest
 
-from tests.support.moto_process import MotoServer
+from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance import LanceRecords
 from varve.adapters.objects import lance_options, local_objects, s3_objects
@@ -43,15 +42,8 @@ class Records(MemoryReader, MemoryWriter, Protocol):
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
-    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
-    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
-            patch.setenv(name, value)
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        client.close()
-        yield server.endpoint
+    with s3_server(BUCKET) as endpoint:
+        yield endpoint
 
 
 def in_memory(_: Path) -> Callable[[], Records]:

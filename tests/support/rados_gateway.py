@@ -1,6 +1,8 @@
 """A Ceph RADOS gateway on loopback, from Debian's packages: an S3 server that nobody here wrote.
 
-    apt-get install radosgw ceph-mon ceph-osd ceph-mgr
+`python -m tests.support.rados_gateway` runs the contract suites of the stores on it (`make contract-rgw`).
+
+    apt-get install --no-install-recommends radosgw ceph-mon ceph-osd ceph-mgr
 
 One monitor, one manager and one storage daemon that keeps everything in memory, all below a directory
 that goes when it stops. The gateway does not start without cephx, so there are keys.
@@ -11,10 +13,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from socket import socket
+from tempfile import TemporaryDirectory
 from typing import Self
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
@@ -32,6 +36,7 @@ PROGRAMS = (
     "radosgw",
     "radosgw-admin",
 )
+PACKAGES = "radosgw ceph-mon ceph-osd ceph-mgr"
 PATIENCE_SECONDS = 180
 ALL_CAPS = ("--cap", "mon", "allow *", "--cap", "osd", "allow *", "--cap", "mgr", "allow *")
 CONF = """\
@@ -55,6 +60,7 @@ osd_pool_default_pg_autoscale_mode = off
 osd_crush_chooseleaf_type = 0
 mon_allow_pool_size_one = true
 auth_allow_insecure_global_id_reclaim = false
+mon_data_avail_crit = 1
 [mon.a]
 mon_data = {home}/mon
 [mgr.x]
@@ -78,7 +84,7 @@ def missing_programs() -> list[str]:
 class RadosGateway:
     """The cluster and its gateway; `with RadosGateway(directory) as gateway: gateway.endpoint`."""
 
-    ACCESS_KEY, SECRET_KEY = "testing", "testing-secret"
+    KEY = "testing"
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -106,9 +112,8 @@ class RadosGateway:
         (self._home / "ceph.conf").write_text(conf)
         for name in ("mon", "mgr", "osd", "rgw"):
             (self._home / name).mkdir()
-        _run(
-            "ceph-authtool", "--create-keyring", keyring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *"
-        )
+        _run("ceph-authtool", "--create-keyring", keyring)
+        _run("ceph-authtool", keyring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *")
         for name in ("client.admin", "mgr.x", "osd.0", "client.rgw"):
             _run("ceph-authtool", keyring, "--gen-key", "-n", name, *ALL_CAPS)
         _run("monmaptool", "--create", "--add", "a", self._monitor, "--fsid", fsid, map_)
@@ -118,8 +123,9 @@ class RadosGateway:
         self._start("ceph-mgr", "-i", "x")
 
     def _stores(self) -> None:
-        self._run("ceph", "osd", "new", str(uuid4()))
-        self._run("ceph-osd", "-i", "0", "--mkfs")
+        osd = str(uuid4())
+        self._run("ceph", "osd", "new", osd)
+        self._run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", osd)
         self._start("ceph-osd", "-i", "0")
         self._until("osd is up", lambda: b"1 up" in self._run("ceph", "osd", "stat"))
 
@@ -128,7 +134,7 @@ class RadosGateway:
         self._until("gateway answers", self._answers)
         self._run(
             *("radosgw-admin", "-n", "client.rgw", "user", "create", "--uid=tests", "--display-name=tests"),
-            *(f"--access-key={self.ACCESS_KEY}", f"--secret-key={self.SECRET_KEY}"),
+            *(f"--access-key={self.KEY}", f"--secret-key={self.KEY}"),
         )
 
     def _answers(self) -> bool:
@@ -174,3 +180,22 @@ def _free_port() -> int:
     with socket() as taken:
         taken.bind((LOOPBACK, 0))
         return int(taken.getsockname()[1])
+
+
+SUITES = ("objects", "records", "replica", "lance_upkeep", "graph", "profiles", "concurrent_writers")
+
+
+def main() -> int:
+    """Run the suites on a gateway; says so and returns 0 where there is none to be had."""
+    if missing := missing_programs():
+        print(f"NOT RUN: {', '.join(missing)} not installed (apt-get install {PACKAGES})")
+        return 0
+    suites = [f"tests/contract/test_{name}.py" for name in SUITES]
+    with TemporaryDirectory() as home, RadosGateway(Path(home)) as gateway:
+        print(f"Ceph RADOS gateway at {gateway.endpoint}", flush=True)
+        given = {**os.environ, "VARVE_TEST_S3": gateway.endpoint}
+        return subprocess.run([sys.executable, "-m", "pytest", "-q", *suites], env=given).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

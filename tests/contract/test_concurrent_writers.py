@@ -1,0 +1,161 @@
+"""Invariant 4 without the queue: two and eight writers on one store and one graph, all at once.
+
+Nobody should run them so; where somebody does, no acknowledged row is lost and no id is there twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, embedded
+from tests.support.moto_process import PROJECT
+from tests.support.s3 import s3_server
+from varve.adapters.lance import LanceRecords
+from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.adapters.parquet_graph import ParquetGraph
+from varve.adapters.replicas import Caching
+from varve.domain.calendar import Grain
+from varve.domain.errors import Retryable
+from varve.domain.query import Filter
+from varve.ports import Objects
+
+BUCKET = "varve-writers"
+MODEL = f"words:{DIMENSIONS}"
+COMMITS, TRIES = 3, 20
+EVERYBODYS = [f"Everybody says {n}." for n in range(3)]
+"""Texts, and so ids, that every writer writes in each of its commits."""
+
+
+def objects_at(root: str) -> Objects:
+    bucket, _, prefix = root.removeprefix("s3://").partition("/")
+    return s3_objects(bucket, prefix) if root.startswith("s3://") else local_objects(Path(root))
+
+
+def records_at(root: str, cache: Path) -> LanceRecords:
+    options = lance_options() if root.startswith("s3://") else None
+    return LanceRecords(root, objects_at(root), options, caching=Caching(cache))
+
+
+class Writer:
+    """One process's worth of a writer: what it was acknowledged, and how often it had to try again."""
+
+    def __init__(self, root: str, number: int, cache: Path) -> None:
+        self._records, self._graph = records_at(root, cache), ParquetGraph(objects_at(root))
+        self._number = number
+        self.texts: list[str] = []
+        self.objects: list[str] = []
+        self.retries = 0
+
+    def run(self) -> Writer:
+        for turn in range(COMMITS):
+            texts = [f"Writer {self._number} says {turn}-{n}." for n in range(3)] + EVERYBODYS
+            self._until_acknowledged(self._write, texts)
+            self.texts += texts
+            place = f"Place {self._number}-{turn}"
+            self._until_acknowledged(self._tell, place)
+            self.objects += [place, "Everywhere"]
+        self._records.finish()
+        return self
+
+    def _write(self, texts: Sequence[str]) -> None:
+        self._records.upsert(ACME, Grain.WORKING, embedded(*map(a_record, texts)), MODEL)
+
+    def _tell(self, place: str) -> None:
+        both = [an_operation(place, "visited"), an_operation("Everywhere", "visited")]
+        self._graph.apply(ACME, both)
+
+    def _until_acknowledged(self, write: Any, what: Any) -> None:
+        """As the queue would: what could not be written is delivered again."""
+        for _ in range(TRIES):
+            try:
+                return write(what)
+            except Retryable:
+                self.retries += 1
+        raise AssertionError(f"not written after {TRIES} tries")
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    with s3_server(BUCKET) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["directory", "s3"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "directory":
+        return str(tmp_path / "store")
+    request.getfixturevalue("s3")
+    return f"s3://{BUCKET}/{request.node.name.replace('[', '-').rstrip(']')}"
+
+
+def as_threads(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
+    writers = [Writer(root, number, cache) for number in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        return [told(writer) for writer in pool.map(Writer.run, writers)]
+
+
+def as_processes(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
+    """All wait for a line on their input, so that none has finished before another begins."""
+    command = [sys.executable, "-m", "tests.contract.test_concurrent_writers", root]
+    given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
+    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    running = [
+        subprocess.Popen([*command, str(number)], cwd=PROJECT, env=given, **options)
+        for number in range(count)
+    ]
+    try:
+        for process in running:
+            assert process.stdout.readline() == "ready\n"
+        for process in running:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return [json.loads(process.communicate(timeout=300)[0]) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+
+
+def told(writer: Writer) -> dict[str, Any]:
+    return {"texts": writer.texts, "objects": writer.objects, "retries": writer.retries}
+
+
+@pytest.mark.parametrize("kind", [as_threads, as_processes], ids=["threads", "processes"])
+@pytest.mark.parametrize("count", [2, 8])
+def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
+    root: str, count: int, kind: Any, tmp_path: Path
+) -> None:
+    began = time.perf_counter()
+    acknowledged = kind(root, count, tmp_path)
+    took = time.perf_counter() - began
+    reader = records_at(root, tmp_path / "reader")
+    rows = reader.browse(ACME, Grain.WORKING, where=Filter(), limit=10_000)
+    told_texts = {text for each in acknowledged for text in each["texts"]}
+    assert Counter(row.content for row in rows) == dict.fromkeys(told_texts, 1)
+    assert len({row.id for row in rows}) == len(rows) == count * COMMITS * 3 + len(EVERYBODYS)
+    triples = ParquetGraph(objects_at(root)).triples(ACME)
+    assert Counter(t.evidence[0].object for t in triples) == dict.fromkeys(
+        {name for each in acknowledged for name in each["objects"]}, 1
+    )
+    retries = sum(each["retries"] for each in acknowledged)
+    print(f"\n{count} {kind.__name__} {root[:2]}: {len(rows)} rows, {retries} deliveries again, {took:.1f} s")
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as own:
+        this = Writer(sys.argv[1], int(sys.argv[2]), Path(own))
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(json.dumps(told(this.run())))
