@@ -108,9 +108,12 @@ class CountingS3:
         """What was asked since the last reset."""
         return Counts(**self._ask("counts"))
 
-    def keys(self) -> set[tuple[str, str]]:
-        """What was asked for since the last reset: kind of request and key, of a listing its prefix."""
-        return {(kind, key) for kind, key in self._ask("keys")["keys"]}
+    def touched(self) -> set[tuple[str, str, str]]:
+        """What was asked for since the last reset: by whose access key, what kind of request, which key.
+
+        Of a listing it is the prefix.
+        """
+        return {(who, kind, key) for who, kind, key in self._ask("keys")["keys"]}
 
     def reset(self) -> None:
         """Count from zero."""
@@ -187,7 +190,7 @@ class _Reply:
 class _Log:
     """One row per request: kind, key prefix, bytes in, bytes out, start and end; and all keys by kind."""
 
-    keys: set[tuple[str, str]] = field(default_factory=set)
+    keys: set[tuple[str, str, str]] = field(default_factory=set)
     rows: list[tuple[str, str, int, int, float, float]] = field(default_factory=list)
 
     def counts(self) -> dict[str, Any]:
@@ -377,6 +380,12 @@ class _Bucket:
         )
 
 
+def _credential(request: _Request) -> str:
+    """The access key that signed the request; signatures are not checked."""
+    found = re.search(r"Credential=([^/,]+)/", request.headers.get("authorization", ""))
+    return found[1] if found else ""
+
+
 def _range(text: str, size: int) -> tuple[int, int]:
     """From and until, of `bytes=0-9`, `bytes=10-` or `bytes=-10`."""
     first, _, last = text.removeprefix("bytes=").partition("-")
@@ -432,7 +441,7 @@ class _Server:
         if self._delay:
             await asyncio.sleep(self._delay)
         kind, key, reply = self._bucket.answer(request)
-        self._log.keys |= {(kind, each) for each in key.split("\0")}
+        self._log.keys |= {(_credential(request), kind, each) for each in key.split("\0")}
         out = 0 if kind == "HEAD" else len(reply.body)
         self._log.rows.append((kind, _prefix(key), len(request.body), out, started, perf_counter()))
         return reply

@@ -134,7 +134,7 @@ def test_only_adapters_import_the_outside_worlds_libraries() -> None:
 
 def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
     parts = {f"{name}_parts.py" for name in ("context", "embedder", "privacy", "transfer")}
-    root = {"bootstrap.py", "application.py", *parts}
+    root = {"bootstrap.py", "application.py", "scoping.py", *parts}
     allowed = {*(f"shared/varve/{module}" for module in root), *map(name, HANDLERS)}
     found = {
         name(path)

@@ -24,7 +24,7 @@ def lambda_handler(event: Any, context: LambdaContext) -> Any:
     app: Application = application()
 
     def answer(call: ToolCall) -> dict[str, Any]:
-        response = app.search(call.scope, parse_search_request(call.arguments))
+        response = app.of(call.scope).search(call.scope, parse_search_request(call.arguments))
         metrics.add_metric("SearchResults", MetricUnit.Count, len(response.results))
         return response.to_dict()
 

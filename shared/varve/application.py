@@ -17,7 +17,7 @@ from varve.domain.triple import TripleOperation
 from varve.erasing import Erased, Reread
 from varve.erasing_ports import StoreInspector
 from varve.experience_messages import carries_outcome, read_outcome, send_outcome
-from varve.messages import WriteTriples, read_ingest, send_triples
+from varve.messages import IngestMessage, WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
 from varve.pipeline import extract as extracting
@@ -30,6 +30,7 @@ from varve.pipeline.ledger import Ledger
 from varve.pipeline.reread import reread
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
+from varve.scoping import Scoped
 from varve.settings import read_settings
 from varve.transferring import Transferring
 from varve.views import View, Views
@@ -49,6 +50,14 @@ class Application:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._extracted: list[ExtractOutcome] = []
+        self._scoped = Scoped(parts, Application)
+
+    def of(self, scope: Scope) -> "Application":
+        """The same for this agent alone: where a role for that is configured, S3 refuses it all else.
+
+        For the time of one request, as the credentials expire. Raises Misconfigured, Retryable.
+        """
+        return self._scoped.of(scope) or self
 
     @property
     def queued(self) -> bool:
@@ -156,6 +165,10 @@ class Application:
         if isinstance(message, Erased):
             return None
         scope = message.scope if isinstance(message, Reread) else message.conversation.scope
+        self._extracted.append(self.of(scope)._take_in(message, scope))
+        return None
+
+    def _take_in(self, message: IngestMessage | Reread, scope: Scope) -> ExtractOutcome:
         config = self.parts.config(scope.workspace)
         privacy = self.parts.privacy(config, scope.workspace)
         tools: dict[str, Any] = {
@@ -165,13 +178,10 @@ class Application:
             "objects": self.parts.objects,
         }
         if isinstance(message, Reread):
-            outcome = reread(message, config.zone, **tools)
-        else:
-            # Filtered again, for whoever put it on the queue may not have gone through ingest.
-            private, thresholds = privacy.delivered(message), config.experience.thresholds
-            outcome = extracting.extract(private, config.zone, **tools, thresholds=thresholds)
-        self._extracted.append(outcome)
-        return None
+            return reread(message, config.zone, **tools)
+        # Filtered again, for whoever put it on the queue may not have gone through ingest.
+        private, thresholds = privacy.delivered(message), config.experience.thresholds
+        return extracting.extract(private, config.zone, **tools, thresholds=thresholds)
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode: on the ingest queue where there is one, else at once."""
@@ -193,7 +203,7 @@ class Application:
     @cached_property
     def nights(self) -> Nights:
         """What the schedules start: summaries and cleanup."""
-        return Nights(self.parts, self.ledger, self.write_queue)
+        return Nights(self.parts, self.ledger, self.write_queue, lambda scope: self.of(scope).nights)
 
     @cached_property
     def knowledge(self) -> "Knowledge":

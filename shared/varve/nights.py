@@ -39,9 +39,11 @@ class Pass:
 class Nights:
     """Planning, summarizing and cleanup over one set of parts; what they change goes to the write queue."""
 
-    def __init__(self, parts: Parts, ledger: Ledger, write_queue: Queue) -> None:
+    def __init__(
+        self, parts: Parts, ledger: Ledger, write_queue: Queue, of: "Callable[[Scope], Nights]"
+    ) -> None:
         self.parts, self.ledger = parts, ledger
-        self._write_queue = write_queue
+        self._write_queue, self._of = write_queue, of
 
     def plan(self, grain: Grain, now: datetime) -> Pass:
         """Put the grain's due periods of all agents on the work queue."""
@@ -93,10 +95,10 @@ class Nights:
                 # A pass that is run again later learns, and fails, when it is run: who fails then
                 # waits from then on. What it does was decided by the time it was scheduled for.
                 now = max(planned_at, self.parts.clock())
-                outcome.count(self._summarize(scope, period, now))
+                outcome.count(self._of(scope)._summarize(scope, period, now))
                 outcome.lag_seconds = max(outcome.lag_seconds, (now - planned_at).total_seconds())
             case CleanAgent(scope, notes, planned_at):
-                self._clean_noted(scope, notes, planned_at, outcome)
+                self._of(scope)._clean_noted(scope, notes, planned_at, outcome)
 
     def _clean_noted(self, scope: Scope, notes: Sequence[str], now: datetime, outcome: "WorkOutcome") -> None:
         """Clean up the grains that the notes name; nothing is asked where another delivery has done it."""

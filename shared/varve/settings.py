@@ -45,6 +45,7 @@ class Settings:
     api_key_secret: str | None = None
     default_plan: Plan = Plan.FREE
     identities: Mapping[str, Scope] | None = None
+    scoped_role: str | None = None
     cache_directory: Path = field(default_factory=lambda: Path(gettempdir()))
     cache_bytes: int = DEFAULT_CACHE_MEGABYTES * 10**6
     max_staleness: timedelta = timedelta(0)
@@ -79,6 +80,7 @@ def read_settings(environment: Mapping[str, str], store: str | None = None) -> S
         api_key_secret=environment.get("VARVE_API_KEY_SECRET") or None,
         default_plan=_plan(environment.get("VARVE_DEFAULT_PLAN") or "free"),
         identities=_identities(environment.get("VARVE_IDENTITIES") or "{}"),
+        scoped_role=environment.get("VARVE_SCOPED_ROLE") or None,
         cache_directory=Path(environment.get("VARVE_CACHE_DIR") or gettempdir()).expanduser(),
         cache_bytes=_whole(environment, "VARVE_CACHE_MEGABYTES", DEFAULT_CACHE_MEGABYTES) * 10**6,
         max_staleness=timedelta(seconds=_whole(environment, "VARVE_MAX_STALENESS_SECONDS", 0)),

@@ -56,6 +56,7 @@ VARIABLES = {
     "VARVE_API_KEY_SECRET",
     "VARVE_DEFAULT_PLAN",
     "VARVE_IDENTITIES",
+    "VARVE_SCOPED_ROLE",
     "POWERTOOLS_SERVICE_NAME",
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
@@ -125,7 +126,7 @@ def test_a_function_gets_only_variables_that_are_documented(stack: sam.Template,
         (
             "SummarizeFunction",
             "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_SUMMARY_QUEUE_URL VARVE_LLM VARVE_EMBEDDER"
-            " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN",
+            " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN VARVE_SCOPED_ROLE",
         ),
         ("CleanupFunction", "VARVE_STORE VARVE_SUMMARY_QUEUE_URL"),
     ],
@@ -338,7 +339,10 @@ def test_every_function_has_a_role_of_its_own_and_no_managed_policy(stack: sam.T
     roles = sam.of_type(stack, "AWS::IAM::Role")
     own = {_function(stack, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS}
     assert len(own) == len(FUNCTIONS)
-    assert roles.keys() - own == {"SummarizeScheduleRole", "CleanupScheduleRole"}
+    assert roles.keys() - own == {
+        *("SummarizeScheduleRole", "CleanupScheduleRole"),
+        *("AgentReaderRole", "AgentWorkerRole"),
+    }
     assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
 
 
@@ -361,6 +365,9 @@ def test_copies_of_stores_fit_on_the_functions_disks_while_one_is_compacted(stac
 def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
     actions = {action for it in _allowed(stack, "SearchFunction") for action in _listed(it["Action"])}
     reading = {"s3:GetObject", "s3:ListBucket", "secretsmanager:GetSecretValue"}
+    (reader,) = sam.of_type(stack, "AWS::IAM::Role")["AgentReaderRole"]["Policies"]
+    statements = reader["PolicyDocument"]["Statement"]
+    assert {action for it in statements for action in _listed(it["Action"])} <= reading
     assert actions <= reading | {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import obstore
@@ -148,10 +149,12 @@ def custom_endpoint() -> str | None:
     return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
 
 
-def s3_objects(bucket: str, prefix: str) -> ObstoreObjects:
-    """The objects of an S3 prefix; region, credentials and endpoint from the standard AWS variables."""
+def s3_objects(
+    bucket: str, prefix: str, credentials: Mapping[str, str] = MappingProxyType({})
+) -> ObstoreObjects:
+    """The objects of an S3 prefix; region, endpoint and, unless given, credentials from AWS's variables."""
     endpoint = custom_endpoint()
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {**credentials}
     if endpoint:
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
