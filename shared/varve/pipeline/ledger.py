@@ -137,6 +137,15 @@ class Ledger:
             notes.setdefault(Scope(workspace, agent), []).append(info.key)
         return {scope: tuple(keys) for scope, keys in notes.items()}
 
+    def expired_of(self, scope: Scope, now: datetime) -> tuple[str, ...]:
+        """One agent's notes that are over: a request for the hours, and one for each of these.
+
+        No name of anybody else is asked for.
+        """
+        this_hour = now.astimezone(UTC).strftime("%Y-%m-%dT%H")
+        over = (hour for hour in self._objects.folders(EXPIRY) if hour <= this_hour)
+        return tuple(info.key for hour in over for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}"))
+
     def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
         """Those of the notes that nobody has settled yet."""
         return tuple(note for note in notes if self._objects.get(note) is not None)

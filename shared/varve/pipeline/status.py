@@ -47,7 +47,7 @@ def status(
         "grains": grains,
         "backlog": {
             "periods": len(closed) - len(failures),
-            "cleanups": len({noted_grain(note) for note in ledger.expiring(now).get(scope, ())}),
+            "cleanups": len({noted_grain(note) for note in ledger.expired_of(scope, now)}),
         },
         "graph": {
             "triples": triples,
