@@ -38,12 +38,15 @@ def _filled(value: Any, scope: Scope) -> Any:
         return _substituted(value["Fn::Sub"], scope)
     if isinstance(value, dict):
         return {name: _filled(inner, scope) for name, inner in value.items()}
-    return [_filled(inner, scope) for inner in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_filled(inner, scope) for inner in value]
+    return _substituted(value, scope) if isinstance(value, str) else value
 
 
 def _substituted(text: str, scope: Scope) -> str:
     for tag, id_ in tags_of(scope).items():
-        text = text.replace(f"${{!aws:PrincipalTag/{tag}}}", id_)
+        # Fn::Sub turns ${!x} into ${x}.
+        text = text.replace("${!", "${").replace(f"${{aws:PrincipalTag/{tag}}}", id_)
     text = text.replace("${Bucket.Arn}", "arn:aws:s3:::{bucket}")
     assert "${" not in text
     return text

@@ -188,7 +188,7 @@ WITHOUT = (
     "replaces_the_version or replacement_whose or replace_one_version or a_counter_that or "
     "ignores_if_none_match or a_missing_right"
 )
-"""Tests that replace under a tag, which Ceph 16 refuses (docs/reliability.md), and two that bring servers along."""
+"""Tests that replace under a tag, which Ceph 16 refuses, and two with servers of their own."""
 
 
 def main() -> int:

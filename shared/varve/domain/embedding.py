@@ -33,7 +33,7 @@ def dimensions_of(model: str) -> int:
 
 
 def require_vectors(records: Iterable[EmbeddedRecord], model: str) -> None:
-    """Raises Rejected unless every vector has the dimensions that the model's name says, all of them finite."""
+    """Raises Rejected unless every vector is of as many finite numbers as the model's name says."""
     width = dimensions_of(model)
     for embedded in records:
         if embedded.vector.shape != (width,) or not np.isfinite(embedded.vector).all():
