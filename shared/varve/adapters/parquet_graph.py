@@ -81,7 +81,7 @@ class ParquetGraph:
         doomed = frozenset(operation_ids)
         for _ in range(MAX_RACES):
             stored = self._objects.get(_key(scope))
-            table = _table(stored.data if stored else None)
+            table = _table(scope, stored)
             try:
                 gone = _take_back(table, doomed)
                 etag = stored.etag if stored else None
