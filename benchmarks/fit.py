@@ -52,8 +52,13 @@ def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
         whole, focus = embedder.embed([asked.text, question.focus(names_in(question, [columns]))])
         sought = Sought(question, whole, focus, embedder.embed_words)
         found = signals(sought, [columns], Filter(), NOW, BALANCED)
-        holds = np.array([bool(asked.evidence & set(columns.sources[row])) for row in found.row], np.float32)
-        rows.append((np.stack([found.values[name] for name in names], axis=1), holds, asked.category))
+        holds = np.array(
+            [bool(asked.evidence & set(columns.sources[row])) for row in range(len(found))], np.float32
+        )
+        nothing = np.zeros(len(found), np.float32)
+        rows.append(
+            (np.stack([found.values.get(name, nothing) for name in names], axis=1), holds, asked.category)
+        )
     return rows
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.lexical import Floats, Ints, Lexical, index_texts, words
+from varve.domain.occurrences import Met
+from varve.domain.places import Places, places_of
 from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.stopwords import STOP_WORDS
@@ -56,90 +58,11 @@ class Codes:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Where in which conversation something was said, in order; records of one message share a place.
-
-    `of` is each row's place, `starts` the first place of each conversation, and a record without a
-    conversation has a place of its own.
-    """
-
-    of: Ints
-    conversation: Ints
-    starts: Ints
-    joints: dict[int, Floats] = field(default_factory=dict, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.conversation)
-
-    @cached_property
-    def counts(self) -> Floats:
-        """How many rows each place has, at least 1."""
-        return np.maximum(1, np.bincount(self.of, minlength=len(self))).astype(np.float32)
-
-    @cached_property
-    def sessions(self) -> Ints:
-        """The number of each place's conversation in the order of `starts`."""
-        return np.repeat(np.arange(len(self.starts), dtype=np.int32), np.diff([*self.starts, len(self)]))
-
-    @cached_property
-    def of_rows(self) -> Ints:
-        """The number of each row's conversation."""
-        return self.sessions[self.of]
-
-    @cached_property
-    def opening(self) -> Floats:
-        """How near each row is to the start of its conversation: 1 at the first place, then falling."""
-        rank = np.arange(len(self)) - self.starts[self.sessions]
-        return (1 / (1 + rank / 2)).astype(np.float32)[self.of]
-
-    def shifted(self, values: Floats, by: int) -> Floats:
-        """The value that stands `by` places on in the same conversation; 0 where there is none."""
-        out = np.zeros_like(values)
-        if abs(by) >= len(self):
-            return out
-        here, there = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
-        out[here] = values[there] * self._together(abs(by))
-        return out
-
-    def around(self, values: Floats, reach: int) -> Floats:
-        """The sum over each place and those up to `reach` on either side."""
-        out = values.copy()
-        for by in range(1, reach + 1):
-            if by < len(self):
-                joint = self._together(by).reshape(-1, *(1,) * (values.ndim - 1))
-                out[:-by] += values[by:] * joint
-                out[by:] += values[:-by] * joint
-        return out
-
-    def best_around(self, values: Floats, reach: int) -> Floats:
-        """The greatest over each place and those up to `reach` on either side; values are not negative."""
-        out = values.copy()
-        for by in range(1, reach + 1):
-            if by < len(self):
-                joint = self._together(by)
-                np.maximum(out[:-by], values[by:] * joint, out=out[:-by])
-                np.maximum(out[by:], values[:-by] * joint, out=out[by:])
-        return out
-
-    def _together(self, by: int) -> Floats:
-        """1 where a place and the one `by` on belong to one conversation."""
-        if by not in self.joints:
-            self.joints[by] = (self.sessions[by:] == self.sessions[:-by]).astype(np.float32)
-        return self.joints[by]
-
-    def best(self, by_row: Floats) -> Floats:
-        """The greatest value of each place's rows, at least 0."""
-        out = np.zeros(len(self), np.float32)
-        np.maximum.at(out, self.of, by_row)
-        return out
-
-
-@dataclass(frozen=True, eq=False)
 class Columns:
     """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
 
     `records` makes the Records of some rows, so that only those that may be shown are ever
-    made; `made` keeps what was worked out for a reach.
+    made; `spread` and `known` keep what was worked out for a reach.
     """
 
     ids: Sequence[str]
@@ -154,7 +77,8 @@ class Columns:
     importances: Floats
     vectors: Floats
     records: Callable[[Sequence[int]], list[Record]]
-    made: dict[tuple[str, int], Floats] = field(default_factory=dict, repr=False)
+    spread: dict[int, Floats] = field(default_factory=dict, repr=False)
+    known: dict[int, Met] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -187,7 +111,7 @@ class Columns:
     @cached_property
     def places(self) -> Places:
         """The rows' places."""
-        return _places(self.conversations.of, self.positions)
+        return places_of(self.conversations.of, self.positions)
 
     @cached_property
     def voices(self) -> Mapping[str, frozenset[int]]:
@@ -206,33 +130,32 @@ class Columns:
         return centre
 
     @cached_property
-    def spreads(self) -> Floats:
-        """Each vector's distance from the centre."""
+    def steepness(self) -> Floats:
+        """One over each vector's distance from the centre."""
         # |v - c|^2 = |v|^2 - 2 v.c + |c|^2, without a second matrix of the vectors' size
         lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
         squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
-        spreads: Floats = np.sqrt(np.maximum(squares, 1e-6)).astype(np.float32)
-        return spreads
+        return (1 / np.sqrt(np.maximum(squares, 1e-6))).astype(np.float32)
 
-    def window_lengths(self, reach: int) -> Floats:
-        """How many telling words there are around each place."""
-        if ("lengths", reach) not in self.made:
-            lengths = self.places.around(self.places.best(self.lexical.lengths), reach)
-            self.made["lengths", reach] = lengths
-        return self.made["lengths", reach]
+    def met(self, reach: int) -> Met:
+        """Where words occur, with what is said up to `reach` places around."""
+        if reach not in self.known:
+            places, lengths = self.places, self.lexical.lengths
+            self.known[reach] = Met(self.lexical, places, places.around(places.best(lengths), reach), reach)
+        return self.known[reach]
 
-    def context_spreads(self, reach: int) -> Floats:
-        """The length of the sum of the centred vectors around each place."""
-        if ("spreads", reach) not in self.made:
-            self.made["spreads", reach] = self._context_spreads(reach)
-        return self.made["spreads", reach]
+    def context_steepness(self, reach: int) -> Floats:
+        """One over the length of the sum of the centred vectors around each place."""
+        if reach not in self.spread:
+            self.spread[reach] = self._context_steepness(reach)
+        return self.spread[reach]
 
-    def _context_spreads(self, reach: int) -> Floats:
+    def _context_steepness(self, reach: int) -> Floats:
         sums = np.zeros((len(self.places), self.vectors.shape[1]), np.float32)
         np.add.at(sums, self.places.of, self.vectors - self.centre)
         sums /= self.places.counts[:, None]
-        spreads: Floats = np.linalg.norm(self.places.around(sums, reach), axis=1)
-        return np.maximum(spreads, np.float32(1e-3))
+        spreads: Floats = np.linalg.norm(self.places.around(sums.T, reach), axis=0)
+        return np.float32(1) / np.maximum(spreads, np.float32(1e-3))
 
     @cached_property
     def asking(self) -> Floats:
@@ -278,20 +201,3 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         vectors=vectors,
         records=lambda rows: [records[row] for row in rows],
     )
-
-
-def _places(conversations: Ints, positions: Ints) -> Places:
-    """Rows with a conversation by its number and their position; the others alone, after all of these."""
-    n = len(positions)
-    alone = conversations < 0
-    keys = np.where(alone, np.iinfo(np.int32).max, conversations)
-    within = np.where(alone, np.arange(n), positions)
-    order = np.lexsort((within, keys))
-    new = np.ones(n, np.bool_)
-    new[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[order]) != 0)
-    of = np.empty(n, np.int32)
-    of[order] = np.cumsum(new) - 1
-    conversation = conversations[order][new]
-    first = np.ones(len(conversation), np.bool_)
-    first[1:] = (np.diff(conversation) != 0) | (conversation[1:] < 0)
-    return Places(of, conversation, np.flatnonzero(first).astype(np.int32))

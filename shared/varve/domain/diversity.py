@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from varve.domain.lexical import Floats
 from varve.domain.record import Vector
 
 BALANCE = 0.7
@@ -16,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 def mmr(
-    relevance: Sequence[float], vectors: Sequence[Vector], limit: int, balance: float = BALANCE
+    relevance: Sequence[float], vectors: Sequence[Vector] | Floats, limit: int, balance: float = BALANCE
 ) -> list[int]:
     """The indices of at most `limit` items, in the order in which they are worth reading.
 
@@ -30,15 +31,15 @@ def mmr(
     if not len(relevance):
         return []
     worth = balance * np.asarray(relevance, dtype=np.float64)
-    matrix = np.stack([np.asarray(vector, dtype=np.float32) for vector in vectors])
-    likeness = np.zeros(len(worth))
+    matrix = np.asarray(vectors, dtype=np.float32)
+    cost = (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(np.float64)
+    paid = np.zeros(len(worth))
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
-        scores = worth - (1.0 - balance) * likeness
-        scores[chosen] = -np.inf
-        best = int(np.argmax(scores))
+        best = int((worth - paid).argmax())
         chosen.append(best)
-        likeness = np.maximum(likeness, matrix @ matrix[best])
+        np.maximum(paid, cost[best], out=paid)
+        worth[best] = -np.inf
     return chosen
 
 

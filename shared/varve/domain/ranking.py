@@ -21,6 +21,8 @@ SUMMARY_WEIGHT_YEAR = 1.2
 ASKED_WEIGHT = 1.15
 SPARE = 15
 """How many more than asked for are looked at before repeats go, and four times as many where too few stay."""
+SAME_SCORE = 1e-6
+"""Scores that differ by less are equal: what is left is the order in which they were summed."""
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
 
@@ -136,7 +138,7 @@ def rank(
     if not filled:
         return []
     found = signals(sought, [lane.columns for lane in filled], where, present, strategy)
-    scores = _scores(found, filled, strategy)
+    scores = found.scores(strategy.weights, [lane.weight for lane in filled])
     looked_at = limit + SPARE
     while True:
         best = _best(looked_at, sought, found, scores, filled)
@@ -152,50 +154,36 @@ def rank(
 
 def _best(count: int, sought: Sought, found: Signals, scores: Floats, lanes: Sequence[Lane]) -> list[Ranked]:
     """The rows with the best scores, best first, with all that score like the last of them."""
-    best = [_ranked(int(i), sought, found, float(scores[i]), lanes) for i in _first(scores, count)]
+    first = _first(scores, count)
+    best: list[Ranked] = []
+    for number, (lane, start, size) in enumerate(zip(lanes, found.starts, found.sizes, strict=True)):
+        at = first if size == len(scores) else first[(first >= start) & (first < start + size)]
+        rows = found.rows(number, at)
+        cosines = lane.columns.vectors[rows] @ sought.whole
+        numbers = (rows, scores[at], cosines, found.keyword[at], found.values["recency"][at])
+        for row, score, vector, keyword, fresh in zip(*(column.tolist() for column in numbers), strict=True):
+            best.append(Ranked(lane.columns, row, lane.grain, round(score, 6), vector, keyword, fresh))
     best.sort(key=lambda item: (-item.score, -int(item.columns.event_times[item.row]), item.id))
     return best
-
-
-def _scores(found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> Floats:
-    """The weighted sum of the signals over the sum of the weights above 0, by the lanes' weights."""
-    total = sum(weight for weight in strategy.weights.values() if weight > 0)
-    summed = np.zeros(len(found.row), np.float32)
-    for name, weight in strategy.weights.items():
-        summed += np.float32(weight / total) * found.values[name]
-    by_lane = np.array([lane.weight for lane in lanes], np.float32)
-    scores: Floats = np.clip(summed * by_lane[found.lane], 0, 1)
-    return scores
 
 
 def _parts(item: Ranked, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
     """What each signal adds to a row's score."""
     total = sum(weight for weight in strategy.weights.values() if weight > 0)
     lane = next(number for number, lane in enumerate(lanes) if lane.columns is item.columns)
-    (at,) = np.flatnonzero((found.lane == lane) & (found.row == item.row))
+    admitted = found.admitted[lane]
+    within = item.row if admitted is None else int(np.searchsorted(admitted, item.row))
+    at = found.starts[lane] + within
     share = lanes[lane].weight / total
-    return {name: share * weight * float(found.values[name][at]) for name, weight in strategy.weights.items()}
+    return {name: share * weight * found.value(name, at) for name, weight in strategy.weights.items()}
 
 
-def _first(scores: Floats, count: int) -> npt.NDArray[np.int64]:
+def _first(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     """The rows with the best scores, in no order, with all that score like the last of them."""
     if len(scores) <= count:
         return np.arange(len(scores))
     least = np.partition(scores, len(scores) - count)[len(scores) - count]
-    return np.flatnonzero(scores >= least)
-
-
-def _ranked(i: int, sought: Sought, found: Signals, score: float, lanes: Sequence[Lane]) -> Ranked:
-    lane, row = lanes[found.lane[i]], int(found.row[i])
-    return Ranked(
-        columns=lane.columns,
-        row=row,
-        grain=lane.grain,
-        score=round(score, 6),
-        vector=float(lane.columns.vectors[row] @ sought.whole),
-        keyword=float(found.keyword[i]),
-        recency=float(found.values["recency"][i]),
-    )
+    return np.flatnonzero(scores >= least - np.float32(SAME_SCORE))
 
 
 def _diverse(ranked: Sequence[Ranked], strategy: Strategy, limit: int) -> list[Ranked]:
@@ -208,13 +196,18 @@ def _diverse(ranked: Sequence[Ranked], strategy: Strategy, limit: int) -> list[R
         return []
     vectors = np.stack([item.columns.vectors[item.row] for item in ranked])
     lowered = np.array([item.score for item in ranked])
-    lowered -= strategy.superseded * _superseded(ranked, vectors) if strategy.superseded else 0
+    if strategy.superseded:
+        lowered -= strategy.superseded * _superseded(ranked, vectors)
     lowered = np.maximum(0, lowered - strategy.repeated * _known(ranked))
-    chosen = mmr(lowered.tolist(), list(vectors), limit, balance=1 - strategy.diversity)
+    chosen = mmr(lowered.tolist(), vectors, limit, balance=1 - strategy.diversity)
     rest = sorted(set(range(len(ranked))) - set(chosen), key=lambda i: -lowered[i])
     order = [*chosen, *rest]
-    falling = np.minimum.accumulate(lowered[order])
-    return [replace(ranked[i], score=float(score)) for i, score in zip(order, falling, strict=True)]
+    falling = np.minimum.accumulate(lowered[order]).tolist()
+    return [_scored(ranked[i], score) for i, score in zip(order, falling, strict=True)]
+
+
+def _scored(item: Ranked, score: float) -> Ranked:
+    return item if item.score == score else replace(item, score=score)
 
 
 def _superseded(ranked: Sequence[Ranked], vectors: Floats) -> npt.NDArray[np.bool_]:

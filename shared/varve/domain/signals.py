@@ -20,23 +20,28 @@
 Each is in [0, 1] over what the filter lets through.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from varve.domain.columns import Columns
-from varve.domain.lexical import Floats, Ints, Term, WordVectors, idf, saturated
+from varve.domain.lexical import Floats, Ints, Term, WordVectors, idf
 from varve.domain.nearness import near, recency
+from varve.domain.occurrences import Kinship
+from varve.domain.places import Spots, sessions_of
 from varve.domain.query import Filter
 from varve.domain.question import Question
 from varve.domain.record import Vector
 from varve.domain.strategies import Strategy
 
 Number = TypeVar("Number", bound=np.generic)
+Rows = Spots | None
+"""Some rows of a lane; None for all."""
 
 LEAST_WIDTH = 1e-5
 """Values that differ by less are equal: what is left is the order in which a product was summed."""
@@ -57,15 +62,47 @@ class Sought:
 
 @dataclass(frozen=True, eq=False)
 class Signals:
-    """The admitted rows of all lanes one after the other: `lane` and `row` say which each is.
+    """The admitted rows of all lanes one after the other.
 
-    `values` are the signals by name; `keyword` is BM25 as it is.
+    `values` are the signals by name, without those that are 0 for every row; `keyword` is BM25 as it is.
     """
 
-    lane: Ints
-    row: Ints
+    admitted: Sequence[Rows]
+    sizes: Sequence[int]
     values: Mapping[str, Floats]
     keyword: Floats
+
+    def __len__(self) -> int:
+        return len(self.keyword)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each lane's rows begin."""
+        return [sum(self.sizes[:lane]) for lane in range(len(self.sizes))]
+
+    def rows(self, lane: int, at: Spots) -> Spots:
+        """The rows of a lane's columns, by their places among all rows of all lanes."""
+        admitted, within = self.admitted[lane], at - self.starts[lane]
+        return within if admitted is None else admitted[within]
+
+    def value(self, name: str, at: int) -> float:
+        """One row's value of a signal."""
+        values = self.values.get(name)
+        return 0.0 if values is None else float(values[at])
+
+    def scores(self, weights: Mapping[str, float], lane_weights: Sequence[float]) -> Floats:
+        """The sum of the signals by their weights, over the sum of those above 0, by the lanes' weights."""
+        total = sum(weight for weight in weights.values() if weight > 0)
+        names = [name for name in weights if name in self.values]
+        summed = np.zeros(len(self), np.float32)
+        spare = np.empty_like(summed)
+        for name in names:
+            np.multiply(self.values[name], np.float32(weights[name] / total), out=spare)
+            summed += spare
+        for start, size, weight in zip(self.starts, self.sizes, lane_weights, strict=True):
+            if weight != 1:
+                summed[start : start + size] *= np.float32(weight)
+        return np.clip(summed, 0, 1, out=summed)
 
 
 def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
@@ -76,33 +113,48 @@ def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
 def signals(
     sought: Sought, lanes: Sequence[Columns], where: Filter, present: datetime, strategy: Strategy
 ) -> Signals:
-    """All signals of all rows that the filter lets through."""
-    admitted = [np.flatnonzero(lane.admitted(where)).astype(np.int32) for lane in lanes]
+    """All signals of all rows that the filter lets through.
+
+    None is estimated and no row is left out, so that the order is that of the whole sum. What makes it
+    quick is that a word's part of it is kept (`domain/occurrences.py`).
+    """
+    admitted = [_rows(lane, where) for lane in lanes]
+    sizes = [len(lane) if rows is None else len(rows) for lane, rows in zip(lanes, admitted, strict=True)]
     names = names_in(sought.question, lanes)
     telling = _Telling(sought.question.forms, lanes)
     raw = [
         _raw(sought, lane, terms, names, telling, strategy)
         for lane, terms in zip(lanes, telling.terms, strict=True)
     ]
-    joined = {name: _joined([values[name] for values in raw], admitted) for name in raw[0]}
     most = max((float(values["turn"].max(initial=0)) for values in raw), default=0.0) or 1.0
+    joined = {
+        name: _joined([_of(values, name, lane) for values, lane in zip(raw, lanes, strict=True)], admitted)
+        for name in dict.fromkeys(name for values in raw for name in values)
+    }
     keyword = joined["turn"]
     joined |= {
-        "turn": joined["turn"] / most,
-        "reply": joined["reply"] / most,
+        "turn": keyword / np.float32(most),
+        "reply": joined["reply"] / np.float32(most),
         "window": _spread(joined["window"], 0.0),
         "cosine": _spread(joined["cosine"]),
         "context": _spread(joined["context"]),
     }
-    sessions = _sessions(lanes, admitted)
-    joined["session"] = _of_sessions(
-        joined["turn"] + joined["window"] + joined["cosine"], sessions, strategy.session_depth
-    )
+    best = joined["turn"] + joined["window"]
+    best += joined["cosine"]
+    joined["session"] = _of_sessions(best, lanes, admitted, strategy.session_depth)
     times = _joined([lane.event_times for lane in lanes], admitted)
-    joined["date"] = near(times, sought.question, strategy)
+    if sought.question.since is not None or sought.question.until is not None:
+        joined["date"] = near(times, sought.question, strategy)
     joined["recency"] = recency(times, present, strategy.half_life_days)
-    of = np.repeat(np.arange(len(lanes), dtype=np.int32), [len(rows) for rows in admitted])
-    return Signals(of, np.concatenate(admitted), joined, keyword)
+    return Signals(admitted, sizes, joined, keyword)
+
+
+def _rows(lane: Columns, where: Filter) -> Rows:
+    """The rows that the filter lets through."""
+    if where == Filter():
+        return None
+    rows = np.flatnonzero(lane.admitted(where))
+    return None if len(rows) == len(lane) else rows
 
 
 class _Telling:
@@ -122,155 +174,109 @@ def _raw(
     sought: Sought,
     lane: Columns,
     terms: Sequence[Term],
-    names: set[str],
+    names: Collection[str],
     telling: _Telling,
     strategy: Strategy,
 ) -> dict[str, Floats]:
-    """The signals of one lane's rows before they are brought to one scale."""
+    """The signals of one lane's rows before they are brought to one scale, but for some that are 0."""
     places = lane.places
     focus = [term for term in terms if term.form not in names] or terms
-    turn, window = _bm25(lane, terms, telling, strategy.reach)
-    centred = sought.focus - lane.centre
-    centred = centred / max(float(np.linalg.norm(centred)), 1e-6)
-    towards = lane.vectors @ centred - np.float32(lane.centre @ centred)
-    by_place = np.bincount(places.of, towards, minlength=len(places)).astype(np.float32) / places.counts
-    context = places.around(by_place, strategy.reach) / lane.context_spreads(strategy.reach)
+    turn, window, cover = _by_words(lane, terms, focus, telling, strategy)
+    towards, context = _by_vector(sought, lane, strategy)
     asked = places.best(turn) * lane.asking
-    return {
+    found = {
         "turn": turn,
-        "window": window[places.of],
-        "cover": _cover(lane, focus, telling),
-        "kin": _kin(sought, lane, focus, names, telling, strategy)[places.of],
-        "cosine": towards / lane.spreads,
-        "context": context[places.of],
-        "speaker": _spoken(lane, names),
-        "when": lane.telling_time if sought.question.asks_when else np.zeros(len(lane), np.float32),
-        "reply": places.shifted(asked, -1)[places.of],
+        "window": places.to_rows(window),
+        "cover": cover,
+        "kin": places.to_rows(_kin(sought, lane, focus, names, telling, strategy)),
+        "cosine": towards,
+        "context": places.to_rows(context),
+        "reply": places.to_rows(places.shifted(asked, -1)),
         "opening": places.opening,
         "address": lane.lexical.addressing,
         "importance": lane.importances,
     }
+    speaker = _speaker(lane, names)
+    if speaker is not None:
+        found["speaker"] = (lane.speakers.of == speaker).astype(np.float32)
+    if sought.question.asks_when:
+        found["when"] = lane.telling_time
+    return found
 
 
-def _bm25(lane: Columns, terms: Sequence[Term], telling: _Telling, reach: int) -> tuple[Floats, Floats]:
-    """BM25 of each row, and of each place with those around it."""
-    index, places = lane.lexical, lane.places
-    turn, window = np.zeros(len(lane), np.float32), np.zeros(len(places), np.float32)
-    lengths = lane.window_lengths(reach)
-    mean = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
-    for term in terms:
-        if not term.codes:
-            continue
-        rows, counts = index.postings(term.codes)
-        weight = np.float32(telling.idf[term.form])
-        np.add.at(turn, rows, weight * saturated(counts, index.lengths[rows], index.mean_length))
-        there = np.zeros(len(places), np.float32)
-        np.maximum.at(there, places.of[rows], counts)
-        wide = places.around(there, reach)
-        spread = np.flatnonzero(wide)
-        weight = np.float32(idf(len(spread), len(places)))
-        window[spread] += weight * saturated(wide[spread], lengths[spread], mean)
-    return turn, window
+def _by_words(
+    lane: Columns, terms: Sequence[Term], focus: Sequence[Term], telling: _Telling, strategy: Strategy
+) -> tuple[Floats, Floats, Floats]:
+    """BM25 of each row, BM25 of each place with those around it, and the share of the words in each row."""
+    turn, cover = np.zeros(len(lane), np.float32), np.zeros(len(lane), np.float32)
+    window = np.zeros(len(lane.places), np.float32)
+    sought = {term.form for term in focus if telling.frequencies[term.form]}
+    total = sum(telling.idf[form] for form in sought)
+    for term, occurrence in zip(terms, lane.met(strategy.reach).words(terms), strict=True):
+        occurrence.rows.add(turn, telling.idf[term.form])
+        occurrence.window.add(window, 1.0)
+        if term.form in sought:
+            occurrence.rows.set(cover, telling.idf[term.form] / total)
+    return turn, window, cover
 
 
-def _cover(lane: Columns, terms: Sequence[Term], telling: _Telling) -> Floats:
-    known = [term for term in terms if telling.frequencies[term.form]]
-    cover = np.zeros(len(lane), np.float32)
-    total = sum(telling.idf[term.form] for term in known)
-    for term in known:
-        if term.codes:
-            rows, _ = lane.lexical.postings(term.codes)
-            here = np.zeros(len(lane), np.float32)
-            here[rows] = telling.idf[term.form] / total
-            cover += here
-    return cover
+def _by_vector(sought: Sought, lane: Columns, strategy: Strategy) -> tuple[Floats, Floats]:
+    """The cosine of each row and of each place with those around it, about the centre."""
+    places = lane.places
+    centred = sought.focus - lane.centre
+    centred = centred / max(float(np.linalg.norm(centred)), 1e-6)
+    towards = lane.vectors @ centred
+    towards -= np.float32(lane.centre @ centred)
+    context = places.around(places.mean(towards), strategy.reach)
+    context *= lane.context_steepness(strategy.reach)
+    towards *= lane.steepness
+    return towards, context
 
 
 def _kin(
     sought: Sought,
     lane: Columns,
     terms: Sequence[Term],
-    names: set[str],
+    names: Collection[str],
     telling: _Telling,
     strategy: Strategy,
 ) -> Floats:
     """By place: the question's words met around it, the most alike of the words there for each."""
-    index, places = lane.lexical, lane.places
-    kin = np.zeros(len(places), np.float32)
+    kin = np.zeros(len(lane.places), np.float32)
     total = sum(telling.idf[term.form] for term in terms) or 1.0
-    for term, (codes, weights) in zip(terms, _alike(sought, lane, terms, names, strategy), strict=True):
-        if not len(codes):
-            continue
-        here = np.zeros(len(places), np.float32)
-        counts = index.starts[codes + 1] - index.starts[codes]
-        ends = np.cumsum(counts)
-        spots = np.arange(ends[-1]) + np.repeat(index.starts[codes] - ends + counts, counts)
-        np.maximum.at(here, places.of[index.rows[spots]], np.repeat(weights, counts))
-        kin += np.float32(telling.idf[term.form] / total) * places.best_around(here, strategy.reach)
+    named = tuple(sorted({code for name in names for code in lane.lexical.term(name).codes}))
+    wanted = Kinship(strategy.kinship, strategy.reach, named)
+    for term, found in zip(terms, lane.met(strategy.reach).kin(terms, wanted, sought.words), strict=True):
+        found.add(kin, telling.idf[term.form] / total)
     return kin
 
 
-def _alike(
-    sought: Sought, lane: Columns, terms: Sequence[Term], names: set[str], strategy: Strategy
-) -> list[tuple[Ints, Floats]]:
-    """For each term the stems that are alike, each once, and how much, in [0, 1]: its own 1."""
-    index = lane.lexical
-    own = [np.array(term.codes, np.int32) for term in terms]
-    if sought.words is None or not index.forms:
-        return [(codes, np.ones(len(codes), np.float32)) for codes in own]
-    named = [code for name in names for code in index.term(name).codes]
-    alike = []
-    near = index.likenesses(sought.words).of([term.form for term in terms])
-    for mine, (codes, cosines) in zip(own, near, strict=True):
-        kept = (cosines > strategy.kinship) & ~np.isin(codes, [*named, *mine])
-        weights = np.sqrt((cosines[kept] - strategy.kinship) / (1 - strategy.kinship))
-        alike.append(
-            (np.append(codes[kept], mine), np.append(weights, np.ones(len(mine))).astype(np.float32))
-        )
-    return alike
+def _speaker(lane: Columns, names: Collection[str]) -> int | None:
+    """The one speaker whom the question names; None where it names none or several."""
+    speakers = {code for name in names if name in lane.voices for code in lane.voices[name]}
+    return speakers.pop() if len(speakers) == 1 else None
 
 
-def _spoken(lane: Columns, names: set[str]) -> Floats:
-    """1 for what the one speaker said, or is about, whom the question names; 0 where it names several."""
-    meant = [lane.voices[name] for name in names if name in lane.voices]
-    speakers = {code for codes in meant for code in codes}
-    if len(speakers) != 1:
-        return np.zeros(len(lane), np.float32)
-    meant_rows: Floats = (lane.speakers.of == speakers.pop()).astype(np.float32)
-    return meant_rows
+def _of(values: Mapping[str, Floats], name: str, lane: Columns) -> Floats:
+    """A lane's values of a signal that some lane has."""
+    return values[name] if name in values else np.zeros(len(lane), np.float32)
 
 
-def _sessions(lanes: Sequence[Columns], admitted: Sequence[Ints]) -> Ints:
-    """The conversations' numbers of all admitted rows, those of one lane after the other's."""
-    offsets = np.cumsum([0, *(len(lane.places.starts) for lane in lanes)], dtype=np.int32)
-    numbered = [lane.places.of_rows + offset for lane, offset in zip(lanes, offsets[:-1], strict=True)]
-    return _joined(numbered, admitted)
-
-
-def _joined(columns: Sequence[npt.NDArray[Number]], admitted: Sequence[Ints]) -> npt.NDArray[Number]:
+def _joined(columns: Sequence[npt.NDArray[Number]], admitted: Sequence[Rows]) -> npt.NDArray[Number]:
     """The admitted rows of all lanes one after the other; the column itself where that is all of one."""
-    kept = [
-        column if len(rows) == len(column) else column[rows]
-        for column, rows in zip(columns, admitted, strict=True)
-    ]
+    kept = [column if rows is None else column[rows] for column, rows in zip(columns, admitted, strict=True)]
     return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
-def _of_sessions(scores: Floats, sessions: Ints, depth: int) -> Floats:
+def _of_sessions(scores: Floats, lanes: Sequence[Columns], admitted: Sequence[Rows], depth: int) -> Floats:
     """The mean of each conversation's best `depth` scores, from 0 for the worst to 1 for the best."""
-    if not len(scores):
-        return scores
-    left, total = scores.astype(np.float32, copy=True), np.zeros(int(sessions.max()) + 1, np.float32)
-    taken = np.zeros_like(total)
-    for _ in range(depth):
-        best = np.full(len(total), -np.inf, np.float32)
-        np.maximum.at(best, sessions, left)
-        some = np.isfinite(best)
-        total[some] += best[some]
-        taken[some] += 1
-        left[left == best[sessions]] = -np.inf
-    means = (total / np.maximum(taken, np.float32(1))).astype(np.float32, copy=False)
-    return _spread(means[sessions])
+    means, start = [], 0
+    for lane, rows in zip(lanes, admitted, strict=True):
+        sessions = lane.places.sessions if rows is None else sessions_of(lane.places.of_rows[rows])
+        size = len(lane) if rows is None else len(rows)
+        means.append(sessions.best(scores[start : start + size], depth))
+        start += size
+    return _spread(means[0] if len(means) == 1 else np.concatenate(means))
 
 
 def _spread(values: Floats, floor: float | None = None) -> Floats:
@@ -279,4 +285,8 @@ def _spread(values: Floats, floor: float | None = None) -> Floats:
         return values
     low = float(values.min()) if floor is None else floor
     width = float(values.max()) - low
-    return (values - np.float32(low)) / np.float32(width) if width > LEAST_WIDTH else np.zeros_like(values)
+    if width <= LEAST_WIDTH:
+        return np.zeros_like(values)
+    spread = values - np.float32(low)
+    spread /= np.float32(width)
+    return spread
