@@ -7,7 +7,8 @@ the values of Lin et al. for short texts (Anserini's defaults), and an idf that 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from math import log1p
 from unicodedata import combining, normalize
 
 import numpy as np
@@ -50,6 +51,7 @@ def parts(word: str) -> list[str]:
     return found if len(found) > 1 else []
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def stems(word: str) -> tuple[str, ...]:
     """The word without its ending, by the rules of English and of Spanish; codes and numbers as they are."""
     if not word.isalpha():
@@ -221,7 +223,7 @@ def question_forms(text: str) -> tuple[str, ...]:
 
 def idf(frequency: int, size: int) -> float:
     """How much a word tells that `frequency` of `size` texts hold."""
-    return float(np.log1p((size - frequency + 0.5) / (frequency + 0.5)))
+    return log1p((size - frequency + 0.5) / (frequency + 0.5))
 
 
 def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:

@@ -1,6 +1,7 @@
 """How near in time a memory is: to now, and to the time a question speaks of."""
 
 from datetime import datetime
+from math import log
 
 import numpy as np
 
@@ -32,5 +33,7 @@ def near(times: Times, question: Question, strategy: Strategy) -> Floats:
 
 def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
     """1 for what happens now or is still to come, halved every `half_life_days` days."""
-    ages = np.maximum(0, microseconds(present) - times) / DAY
-    return (0.5 ** (ages / half_life_days)).astype(np.float32)
+    ages = np.maximum(0, microseconds(present) - times).astype(np.float32)
+    ages *= np.float32(-log(2) / (half_life_days * DAY))
+    fresh: Floats = np.exp(ages, out=ages)
+    return fresh

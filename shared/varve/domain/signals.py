@@ -24,6 +24,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from math import sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -102,7 +103,8 @@ class Signals:
         for start, size, weight in zip(self.starts, self.sizes, lane_weights, strict=True):
             if weight != 1:
                 summed[start : start + size] *= np.float32(weight)
-        return np.clip(summed, 0, 1, out=summed)
+        np.maximum(summed, 0, out=summed)
+        return np.minimum(summed, 1, out=summed)
 
 
 def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
@@ -224,7 +226,7 @@ def _by_vector(sought: Sought, lane: Columns, strategy: Strategy) -> tuple[Float
     """The cosine of each row and of each place with those around it, about the centre."""
     places = lane.places
     centred = sought.focus - lane.centre
-    centred = centred / max(float(np.linalg.norm(centred)), 1e-6)
+    centred /= max(sqrt(centred @ centred), 1e-6)
     towards = lane.vectors @ centred
     towards -= np.float32(lane.centre @ centred)
     context = places.around(places.mean(towards), strategy.reach)
