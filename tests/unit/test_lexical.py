@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,3 +121,30 @@ def test_every_word_of_a_text_leads_back_to_it(texts: list[str]) -> None:
 
 def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -> None:
     assert idf(1, 100) > idf(50, 100) > idf(100, 100) >= 0
+
+
+@given(TEXTS, TEXTS)
+def test_an_index_that_grew_is_the_index_of_all_its_texts(first: list[str], then: list[str]) -> None:
+    whole, grew = index_texts([*first, *then]), index_texts(then, index_texts(first))
+    assert (grew.codes, grew.forms) == (whole.codes, whole.forms)
+    assert list(grew.forms) == list(whole.forms)
+    for name in ("starts", "rows", "counts", "lengths", "addressing"):
+        mine, theirs = getattr(grew, name), getattr(whole, name)
+        assert mine.tolist() == theirs.tolist(), name
+        assert mine.dtype == theirs.dtype, name
+
+
+@given(TEXTS, TEXTS)
+def test_likenesses_that_grew_are_those_of_all_words(first: list[str], then: list[str]) -> None:
+    def embed(words_: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        drawn = [np.random.default_rng([ord(c) for c in word]).normal(size=8) for word in words_]
+        return (np.array(drawn) / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+
+    known = index_texts(first)
+    if not known.forms:
+        return
+    known.likenesses(embed)
+    whole, grew = index_texts([*first, *then]).likenesses(embed), index_texts(then, known).likenesses(embed)
+    assert grew.centre == pytest.approx(whole.centre, abs=1e-5)
+    assert grew.sums == pytest.approx(whole.sums, abs=1e-5)
+    assert grew.written.tolist() == whole.written.tolist()

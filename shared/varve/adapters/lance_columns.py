@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from varve.adapters.lance_rows import RECORD_COLUMNS, filtered, model_of, to_record
 from varve.adapters.lean_import import without_rest_client
 from varve.domain.calendar import Grain
-from varve.domain.columns import MAX_ROWS, TYPES, Codes, Columns, columns_of
+from varve.domain.columns import MAX_ROWS, TYPES, Codes, Columns, columns_of, grown
 from varve.domain.embedding import require_same_model
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
@@ -46,6 +46,12 @@ class ColumnCache:
             self._kept.move_to_end((scope, grain))
             return kept[1]
 
+    def newest(self, scope: Scope, grain: Grain) -> Columns | None:
+        """The store's columns at whatever version they are."""
+        with self._lock:
+            kept = self._kept.get((scope, grain))
+            return None if kept is None else kept[1]
+
     def put(self, scope: Scope, grain: Grain, version: object, columns: Columns) -> None:
         """Keep them in place of any other version; those used longest ago go."""
         with self._lock:
@@ -62,15 +68,18 @@ class ReadsColumns(ABC):
 
     def columns(self, scope: Scope, grain: Grain, *, model: str) -> Columns | None:
         def run(table: Table) -> Columns | None:
-            require_same_model(f"{scope}/{grain}", model_of(table), model)
-            version = (table, table.version)  # another life of the store is another table
+            # Another life of the store is another table. The model is that of the rows: asked for once.
+            version = (table, table.version, model)
             known = self._columns.get(scope, grain, version)
-            if known is None and table.count_rows() <= MAX_ROWS:
-                rows = table.search().select([*RECORD_COLUMNS, "vector"]).limit(None).to_arrow()
-                # Another thread may have taken the table to a version of another model since.
+            if known is None:
                 require_same_model(f"{scope}/{grain}", model_of(table), model)
-                known = to_columns(rows)
-                self._columns.put(scope, grain, version, known)
+                if table.count_rows() <= MAX_ROWS:
+                    before = self._columns.newest(scope, grain)
+                    rows = table.search().select([*RECORD_COLUMNS, "vector"]).limit(None).to_arrow()
+                    # Another thread may have taken the table to a version of another model since.
+                    require_same_model(f"{scope}/{grain}", model_of(table), model)
+                    known = to_columns(rows, before)
+                    self._columns.put(scope, grain, version, known)
             return known
 
         nothing: Columns | None = columns_of([])
@@ -96,9 +105,30 @@ class ReadsColumns(ABC):
         """Run on the newest version of the table, or answer with nothing where there is none."""
 
 
-def to_columns(rows: pa.Table) -> Columns:
-    """Rows that have `RECORD_COLUMNS` and `vector` as columns, in the order of their ids."""
+def to_columns(rows: pa.Table, before: Columns | None = None) -> Columns:
+    """Rows that have `RECORD_COLUMNS` and `vector` as columns, in the order of their ids.
+
+    Where they hold all that `before` held, in the same words, that comes first, in its order, and its words
+    are not read again.
+    """
     rows = rows.sort_by("id").combine_chunks()
+    kept = None if before is None else _continued(rows, before)
+    if before is None or kept is None:
+        return _columns(rows)
+    return grown(before, _columns(rows.take(kept).combine_chunks()))
+
+
+def _continued(rows: pa.Table, before: Columns) -> pa.Array | None:
+    """The order of the rows that has those of `before` first; None where one of them is gone or changed."""
+    known = pc.index_in(pa.array(before.ids, pa.string()), value_set=rows["id"])
+    if known.null_count or rows["content"].take(known).to_pylist() != list(before.contents):
+        return None
+    added = np.ones(len(rows), np.bool_)
+    added[known.to_numpy()] = False
+    return pa.concat_arrays([known.cast(pa.int64()), pa.array(np.flatnonzero(added), pa.int64())])
+
+
+def _columns(rows: pa.Table) -> Columns:
     records = rows.select(RECORD_COLUMNS)
     return Columns(
         ids=rows["id"].to_pylist(),

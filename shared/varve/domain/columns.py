@@ -151,10 +151,8 @@ class Columns:
         return self.spread[reach]
 
     def _context_steepness(self, reach: int) -> Floats:
-        sums = np.zeros((len(self.places), self.vectors.shape[1]), np.float32)
-        np.add.at(sums, self.places.of, self.vectors - self.centre)
-        sums /= self.places.counts[:, None]
-        spreads: Floats = np.linalg.norm(self.places.around(sums.T, reach), axis=0)
+        means = self.places.means(self.vectors - self.centre)
+        spreads: Floats = np.linalg.norm(self.places.around(means.T, reach), axis=0)
         return np.float32(1) / np.maximum(spreads, np.float32(1e-3))
 
     @cached_property
@@ -166,8 +164,23 @@ class Columns:
     @cached_property
     def telling_time(self) -> Floats:
         """1 for each row whose words tell a time."""
-        found = (TIME_EXPRESSION.search(text) is not None for text in self.contents)
-        return np.fromiter(found, np.float32, len(self))
+        return tell_a_time(self.contents)
+
+
+def tell_a_time(texts: Sequence[str]) -> Floats:
+    """1 for each text whose words tell a time."""
+    return np.fromiter((TIME_EXPRESSION.search(text) is not None for text in texts), np.float32, len(texts))
+
+
+def grown(before: Columns, after: Columns) -> Columns:
+    """`after`, whose first rows have the texts of `before` in their order, with what was read in those."""
+    new = after.contents[len(before) :]
+    known = vars(before)  # a cached property that was asked for stands there
+    if "lexical" in known and len(before):
+        vars(after)["lexical"] = index_texts(new, before.lexical)
+    if "telling_time" in known:
+        vars(after)["telling_time"] = np.concatenate((before.telling_time, tell_a_time(new)))
+    return after
 
 
 def microseconds(moment: datetime) -> int:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 from math import log1p
 from unicodedata import combining, normalize
 
@@ -94,6 +95,7 @@ class Lexical:
     addressing: Floats
     forms: Mapping[str, int] = field(repr=False)
     kept: list["Likenesses"] = field(default_factory=list, repr=False)
+    earlier: Sequence["Likenesses"] = field(default=(), repr=False)
 
     @property
     def size(self) -> int:
@@ -126,7 +128,8 @@ class Lexical:
     def likenesses(self, embed: WordVectors) -> "Likenesses":
         """How alike the stems are. Made once for each index and kept with it."""
         if not self.kept:
-            self.kept.append(_likenesses(self.forms, len(self.codes), embed))
+            before = self.earlier[0] if self.earlier else None
+            self.kept.append(_likenesses(self.forms, len(self.codes), embed, before))
         return self.kept[0]
 
 
@@ -134,12 +137,16 @@ class Lexical:
 class Likenesses:
     """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
 
-    `known` keeps what was asked, for questions share many of their words.
+    `sums` are the forms' vectors added up by stem, `written` how many forms each has, and `read` how many
+    of the index's forms were looked at; from these a longer index goes on. `known` keeps what was asked, for questions share many of their words.
     """
 
     vectors: Floats
     centre: Floats
     embed: WordVectors = field(repr=False)
+    sums: Floats = field(repr=False)
+    written: Floats = field(repr=False)
+    read: int
     known: dict[str, tuple[Ints, Floats]] = field(default_factory=dict, repr=False)
 
     def of(self, forms: Sequence[str]) -> list[tuple[Ints, Floats]]:
@@ -156,9 +163,33 @@ class Likenesses:
         return [self.known[form] for form in forms]
 
 
-def index_texts(texts: Sequence[str]) -> Lexical:
-    """The index of the texts, by their places in the sequence."""
-    reader = _Reader()
+def index_texts(texts: Sequence[str], before: Lexical | None = None) -> Lexical:
+    """The index of the texts, by their places in the sequence, as if they followed those indexed `before`."""
+    if before is None:
+        return _indexed(texts, _Reader({}, {}))
+    added = _indexed(texts, _Reader(dict(before.codes), dict(before.forms)))
+    old = np.diff(before.starts, append=np.full(len(added.codes) - len(before.codes), before.starts[-1]))
+    new = np.diff(added.starts)
+    starts = np.concatenate(([0], np.cumsum(old + new)))
+    rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    known = np.arange(len(before.rows)) + np.repeat(starts[:-1] - np.cumsum(old) + old, old)
+    others = np.arange(len(added.rows)) + np.repeat(starts[:-1] + old - np.cumsum(new) + new, new)
+    rows[known], counts[known] = before.rows, before.counts
+    rows[others], counts[others] = added.rows + np.int32(before.size), added.counts
+    return Lexical(
+        codes=added.codes,
+        starts=starts,
+        rows=rows,
+        counts=counts,
+        lengths=np.concatenate((before.lengths, added.lengths)),
+        addressing=np.concatenate((before.addressing, added.addressing)),
+        forms=added.forms,
+        kept=[],
+        earlier=list(before.kept),
+    )
+
+
+def _indexed(texts: Sequence[str], reader: "_Reader") -> Lexical:
     lists = [reader.read(text) for text in texts]
     lengths = np.fromiter(map(len, lists), np.float32, len(lists))
     row_of = np.repeat(np.arange(len(lists), dtype=np.int64), lengths.astype(np.int64))
@@ -180,9 +211,9 @@ def index_texts(texts: Sequence[str]) -> Lexical:
 class _Reader:
     """Reads texts into codes, stemming each form once for each language."""
 
-    def __init__(self) -> None:
-        self.codes: dict[str, int] = {}
-        self.forms: dict[str, int] = {}
+    def __init__(self, codes: dict[str, int], forms: dict[str, int]) -> None:
+        self.codes = codes
+        self.forms = forms
         self.addressing: list[float] = []
         self._known: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
 
@@ -233,13 +264,24 @@ def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
     return weights.astype(np.float32, copy=False)
 
 
-def _likenesses(forms: Mapping[str, int], count: int, embed: WordVectors) -> Likenesses:
-    written = [form for form in forms if form.isalpha()] or list(forms)
-    vectors = embed(written)[:, :LIKENESS_DIMENSIONS]
-    centre: Floats = vectors.mean(axis=0)
-    sums = np.zeros((count, vectors.shape[1]), np.float32)
-    np.add.at(sums, [forms[form] for form in written], vectors - centre)
-    return Likenesses(_unit(sums), centre, embed)
+def _likenesses(
+    forms: Mapping[str, int], count: int, embed: WordVectors, before: Likenesses | None
+) -> Likenesses:
+    if before is not None and not any(map(str.isalpha, islice(forms, before.read))):
+        before = None
+    new = list(islice(forms, before.read if before else 0, None))
+    written = [form for form in new if form.isalpha()] or ([] if before else new)
+    first = before.vectors.shape[0] if before else 0
+    width = before.sums.shape[1] if before else 0
+    vectors = embed(written)[:, :LIKENESS_DIMENSIONS] if written else np.zeros((0, width), np.float32)
+    sums, amounts = np.zeros((count, vectors.shape[1]), np.float32), np.zeros(count, np.float32)
+    if before:
+        sums[:first], amounts[:first] = before.sums, before.written
+    codes = [forms[form] for form in written]
+    np.add.at(sums, codes, vectors)
+    np.add.at(amounts, codes, np.float32(1))
+    centre: Floats = sums.sum(axis=0) / np.float32(amounts.sum())
+    return Likenesses(_unit(sums - amounts[:, None] * centre), centre, embed, sums, amounts, len(forms))
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -120,6 +120,15 @@ class Places:
             return by_row[self._rows]
         return np.bincount(self.of, by_row, minlength=len(self)).astype(np.float32) / self.counts
 
+    def means(self, by_row: Floats) -> Floats:
+        """The mean of each place's rows, where each row has several numbers."""
+        if self._rows is not None:
+            return by_row[self._rows]
+        order = np.argsort(self.of, kind="stable")
+        starts = np.flatnonzero(np.diff(self.of[order], prepend=-1))
+        sums: Floats = np.add.reduceat(by_row[order], starts, axis=0)
+        return sums / self.counts[:, None]
+
     def best(self, by_row: Floats) -> Floats:
         """The greatest value of each place's rows, at least 0; values are not negative; may be the given."""
         if self._ordered:
