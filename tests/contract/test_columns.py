@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -101,6 +102,26 @@ def test_columns_are_of_the_newest_version(opened: Opener) -> None:
     emptied = reader.columns(ACME, WORKING, model=MODEL)
     assert emptied is not None
     assert len(emptied) == 0
+
+
+def test_a_store_that_grew_is_found_by_all_its_words(opened: Opener) -> None:
+    writer, reader = opened(), opened()
+    for some in (SAID[4:], [*SAID[:4], ALONE], [replace(ALONE, content="Other words now.", importance=0.9)]):
+        put(writer, *some)
+        held, fresh = (records.columns(ACME, WORKING, model=MODEL) for records in (reader, opened()))
+        assert held is not None
+        assert fresh is not None
+        assert sorted(held.ids) == sorted(fresh.ids)
+        assert held.lexical.forms.keys() == fresh.lexical.forms.keys()
+        for form in fresh.lexical.forms:
+            mine, theirs = (
+                {c.ids[row] for row in c.lexical.postings(c.lexical.term(form).codes)[0]}
+                for c in (held, fresh)
+            )
+            assert mine == theirs, form
+        assert dict(zip(held.ids, held.telling_time, strict=True)) == dict(
+            zip(fresh.ids, fresh.telling_time, strict=True)
+        )
 
 
 def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:

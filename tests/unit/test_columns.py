@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
-from varve.domain.columns import Columns, columns_of, microseconds
+from varve.domain.columns import Columns, columns_of, grown, microseconds
+from varve.domain.places import sessions_of
 from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
 
 TURN = MemoryType.TURN
+SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(["in May 2024", "hace dos días", "E-4711"])
 
 
 def turns(*contents: str, conversation: str = "c-1", **given_: Any) -> list[Record]:
@@ -135,3 +137,48 @@ def test_words_that_tell_a_time_are_seen(text: str, tells: int) -> None:
 def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None:
     held = columns(*turns("hi", about="Dana Whitfield"), a_record("Biscuit is a cat", about="Biscuit"))
     assert set(held.voices) == {"dana", "whitfield"}
+
+
+@given(st.lists(SAID, max_size=8), st.lists(SAID, max_size=4))
+def test_columns_that_grew_are_those_of_all_records(first: list[str], then: list[str]) -> None:
+    records = [
+        a_record(text, id=f"r{i}", position=i // 2, conversation_id=f"c-{i % 3}", memory_type=TURN)
+        for i, text in enumerate([*first, *then])
+    ]
+    before, whole = columns(*records[: len(first)]), columns(*records)
+    assert before.lexical.size == len(before.telling_time) == len(first)
+    grew = grown(before, columns(*records))
+    assert grew.telling_time.tolist() == whole.telling_time.tolist()
+    assert (grew.lexical.codes, grew.lexical.forms) == (whole.lexical.codes, whole.lexical.forms)
+    for name in ("starts", "rows", "counts", "lengths", "addressing"):
+        assert getattr(grew.lexical, name).tolist() == getattr(whole.lexical, name).tolist(), name
+    if first:
+        assert "lexical" in vars(grew)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)), min_size=1, max_size=15))
+def test_a_place_has_the_mean_and_the_best_of_its_rows(placed: list[tuple[str | None, int]]) -> None:
+    held = columns(
+        *(a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p) for i, (c, p) in enumerate(placed))
+    )
+    values = np.arange(1, len(held) + 1, dtype=np.float32)
+    for place in range(len(held.places)):
+        mine = values[held.places.of == place]
+        assert held.places.mean(values)[place] == pytest.approx(mine.mean())
+        assert held.places.means(np.stack([values, -values], axis=1))[place].tolist() == pytest.approx(
+            [mine.mean(), -mine.mean()]
+        )
+        assert held.places.best(values)[place] == mine.max()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])), min_size=1, max_size=15),
+    st.integers(1, 4),
+)
+def test_a_conversation_is_as_good_as_the_best_of_it(given_: list[tuple[int, float]], depth: int) -> None:
+    numbers = np.array([number for number, _ in given_], np.int32)
+    scores = np.array([score for _, score in given_], np.float32)
+    means = sessions_of(numbers).best(scores, depth)
+    for number, mean in zip(numbers, means, strict=True):
+        best = sorted(set(scores[numbers == number].tolist()), reverse=True)[:depth]
+        assert mean == pytest.approx(sum(best) / len(best))

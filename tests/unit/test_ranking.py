@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
 from types import MappingProxyType
 
 import numpy as np
@@ -13,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
+from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
-from varve.domain.columns import columns_of, microseconds
+from varve.domain.columns import Columns, columns_of, microseconds
 from varve.domain.nearness import recency
 from varve.domain.query import Filter
 from varve.domain.question import read_question
 from varve.domain.ranking import Lane, Ranked, rank, records_of, without_repeats
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.signals import Sought, signals
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
 
@@ -118,6 +120,63 @@ def test_what_is_explained_adds_up_to_the_score(records: list[Record]) -> None:
         assert set(item.parts) == set(plain.weights)
         assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(item.score, abs=1e-4)
     assert all(not item.parts for item in ranking(records))
+
+
+def chatter(count: int, seed: int, conversations: int) -> Columns:
+    """Random chats whose rows stand in any order, some messages with a fact beside the turn."""
+    luck = Random(seed)
+    vocabulary = ["".join(luck.choices("bdfgklmnprst", k=4)) + luck.choice("aeiou") for _ in range(60)]
+    made = []
+    for i in range(count):
+        kind = luck.choice([TURN, TURN, FACT])
+        text = " ".join(
+            [*luck.choices(vocabulary, k=luck.randint(1, 9)), *luck.choices(["you", "?", ""], k=1)]
+        )
+        made.append(
+            EmbeddedRecord(
+                a_record(
+                    f"{text} {i}w", id=f"{seed}-{i}", memory_type=kind, about=luck.choice(["Dana", "Lee"]),
+                    user_id=luck.choice(["u-1", "u-2"]), at=MORNING - timedelta(hours=luck.randint(0, 9_000)),
+                    conversation_id=luck.choice([*(f"c{n}" for n in range(conversations)), None]),
+                    position=luck.randint(0, 8), source_ids=(f"m{i}",), importance=luck.random(),
+                ),
+                np.random.default_rng([seed, i]).normal(size=16).astype(np.float32),
+            )
+        )  # fmt: skip
+    for one in made:
+        one.vector[:] /= np.linalg.norm(one.vector)
+    return columns_of(made)
+
+
+def asked_of(lane: Columns, row: int) -> Sought:
+    vector = lane.vectors[row]
+    return Sought(read_question(f"what did Dana say of {lane.contents[row]}?"), vector, vector)
+
+
+@pytest.mark.parametrize("user", [None, "u-1"])
+@pytest.mark.parametrize("conversations", [1, 7])
+def test_no_signal_is_an_estimate(user: str | None, conversations: int) -> None:
+    lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
+    where = Filter(user_id=user)
+    for row in (3, 7, 3):  # the third time its words are known
+        asked = asked_of(lanes[0], row)
+        found, expected = (
+            signals(asked, lanes, where, MORNING, BALANCED),
+            plain(asked, lanes, where, BALANCED),
+        )
+        for name, values in expected.items():
+            assert found.values[name].tolist() == pytest.approx(values, abs=2e-4), name
+
+
+def test_the_best_are_the_best_of_all_rows() -> None:
+    lane = chatter(3_000, 3, 40)
+    plainly = replace(BALANCED, diversity=0.0, repeated=0.0)
+    for row in range(0, 3_000, 500):
+        asked = asked_of(lane, row)
+        few, all_ = (rank(asked, [Lane(Grain.WORKING, lane)], ALL, MORNING, plainly, n) for n in (10, 3_000))
+        assert names(few[:10]) == names(all_[:10])
+        scores = signals(asked, [lane], ALL, MORNING, BALANCED).scores(BALANCED.weights, [1.0])
+        assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
 
 
 def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:

@@ -142,10 +142,17 @@ def _columns(rows: pa.Table) -> Columns:
         event_times=rows["event_time"].cast(pa.int64()).to_numpy(),
         importances=rows["importance"].to_numpy().astype(np.float32),
         vectors=_unit(rows["vector"]),
-        records=lambda wanted: [
-            to_record(row) for row in records.take(pa.array(wanted, pa.int64())).to_pylist()
-        ],
+        records=lambda wanted: _made(records, wanted),
     )
+
+
+def _made(records: pa.Table, wanted: Sequence[int]) -> list[Record]:
+    if not wanted:
+        return []
+    at = pa.array(wanted, pa.int64())
+    # Column by column: many times as quick as pyarrow's rows of a table.
+    values = [column.chunk(0).take(at).to_pylist() for column in records.columns]
+    return [to_record(dict(zip(RECORD_COLUMNS, row, strict=True))) for row in zip(*values, strict=True)]
 
 
 def _types(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:

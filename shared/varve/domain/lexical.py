@@ -20,7 +20,6 @@ from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
-LEAST_LIKENESS = 0.1
 LIKENESS_DIMENSIONS = 64
 """Of a word's vector: the embedder is trained so that its first dimensions alone will do."""
 
@@ -138,7 +137,8 @@ class Likenesses:
     """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
 
     `sums` are the forms' vectors added up by stem, `written` how many forms each has, and `read` how many
-    of the index's forms were looked at; from these a longer index goes on. `known` keeps what was asked, for questions share many of their words.
+    of the index's forms were looked at; from these a longer index goes on.
+    `known` keeps what was asked, for questions share many of their words.
     """
 
     vectors: Floats
@@ -147,20 +147,20 @@ class Likenesses:
     sums: Floats = field(repr=False)
     written: Floats = field(repr=False)
     read: int
-    known: dict[str, tuple[Ints, Floats]] = field(default_factory=dict, repr=False)
+    known: dict[tuple[str, float], tuple[Ints, Floats]] = field(default_factory=dict, repr=False)
 
-    def of(self, forms: Sequence[str]) -> list[tuple[Ints, Floats]]:
-        """For each word the stems that are like it, and their cosines, about the same centre."""
-        new = [form for form in forms if form not in self.known]
+    def of(self, forms: Sequence[str], least: float) -> list[tuple[Ints, Floats]]:
+        """For each word the stems whose cosine about the same centre is greater than the least, and these."""
+        new = [form for form in forms if (form, least) not in self.known]
         if new:
             if len(self.known) > MOST_KNOWN:
                 self.known.clear()
                 new = list(forms)
             vectors = self.embed(new)[:, :LIKENESS_DIMENSIONS]
             for form, cosines in zip(new, _unit(vectors - self.centre) @ self.vectors.T, strict=True):
-                near = np.flatnonzero(cosines > LEAST_LIKENESS).astype(np.int32)
-                self.known[form] = (near, cosines[near])
-        return [self.known[form] for form in forms]
+                near = np.flatnonzero(cosines > least).astype(np.int32)
+                self.known[form, least] = (near, cosines[near])
+        return [self.known[form, least] for form in forms]
 
 
 def index_texts(texts: Sequence[str], before: Lexical | None = None) -> Lexical:

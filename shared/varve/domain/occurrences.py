@@ -20,7 +20,7 @@ SPARSE = 8
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sparse:
-    """Numbers above 0 in a long row of them: `values` stand at `at`, or are the whole row where it is None."""
+    """Numbers above 0 in a long row: `values` stand at `at`, or are the whole row where it is None."""
 
     at: Spots | None
     values: Floats
@@ -169,12 +169,11 @@ class Met:
         own = [np.array(term.codes, np.int32) for term in terms]
         if embed is None or not self.index.forms:
             return [(codes, np.ones(len(codes), np.float32)) for codes in own]
-        near = self.index.likenesses(embed).of([term.form for term in terms])
+        near = self.index.likenesses(embed).of([term.form for term in terms], wanted.least)
         scale = np.float32(1 / (1 - wanted.least))
         alike = []
         for mine, (codes, cosines) in zip(own, near, strict=True):
-            kept = np.flatnonzero(cosines > wanted.least)
-            codes, weights = codes[kept], np.sqrt((cosines[kept] - np.float32(wanted.least)) * scale)
+            weights = np.sqrt((cosines - np.float32(wanted.least)) * scale)
             for code in wanted.named:
                 weights[codes == code] = 0
             alike.append(

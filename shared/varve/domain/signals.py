@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.columns import Columns
-from varve.domain.lexical import Floats, Ints, Term, WordVectors, idf
+from varve.domain.lexical import Floats, Term, WordVectors, idf
 from varve.domain.nearness import near, recency
 from varve.domain.occurrences import Kinship
 from varve.domain.places import Spots, sessions_of
@@ -164,10 +164,8 @@ class _Telling:
 
     def __init__(self, forms: Sequence[str], lanes: Sequence[Columns]) -> None:
         self.terms = [[lane.lexical.term(form) for form in forms] for lane in lanes]
-        self.frequencies = dict.fromkeys(forms, 0)
-        for lane, terms in zip(lanes, self.terms, strict=True):
-            for term in terms:
-                self.frequencies[term.form] += lane.lexical.frequency(term)
+        counted = [map(lane.lexical.frequency, terms) for lane, terms in zip(lanes, self.terms, strict=True)]
+        self.frequencies = dict(zip(forms, map(sum, zip(*counted, strict=True)), strict=True))
         size = sum(len(lane) for lane in lanes)
         self.idf = {form: idf(count, size) for form, count in self.frequencies.items()}
 
