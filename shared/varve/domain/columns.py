@@ -135,7 +135,8 @@ class Columns:
         # |v - c|^2 = |v|^2 - 2 v.c + |c|^2, without a second matrix of the vectors' size
         lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
         squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
-        return (1 / np.sqrt(np.maximum(squares, 1e-6))).astype(np.float32)
+        steepness: Floats = (1 / np.sqrt(np.maximum(squares, 1e-6))).astype(np.float32)
+        return steepness
 
     def met(self, reach: int) -> Met:
         """Where words occur, with what is said up to `reach` places around."""
@@ -153,7 +154,8 @@ class Columns:
     def _context_steepness(self, reach: int) -> Floats:
         means = self.places.means(self.vectors - self.centre)
         spreads: Floats = np.linalg.norm(self.places.around(means.T, reach), axis=0)
-        return np.float32(1) / np.maximum(spreads, np.float32(1e-3))
+        steepness: Floats = (1 / np.maximum(spreads, np.float32(1e-3))).astype(np.float32, copy=False)
+        return steepness
 
     @cached_property
     def asking(self) -> Floats:

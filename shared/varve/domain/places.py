@@ -35,7 +35,7 @@ class Sessions:
             some = best > -np.inf
             total = total + np.where(some, best, np.float32(0))
             taken += some
-        means = np.repeat(total / taken, self.counts)
+        means: Floats = np.repeat((total / taken).astype(np.float32, copy=False), self.counts)
         if self.order is None:
             return means
         out = np.empty_like(means)
