@@ -4,8 +4,8 @@ Conversations of invented words are held as columns, and the same questions are 
 without embedding and without storage; then asked of `Memory` on a directory, whose embedder is replaced by
 one that knows all answers beforehand. Beside it, on the same rows: one product of matrix and vector with the
 ten best taken from it, and bm25s over the contents. Rounds of all questions take turns, so that what else
-the machine does bears on all alike, on one thread of BLAS. Of the rounds the least counts, on which other work
-bears least, and of the questions the median. `new words`: the question's words were not asked for since the
+the machine does bears on all alike, on one thread of BLAS. Of the rounds the least counts, where other work
+bore least, and of the questions the median. `new words`: the question's words were not asked for since the
 store changed; `again`: they were.
 """
 
@@ -179,8 +179,8 @@ def measured(count: int, folder: str) -> dict[str, float]:
     first = medians({"new words": ranking, **least}, asked[1:], forget_words)
     ways = {"again": ranking, "Memory.search": memory(0), "within staleness": memory(600), **least}
     for way in ways.values():
-        for one in asked:
-            way(one)
+        for question_asked in asked:
+            way(question_asked)
     return {"new words": first["new words"], **medians(ways, asked[1:], lambda: None)}
 
 
