@@ -14,6 +14,7 @@ from varve.domain.record import Record, Store
 from varve.messages import DeleteRecords, send_deletion
 from varve.pipeline.experience import read_history, send_report, send_rows, year_of
 from varve.ports import Queue
+from varve.search_ports import word_embedding
 
 
 class ExperienceVerbs:
@@ -55,7 +56,15 @@ class ExperienceVerbs:
         (vector,) = embedder.embed([situation])
         known = lessons(history)
         return recollect(
-            situation, vector, history, known, embedder.embed, state=state, user_id=user_id, limit=limit
+            situation,
+            vector,
+            history,
+            known,
+            embedder.embed,
+            words=word_embedding(embedder),
+            state=state,
+            user_id=user_id,
+            limit=limit,
         )
 
     def why(self, scope: Scope, episode: Lived, depth: int) -> tuple[list[links.Step], list[str]]:

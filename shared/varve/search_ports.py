@@ -1,6 +1,6 @@
 """What ranking in memory needs from the outside: stores held whole, and vectors of single words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from varve.domain.calendar import Grain
@@ -32,3 +32,8 @@ class KnowsWords(Protocol):
 
     def embed_words(self, words: Sequence[str]) -> Floats:
         """A row for each word, float32, unit length. No word is blank. Raises Misconfigured."""
+
+
+def word_embedding(embedder: object) -> Callable[[Sequence[str]], Floats] | None:
+    """The embedder's way to embed single words, where it has them at hand."""
+    return embedder.embed_words if isinstance(embedder, KnowsWords) else None

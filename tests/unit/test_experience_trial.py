@@ -25,29 +25,38 @@ from varve.domain.experience.trial import (
 from varve.domain.experience.trial_memory import ExperienceMemory
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
-EMBEDDER = CachedEmbedder(WordLlamaEmbedder())
+WORDS = WordLlamaEmbedder()
+EMBEDDER = CachedEmbedder(WORDS)
+
+
+def with_experience() -> ExperienceMemory:
+    return ExperienceMemory(EMBEDDER.embed, WORDS.embed_words)
+
+
+def with_flat_vectors() -> FlatMemory:
+    return FlatMemory(EMBEDDER.embed)
 
 
 def played(memory: Any, *names: str) -> dict[str, Any]:
     score = Score()
     for name in names:
         for scenario in parse_scenarios(json.loads((SCENARIOS / name).read_text("utf-8"))):
-            run(scenario, memory(EMBEDDER.embed), EMBEDDER.embed, score)
+            run(scenario, memory(), EMBEDDER.embed, score)
     return score.to_dict()
 
 
 def test_memory_of_experience_beats_flat_vectors_where_things_look_alike() -> None:
     names = ("debugging.json", "hotel.json", "churn.json", "pipeline-failures.json")
-    ours, flat = played(ExperienceMemory, *names), played(FlatMemory, *names)
+    ours, flat = played(with_experience, *names), played(with_flat_vectors, *names)
     assert ours["right"] > flat["right"]
     assert ours["explicitOutcomeShare"] == 1.0
     assert flat["explicitOutcomeShare"] == 0.0
     assert ours["falseApplications"] < flat["falseApplications"]
-    assert played(ExperienceMemory, "debugging.json")["right"] >= 7
+    assert played(with_experience, "debugging.json")["right"] >= 7
 
 
 def test_a_trial_gives_the_same_result_every_time() -> None:
-    assert played(ExperienceMemory, "hotel.json") == played(ExperienceMemory, "hotel.json")
+    assert played(with_experience, "hotel.json") == played(with_experience, "hotel.json")
 
 
 def test_without_memory_the_agent_goes_by_the_names() -> None:

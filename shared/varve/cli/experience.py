@@ -9,10 +9,11 @@ from typing import Any
 from varve.bootstrap import Parts
 from varve.cli.output import as_json
 from varve.domain.errors import Rejected
-from varve.domain.experience.trial import FlatMemory, Score, parse_scenarios, run
+from varve.domain.experience.trial import FlatMemory, Score, TrialMemory, parse_scenarios, run
 from varve.domain.experience.trial_memory import ExperienceMemory
 from varve.lesson_book import lesson_shown
 from varve.memory import Memory
+from varve.search_ports import word_embedding
 
 OpenMemory = Callable[[argparse.Namespace], Memory]
 
@@ -149,12 +150,16 @@ def evaluate(options: argparse.Namespace, parts: Parts) -> None:
         read = _json(name)
         values += read if isinstance(read, list) else [read]
     scenarios = parse_scenarios(values)
-    embed = parts.embedder(parts.config(options.workspace or "default")).embed
+    embedder = parts.embedder(parts.config(options.workspace or "default"))
+    memories: dict[str, Callable[[], TrialMemory]] = {
+        "memory": lambda: ExperienceMemory(embedder.embed, word_embedding(embedder)),
+        "flat": lambda: FlatMemory(embedder.embed),
+    }
     printed: dict[str, Any] = {"scenarios": len(scenarios)}
-    for agent, make in (("memory", ExperienceMemory), ("flat", FlatMemory)):
+    for agent, make in memories.items():
         score = Score()
         for scenario in scenarios:
-            run(scenario, make(embed), embed, score)
+            run(scenario, make(), embedder.embed, score)
         printed[agent] = score.to_dict()
     _out(
         options,

@@ -19,6 +19,7 @@ from varve.domain.record import MemoryType, Record, Store
 from varve.domain.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.ports import Embedder
+from varve.search_ports import word_embedding
 
 
 def search_experience(
@@ -91,7 +92,10 @@ def _lived(
         return [_episode(one, _recency(one.episode.began, present), None, present, zone) for one in newest]
     known = lessons(held)
     (vector,) = embedder.embed([request.text])
-    found = recollect(request.text, vector, held, known, embedder.embed, limit=request.max_results)
+    words = word_embedding(embedder)
+    found = recollect(
+        request.text, vector, held, known, embedder.embed, words=words, limit=request.max_results
+    )
     by_id = {lesson.id: lesson for lesson in known}
     return [
         _episode(held.by_id[item.id], item.likeness, item.likeness, present, zone)

@@ -21,7 +21,7 @@ from varve.domain.strategies import Strategy
 from varve.knowledge_ports import Reranker
 from varve.pipeline.embedders import as_stored
 from varve.ports import Embedder, MemoryReader
-from varve.search_ports import KnowsWords
+from varve.search_ports import word_embedding
 
 CANDIDATES = 200
 """How many of a store too large to hold are looked at by each of vector and keyword."""
@@ -144,7 +144,7 @@ def _sought(question: Question, held: Sequence[Columns], embedder: Embedder) -> 
     focus = question.focus(names_in(question, held))
     whole, telling = embedder.embed([question.text, focus])
     return Sought(
-        question, whole, telling, embedder.embed_words if isinstance(embedder, KnowsWords) else None
+        question, whole, telling, word_embedding(embedder)
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varve.domain.diversity import mmr
-from varve.domain.experience.contrast import Belief, Precedent, belief
+from varve.domain.experience.contrast import Belief, EmbedWords, Precedent, belief
 from varve.domain.experience.history import History, Lived
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
@@ -62,6 +62,7 @@ def recollect(
     lessons: Sequence[Lesson],
     embed: Embed,
     *,
+    words: EmbedWords | None = None,
     state: str | None = None,
     user_id: str | None = None,
     limit: int = 8,
@@ -70,6 +71,7 @@ def recollect(
 
     Of each of the likeliest answers the nearest episode comes first, so that failures stand beside
     successes; the rest are chosen by maximal marginal relevance. Lessons come with their confidence.
+    `words` embeds single words, where the embedder has such at hand.
     """
     lived = [one for one in history.lived if user_id is None or one.episode.user_id == user_id]
     if not lived:
@@ -77,7 +79,7 @@ def recollect(
     lived = lived[-MOST_EPISODES:]
     vectors = _embedded(lived, embed)
     precedents = [_precedent(one, vectors) for one in lived if one.episode.situation in vectors]
-    believed = belief(situation, vector, precedents)
+    believed = belief(situation, vector, precedents, words)
     likeness = {one.episode.id: _likeness(vector, one, vectors, state) for one in lived}
     chosen = _chosen(lived, likeness, believed, vectors, limit)
     offered = [one for one in lessons if one.active and state in (None, one.state)]
@@ -89,21 +91,19 @@ def recollect(
 
 
 def _embedded(lived: Sequence[Lived], embed: Embed) -> dict[str, Vector]:
-    """The vectors of all situations and corrections, asked for at once."""
-    texts = [one.episode.situation for one in lived] + [one.correction or "" for one in lived]
+    """The vectors of all situations, asked for at once."""
+    texts = (one.episode.situation for one in lived)
     wanted = list(dict.fromkeys(text for text in texts if text.strip()))
     return dict(zip(wanted, embed(wanted), strict=True))
 
 
 def _precedent(one: Lived, vectors: Mapping[str, Vector]) -> Precedent:
-    correction = one.correction or ""
     return Precedent(
         id=one.episode.id,
         answer=_answer(one),
         situation=one.episode.situation,
         vector=vectors[one.episode.situation],
-        correction=correction,
-        correction_vector=vectors.get(correction),
+        correction=one.correction or "",
     )
 
 

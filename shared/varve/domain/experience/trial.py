@@ -1,13 +1,15 @@
 """A trial of memory: scenarios in rounds, an agent that decides by rule, and what its memory was worth to it.
 
 The agent is the same whichever memory it has. It sees the situation, the names of the candidates, and what
-its memory returned: texts with a score each, and how much of the situation the memory takes to be known
-(where it does not say, its best score). Of a text it reads which candidate is named last in it.
+its memory returned: texts with a score each, and how likely the memory takes the answer to be one it has
+(where it does not say, the square root of its best score: of what was tried, flat vectors do best with it).
+Of a text it reads which candidate is named last in it.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log, sqrt
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
@@ -15,13 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.recall import Embed
-from varve.domain.experience.words import content_words
 from varve.domain.validation import rejected
 
-NAME_WEIGHT = 0.5
-EVIDENCE_WEIGHT = 0.5
-RESIDUAL = 0.2
-"""What the names' own likeness still counts in a situation that is wholly familiar."""
+NAME_WEIGHT = 4.9
+"""What the cosine of a situation and a candidate's name adds to the log of its odds."""
+LEAST = 1e-4
+"""The least that a candidate is given before names are looked at."""
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 
@@ -160,18 +161,19 @@ def run(scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score) -> 
 
 
 def decide(situation: str, candidates: Sequence[str], returned: Returned, embed: Embed) -> str:
-    """The agent's choice: names like the situation where it is new, what memory says where it is known.
+    """The agent's choice, by Bayes' rule: what memory says comes first, the names are weighed with it.
 
-    `(1 - f + RESIDUAL * f) * name + f * EVIDENCE_WEIGHT * share`, with f the familiarity, `name` how much
-    more than on average the candidate's name is like the situation (cosine, and the share of the name's
-    words in it), `share` the candidate's part of the scores of all texts that name one. Of equals the first.
+    A candidate's prior is `f * share`, with f the familiarity and `share` its part of the scores of all
+    texts that name one; the candidates that no text names divide `1 - f` evenly. The likelihood is
+    `exp(NAME_WEIGHT * cosine)` of the situation and the candidate's name. Of equals the first.
     """
-    likeness, shares = _names(situation, candidates, embed), _shares(candidates, returned)
+    likeness, shares = name_likeness(situation, candidates, embed), _shares(candidates, returned)
     known = returned.familiarity
     if known is None:
-        known = min(1.0, max((shown.score for shown in returned.shown), default=0.0))
-    own = 1.0 - known + RESIDUAL * known
-    return max(candidates, key=lambda c: own * likeness[c] + known * EVIDENCE_WEIGHT * shares.get(c, 0.0))
+        known = sqrt(min(1.0, max((shown.score for shown in returned.shown), default=0.0)))
+    rest = (1.0 - known) / max(1, len(candidates) - len(shares))
+    prior = {c: known * shares[c] if c in shares else rest for c in candidates}
+    return max(candidates, key=lambda c: log(max(LEAST, prior[c])) + NAME_WEIGHT * likeness[c])
 
 
 def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
@@ -180,20 +182,10 @@ def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
     return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
 
 
-def _names(situation: str, candidates: Sequence[str], embed: Embed) -> dict[str, float]:
-    spoken = [candidate.replace("_", " ") for candidate in candidates]
-    vector, *names = embed([situation, *spoken])
-    words = content_words(situation)
-    raw = [
-        float(np.dot(vector, name)) + NAME_WEIGHT * _worded(content_words(text), words)
-        for text, name in zip(spoken, names, strict=True)
-    ]
-    mean = sum(raw) / len(raw)
-    return {candidate: one - mean for candidate, one in zip(candidates, raw, strict=True)}
-
-
-def _worded(name: frozenset[str], situation: frozenset[str]) -> float:
-    return len(name & situation) / max(1, len(name))
+def name_likeness(situation: str, candidates: Sequence[str], embed: Embed) -> dict[str, float]:
+    """The cosines of the situation and the candidates' names."""
+    vector, *names = embed([situation, *(candidate.replace("_", " ") for candidate in candidates)])
+    return {candidate: float(np.dot(vector, name)) for candidate, name in zip(candidates, names, strict=True)}
 
 
 def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float]:

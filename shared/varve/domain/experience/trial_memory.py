@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from varve.domain.experience.contrast import EmbedWords
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import lessons
 from varve.domain.experience.outcomes import Outcome
@@ -20,8 +21,8 @@ PERIOD = "2026"
 class ExperienceMemory:
     """Episodes and lessons; each round is a conversation of one message, a day after the last."""
 
-    def __init__(self, embed: Embed, limit: int = 5) -> None:
-        self._embed, self._limit = embed, limit
+    def __init__(self, embed: Embed, words: EmbedWords | None = None, limit: int = 5) -> None:
+        self._embed, self._words, self._limit = embed, words, limit
         self.rows: list[Record] = []
 
     def recall(self, asked: Asked) -> Returned:
@@ -34,6 +35,7 @@ class ExperienceMemory:
             history,
             lessons(history),
             self._embed,
+            words=self._words,
             state=asked.state,
             limit=self._limit,
         )

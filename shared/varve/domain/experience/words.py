@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from Stemmer import Stemmer
 
@@ -25,6 +27,23 @@ def content_words(text: str) -> frozenset[str]:
 
     The English Snowball stemmer (Porter 2) serves both languages: it only has to do the same each time.
     """
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    words = (w for w in _WORD.findall(plain.casefold().replace("_", " ")) if w not in _STOPS)
-    return frozenset(Stemmer("english").stemWords(list(words)))
+    return frozenset(_spoken(text))
+
+
+def spoken_words(text: str) -> Mapping[str, str]:
+    """The same stems in the text's order, each with the word it last stood for, as it is written."""
+    return MappingProxyType(_spoken(text))
+
+
+@lru_cache(maxsize=8192)
+def _spoken(text: str) -> dict[str, str]:
+    written = _WORD.findall(text.casefold().replace("_", " "))
+    plain = [_without_accents(word) for word in written]
+    stems = Stemmer("english").stemWords(plain)
+    return {
+        stem: word for stem, bare, word in zip(stems, plain, written, strict=True) if bare not in _STOPS
+    }
+
+
+def _without_accents(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
