@@ -2,10 +2,11 @@
 
 Scenarios: the written ones of `tests/scenarios`, and of each domain in its files of domains one for every
 seed, in which the seed draws subjects and situations. The weights of recall and of the agent were fitted on
-`domains.json` and `domains-more.json`, on `domains-held-back.json` never. The agent of `varve eval experience` plays
-all of them with this memory, with flat vectors over the same texts, and with none. Printed: the accuracy by
-type of round, and over the generated scenarios the mean of the rounds right with its 95 percent interval
-(1.96 standard errors); then how the experience store grows with the number of episodes.
+`domains.json` and `domains-more.json`, on `domains-held-back.json` never. The agent of `varve eval
+experience` plays all of them with this memory, with flat vectors over the same texts, and with none.
+Printed: the accuracy by type of round, and over the generated scenarios the mean of the rounds right with
+its 95 percent interval (1.96 standard errors); then how the experience store grows with the number of
+episodes.
 """
 
 import argparse
@@ -72,9 +73,7 @@ def read(names: Sequence[str]) -> list[dict[str, Any]]:
     return [domain for name in names for domain in json.loads((SCENARIOS / name).read_text("utf-8"))]
 
 
-def generated(
-    domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]] = tuple(ORDER)
-) -> Scenario:
+def generated(domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]] = tuple(ORDER)) -> Scenario:
     """One scenario of a domain: no situation and no subject comes twice."""
     chance = random.Random(f"{domain['name']}/{seed}")
     subjects = chance.sample(domain["subjects"], len(order))

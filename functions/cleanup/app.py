@@ -1,4 +1,4 @@
-"""CleanupFunction: a schedule -> a work item for each agent of which something has outlived its plan."""
+"""CleanupFunction: a schedule -> work items: agents to clean up, or agents whose lessons to look at."""
 
 from functools import cache
 from typing import Any
@@ -18,9 +18,10 @@ application = cache(open_application)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """A schedule's `{"scheduledTime"}`."""
+    """A schedule's `{"scheduledTime"}`, with `"task": "curate"` the monthly one of lessons."""
     app: Application = application()
-    done = app.nights.clean(parse_instant(event["scheduledTime"]))
+    plan = app.nights.curate if event.get("task") == "curate" else app.nights.clean
+    done = plan(parse_instant(event["scheduledTime"]))
     if done.planned or done.left:
         metrics.add_metric("PlannedAgents", MetricUnit.Count, done.planned)
         metrics.add_metric("LeftAgents", MetricUnit.Count, done.left)

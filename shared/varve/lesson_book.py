@@ -1,5 +1,6 @@
 """One agent's lessons, as a person uses them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +12,7 @@ from varve.domain.experience import curation
 from varve.domain.experience.lessons import Lesson, lessons, vague
 from varve.domain.experience.rows import LessonVersion, lesson_id
 from varve.domain.identity import Scope
+from varve.domain.ledger import curation_key
 from varve.experience_verbs import ExperienceVerbs
 
 
@@ -92,7 +94,15 @@ class LessonBook:
         versions = [*kept, *(curation.merges(report, known, at) if apply else [])]
         for version in versions:
             self._verbs.write_version(self.scope, version)
-        return {**report.to_dict(), "kept": len(kept), "applied": apply}
+        found = {"at": iso(at), **report.to_dict(), "kept": len(kept), "applied": apply}
+        self._verbs.parts.objects.put(curation_key(self.scope), json.dumps(found).encode())
+        return found
+
+    def last_curation(self) -> dict[str, Any] | None:
+        """What the last `curate` found, by schedule or by hand; None where there was none."""
+        stored = self._verbs.parts.objects.get(curation_key(self.scope))
+        found: dict[str, Any] | None = json.loads(stored.data) if stored else None
+        return found
 
     def render(self) -> str:
         """All lessons as Markdown, for review."""

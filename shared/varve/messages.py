@@ -22,6 +22,7 @@ from varve.encoding import (
     record_from_json,
 )
 from varve.erasing import ERASURES, Erased, EraseMessage, Reread, erasure_from_json, reread_from_json
+from varve.night_work import CleanAgent, CurateAgent
 from varve.ports import Delivery, Objects, Queue
 from varve.store_moves import MoveStore
 from varve.wire import MAX_BODY_BYTES, dump, group_of, load, malformed, read_body, send_body, typed
@@ -107,18 +108,9 @@ class SummarizePeriod:
     planned_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class CleanAgent:
-    """One agent of which something has expired, as the notes say and as of the planning pass's time."""
-
-    scope: Scope
-    notes: tuple[str, ...]
-    planned_at: datetime
-
-
 _Additions = WriteRecords | WriteTriples | WriteProfile
 WriteMessage = _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
-WorkMessage = SummarizePeriod | CleanAgent
+WorkMessage = SummarizePeriod | CleanAgent | CurateAgent
 
 
 _WRITE_TYPES = {"records", "triples", "profile", "expire", "delete", "move", "erased", *ERASURES}
@@ -274,13 +266,21 @@ def send_cleaning(message: CleanAgent, *, queue: Queue) -> None:
     _send_work("clean", message, {"notes": list(message.notes)}, (), queue)
 
 
+def send_curation(message: CurateAgent, *, queue: Queue) -> None:
+    """Put a look at one agent's lessons on the work queue, in its group. Raises Retryable."""
+    _send_work("curate", message, {"months": list(message.months)}, (), queue)
+
+
 def read_work(delivery: Delivery) -> WorkMessage:
     """The message of a delivery on the work queue. Raises Rejected: it is none."""
-    body = typed(load(delivery.body), {"summarize", "clean"})
+    body = typed(load(delivery.body), {"summarize", "clean", "curate"})
     try:
         scope, planned_at = Scope(body["workspaceId"], body["agentId"]), parse_instant(body["plannedAt"])
         if body["type"] == "clean":
             return CleanAgent(scope, notes_from_json(body["notes"], scope), planned_at)
+        if body["type"] == "curate":
+            months = tuple(Period.parse(month, Grain.MONTHLY).label for month in body["months"])
+            return CurateAgent(scope, months, planned_at)
         return SummarizePeriod(scope, Period.parse(body["period"], Grain(body["grain"])), planned_at)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error

@@ -2,16 +2,24 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
 
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
+from varve.domain.experience.curation import next_stale
 from varve.domain.identity import Scope
 from varve.domain.ledger import noted_grain
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import CleanAgent, SummarizePeriod, read_work, send_cleaning, send_work
+from varve.messages import (
+    SummarizePeriod,
+    read_work,
+    send_cleaning,
+    send_curation,
+    send_work,
+)
+from varve.night_work import CleanAgent, CurateAgent
 from varve.pipeline import cleanup as cleaning
 from varve.pipeline import deliver
 from varve.pipeline import plan as planning
@@ -60,6 +68,13 @@ class Nights:
             send_cleaning(CleanAgent(scope, notes[:MAX_NOTES], now), queue=self.parts.summary_queue)
         return Pass(min(len(over), MAX_CLEANED), max(0, len(over) - MAX_CLEANED))
 
+    def curate(self, now: datetime) -> Pass:
+        """Put the agents whose lessons have changed or may have gone stale on the work queue."""
+        due = self.ledger.lessons_due(now)
+        for scope, months in islice(due.items(), MAX_CLEANED):
+            send_curation(CurateAgent(scope, months, now), queue=self.parts.summary_queue)
+        return Pass(min(len(due), MAX_CLEANED), max(0, len(due) - MAX_CLEANED))
+
     def work(self, deliveries: Sequence[Delivery]) -> "WorkOutcome":
         """Summarize the periods and clean up the agents of a batch of the work queue."""
         outcome = WorkOutcome()
@@ -99,6 +114,9 @@ class Nights:
                 outcome.lag_seconds = max(outcome.lag_seconds, (now - planned_at).total_seconds())
             case CleanAgent(scope, notes, planned_at):
                 self._of(scope)._clean_noted(scope, notes, planned_at, outcome)
+            case CurateAgent(scope, months, planned_at):
+                self._of(scope)._curate(scope, months, planned_at)
+                outcome.curated += 1
 
     def _clean_noted(self, scope: Scope, notes: Sequence[str], now: datetime, outcome: "WorkOutcome") -> None:
         """Clean up the grains that the notes name; nothing is asked where another delivery has done it."""
@@ -107,6 +125,18 @@ class Nights:
             report = self._inspect(scope, now, {noted_grain(note) for note in standing})
             self._clean(scope, report, standing)
             outcome.count_cleaned(report)
+
+    def _curate(self, scope: Scope, months: Sequence[str], now: datetime) -> None:
+        """Look at an agent's lessons, and note when the next of them will be stale."""
+        from varve.experience_verbs import ExperienceVerbs
+        from varve.lesson_book import LessonBook
+
+        self.ledger.settle_lessons(scope, months)
+        book = LessonBook(ExperienceVerbs(self.parts, self._write_queue), scope)
+        book.curate(now=now)
+        if again := next_stale(book.all(), now):
+            # The month after: passes are at a month's beginning. The 28th plus four days is in the next.
+            self.ledger.note_lessons(scope, again.replace(day=28) + timedelta(days=4))
 
     def _inspect(
         self, scope: Scope, now: datetime, grains: Collection[Grain], force: bool = False
@@ -164,6 +194,7 @@ class WorkOutcome:
     cleaned: int = 0
     expired: int = 0
     unsealed: int = 0
+    curated: int = 0
     lag_seconds: float = 0.0
 
     def count(self, outcome: Outcome) -> None:
@@ -188,6 +219,7 @@ class WorkOutcome:
             "GivenUpPeriods": self.given_up,
             "CleanedAgents": self.cleaned,
             "ExpiredPeriods": self.expired,
+            "CuratedAgents": self.curated,
             "UnsealedPeriods": self.unsealed,
             "ReturnedMessages": len(self.returned),
         }

@@ -15,7 +15,8 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import expiry_key, noted_grain
 from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import CleanAgent, SummarizePeriod, read_work
+from varve.messages import SummarizePeriod, read_work
+from varve.night_work import CleanAgent
 from varve.nights import Pass, WorkOutcome
 from varve.ports import Delivery
 

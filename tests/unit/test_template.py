@@ -41,6 +41,7 @@ SCHEDULES = {
     "SummarizeFunctionQuarterly": ("SummarizeFunction", {"grain": "quarterly"}, "cron(40 3 * * ? *)"),
     "SummarizeFunctionYearly": ("SummarizeFunction", {"grain": "yearly"}, "cron(10 4 * * ? *)"),
     "CleanupFunctionNightly": ("CleanupFunction", {}, "cron(40 * * * ? *)"),
+    "CleanupFunctionLessons": ("CleanupFunction", {"task": "curate"}, "cron(40 5 1 * ? *)"),
 }
 
 # DESIGN 7.5, and what a function needs beside it: the name of the key's secret (never the key), the
@@ -261,13 +262,13 @@ def test_no_mapping_waits_for_a_batch_to_fill(stack: sam.Template) -> None:
 # ---- schedules
 
 
-def test_there_is_a_schedule_for_each_grain_and_one_for_cleanup(stack: sam.Template) -> None:
+def test_there_is_a_schedule_for_each_grain_and_one_each_for_cleanup_and_lessons(stack: sam.Template) -> None:
     found = {
         name: (it["Target"]["Arn"]["Fn::GetAtt"][0], _passed(it), it["ScheduleExpression"])
         for name, it in _schedules(stack).items()
     }
     assert found == SCHEDULES
-    grains = [passed["grain"] for _, passed, _ in SCHEDULES.values() if passed]
+    grains = [passed["grain"] for _, passed, _ in SCHEDULES.values() if "grain" in passed]
     assert grains == [str(grain) for grain in SUMMARY_GRAINS]
 
 
@@ -316,7 +317,7 @@ def test_a_schedules_role_invokes_its_own_function_and_nothing_else(stack: sam.T
 def test_there_is_a_sample_event_for_each_schedule(stack: sam.Template, name: str) -> None:
     schedule = _schedules(stack)[name]
     function, passed, _ = SCHEDULES[name]
-    case = passed.get("grain", "nightly")
+    case = passed.get("grain", passed.get("task", "nightly"))
     file = ROOT / "events" / f"{function.removesuffix('Function').lower()}.{case}.json"
     sample = json.loads(file.read_text())
     at = parse_instant(sample["scheduledTime"])

@@ -45,6 +45,9 @@ def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
     lessons.add_argument("--tags", metavar="TAG", nargs="*", default=[])
     lessons.add_argument("--reason", metavar="TEXT", default="")
     lessons.add_argument("--apply", action="store_true", help="confirm the merges that curate proposes")
+    lessons.add_argument(
+        "--last", action="store_true", help="what the last curate found, by schedule or hand"
+    )
     answers = command("answers", "prior answers: list, evict")
     answers.add_argument("action", choices=["list", "evict"])
     answers.add_argument("--by", nargs="*", default=["age", "number", "unread"], metavar="RULE")
@@ -114,8 +117,8 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
             text = book.block(options.subject, tags=options.tags)
             _out(options, {"block": text}, [text])
         case "curate":
-            report = book.curate(apply=options.apply)
-            _out(options, report, [f"{name}: {value}" for name, value in report.items()])
+            report = (book.last_curation() or {}) if options.last else book.curate(apply=options.apply)
+            _out(options, report, [f"{name}: {value}" for name, value in report.items()] or ["never curated"])
         case "add":
             id_ = book.add(
                 _given(options, "CLAIM"),

@@ -13,6 +13,7 @@ GIVEN_UP_AFTER = 5
 
 DUE = "ledger/due"
 EXPIRY = "ledger/expiry"
+LESSONS = "ledger/lessons"
 _OWNER = {DUE: slice(4, 6), "ledger/failed": slice(4, 6), EXPIRY: slice(3, 5)}
 """Where in a key its agent stands; one part comes after it."""
 
@@ -91,6 +92,21 @@ def expiry_key(instant: datetime, scope: Scope, grain: StoreName) -> str:
     """The note that something of this store has expired by the first full UTC hour from the instant on."""
     hour = (instant.astimezone(UTC) + timedelta(hours=1, microseconds=-1)).strftime("%Y-%m-%dT%H")
     return f"{EXPIRY}/{hour}/{scope}/{grain}"
+
+
+def month_of(instant: datetime) -> str:
+    """The UTC month of an instant, as `2026-11`."""
+    return instant.astimezone(UTC).strftime("%Y-%m")
+
+
+def lessons_key(month: str, scope: Scope) -> str:
+    """The note that from this month on an agent's lessons are to be looked at."""
+    return f"{LESSONS}/{month}/{scope}/look"
+
+
+def curation_key(scope: Scope) -> str:
+    """Where the last look at an agent's lessons is kept: ids of lessons, none of their words."""
+    return f"ledger/curation/{scope}/report.json"
 
 
 def noted_grain(note: str) -> Grain:

@@ -143,9 +143,7 @@ def _ranked(wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Emb
 def _sought(question: Question, held: Sequence[Columns], embedder: Embedder) -> Sought:
     focus = question.focus(names_in(question, held))
     whole, telling = embedder.embed([question.text, focus])
-    return Sought(
-        question, whole, telling, word_embedding(embedder)
-    )
+    return Sought(question, whole, telling, word_embedding(embedder))
 
 
 def reranked(query: str, ranked: Sequence[Ranked], reranker: Reranker) -> tuple[list[Ranked], bool]:

@@ -3,6 +3,7 @@
     ledger/due/{grain}/{period}/{workspace}/{agent}/{token}      something was written below this period
     ledger/marks/{workspace}/{agent}/{grain}/{period}/{token}    the same mark, for its agent's own questions
     ledger/failed/{grain}/{period}/{workspace}/{agent}/…         summarizing it failed: attempts, reason
+    ledger/lessons/{month}/{workspace}/{agent}/look              from this month on look at its lessons
     ledger/expiry/{hour}/{workspace}/{agent}/{grain}             by this UTC hour something has expired
 
 A mark is put after the write it stands for, under a name made from what was written. Whoever settles a
@@ -27,6 +28,7 @@ from varve.domain.identity import Scope, digest
 from varve.domain.ledger import (
     DUE,
     EXPIRY,
+    LESSONS,
     Due,
     Failure,
     LedgerChanges,
@@ -34,8 +36,10 @@ from varve.domain.ledger import (
     due_key,
     failed_folder,
     failed_key,
+    lessons_key,
     mark_key,
     marks_folder,
+    month_of,
     twin,
 )
 from varve.ports import Objects, StoredObject
@@ -145,6 +149,24 @@ class Ledger:
         this_hour = now.astimezone(UTC).strftime("%Y-%m-%dT%H")
         over = (hour for hour in self._objects.folders(EXPIRY) if hour <= this_hour)
         return tuple(info.key for hour in over for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}"))
+
+    def note_lessons(self, scope: Scope, at: datetime) -> None:
+        """Have an agent's lessons looked at from the month of this instant on."""
+        self._objects.put(lessons_key(month_of(at), scope), b"")
+
+    def lessons_due(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
+        """The agents whose lessons are to be looked at, with the months they are noted under."""
+        due: dict[Scope, list[str]] = {}
+        for info in self._objects.list(LESSONS):
+            _, _, month, workspace, agent, _ = info.key.split("/")
+            if month > month_of(now):
+                break
+            due.setdefault(Scope(workspace, agent), []).append(month)
+        return {scope: tuple(months) for scope, months in due.items()}
+
+    def settle_lessons(self, scope: Scope, months: Iterable[str]) -> None:
+        """Remove the notes; before lessons are read, so that what is written meanwhile is noted anew."""
+        self._objects.delete([lessons_key(month, scope) for month in months])
 
     def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
         """Those of the notes that nobody has settled yet."""

@@ -10,7 +10,7 @@ from varve.domain.erasure import Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
-from varve.domain.record import EmbeddedRecord, StoreName
+from varve.domain.record import EmbeddedRecord, Store, StoreName
 from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
 from varve.knowledge_ports import ProfileWriter
 from varve.messages import (
@@ -189,6 +189,8 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
     ]
     # Even where nothing changed: the delivery before may have ended between commit and mark.
     stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
+    if grain is Store.EXPERIENCE and records:
+        stores.ledger.note_lessons(scope, max(embedded.record.created_at for embedded in records))
     _change_ledger(messages, stores)
     return changed
 

@@ -50,6 +50,12 @@ def curate(lessons: Sequence[Lesson], now: datetime) -> Curation:
     return Curation(tuple(conflicts), tuple(duplicates), stale)
 
 
+def next_stale(lessons: Sequence[Lesson], now: datetime) -> datetime | None:
+    """When the next active lesson that is not stale yet will be, if there is one."""
+    ends = (lesson.versions[-1].at + STALE_AFTER for lesson in lessons if lesson.active)
+    return min((end for end in ends if end >= now), default=None)
+
+
 def merges(report: Curation, lessons: Sequence[Lesson], now: datetime) -> Iterator[LessonVersion]:
     """What a confirmed merge writes: one lesson takes over the evidence, the other is retired."""
     by_id = {lesson.id: lesson for lesson in lessons}

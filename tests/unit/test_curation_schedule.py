@@ -1,0 +1,89 @@
+"""The monthly look at lessons: planned per agent that has any, costing nothing where nobody has."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from tests.support.traffic import CALM, Simulation
+from varve.domain.calendar import iso
+from varve.domain.identity import Scope
+from varve.domain.workspace import WorkspaceConfig
+from varve.experience import Experience
+from varve.messages import read_work
+from varve.night_work import CurateAgent
+from varve.nights import Pass
+
+MARCH = datetime(2026, 3, 2, 9, tzinfo=UTC)
+APRIL = datetime(2026, 4, 1, 5, 40, tzinfo=UTC)
+SCOPE = Scope("acme", "support")
+
+
+def lived(*agents: str) -> Simulation:
+    """Agents that solved the same thing in the same way twice; `idle` was only talked to."""
+    sim = Simulation({"acme": WorkspaceConfig()}, MARCH)
+    for agent in ("idle", *agents):
+        for number in range(2):
+            message = {"id": "m", "role": "user", "content": "threads wait for a connection"}
+            message |= {"timestamp": iso(MARCH + number * timedelta(hours=1))}
+            message |= {} if agent == "idle" else {"state": "debugging"}
+            owner = {"workspaceId": "acme", "agentId": agent, "conversationId": f"c-{number}"}
+            sim.ingest([{**owner, "messages": [message]}])
+        sim.drain()
+        for number in range(2 if agent != "idle" else 0):
+            remembered(sim, agent).record_outcome(
+                f"c-{number}", "SUCCESS", decision="raise the pool", at=MARCH + timedelta(hours=2)
+            )
+    sim.drain()
+    return sim
+
+
+def remembered(sim: Simulation, agent: str) -> Experience:
+    return Experience(sim.app.experience, Scope("acme", agent), sim.app.send_outcome)
+
+
+def work(sim: Simulation) -> None:
+    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
+    sim.parts.write_queue.drain(lambda batch: sim.app.write(batch).returned, CALM)
+
+
+def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_group() -> None:
+    sim = lived("support", "sales")
+    assert sim.app.nights.curate(APRIL) == Pass(planned=2, left=0)
+    groups = sim.parts.summary_queue._groups
+    assert set(groups) == {"acme:support", "acme:sales"}
+    items = [read_work(delivery) for group in groups.values() for delivery in group]
+    assert all(isinstance(item, CurateAgent) and item.months == ("2026-03",) for item in items)
+
+
+def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_down() -> None:
+    sim = lived("support")
+    book = remembered(sim, "support").lessons
+    assert book.last_curation() is None
+    sim.app.nights.curate(APRIL)
+    work(sim)
+    report = book.last_curation()
+    assert report is not None
+    assert (report["at"], report["kept"], report["applied"]) == (iso(APRIL), 1, False)
+    assert [lesson.action for lesson in book.all()] == ["raise the pool"]
+
+
+def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale() -> None:
+    sim = lived("support")
+    sim.clock.now = APRIL
+    for month in (4, 5):
+        sim.app.nights.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
+        work(sim)
+    assert sim.app.nights.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(planned=0, left=0)
+    october = datetime(2026, 10, 1, 5, 40, tzinfo=UTC)
+    assert sim.app.nights.curate(october) == Pass(planned=1, left=0)
+    work(sim)
+    report = remembered(sim, "support").lessons.last_curation()
+    assert report is not None
+    assert len(report["stale"]) == 1
+
+
+def test_a_pass_where_nobody_has_lessons_costs_one_listing() -> None:
+    sim = lived()
+    before = len(sim.parts.objects.touched)
+    assert sim.app.nights.curate(APRIL) == Pass(planned=0, left=0)
+    assert len(sim.parts.objects.touched) - before <= 1
