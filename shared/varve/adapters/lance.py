@@ -14,6 +14,7 @@ from varve.adapters.lance_purge import delete_ids
 from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables, remake
 from varve.adapters.lance_upkeep import Upkeep
+from varve.adapters.lance_vectors import nearest
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
 from varve.adapters.transfers import Transfers
@@ -64,9 +65,8 @@ class LanceReader(ReadsColumns):
         def run(table: Table) -> list[Candidate]:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             columns = [*RECORD_COLUMNS, "vector"]
-            by_vector = table.search(vector, vector_column_name="vector").distance_type("cosine")
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = filtered(by_vector, where).select([*columns, "_distance"])
+            near = filtered(nearest(table, vector), where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
             best = _best(near, limit, "_distance", "ascending"), _best(worded, limit, "_score", "descending")
             require_same_model(f"{scope}/{grain}", model_of(table), model)

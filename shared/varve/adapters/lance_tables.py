@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from time import sleep
 from typing import Any
 from uuid import uuid4
@@ -9,6 +10,7 @@ from uuid import uuid4
 from varve.adapters.lance_purge import delete_orphans, leave_one_version
 from varve.adapters.lance_rows import schema_for
 from varve.adapters.lance_upkeep import Upkeep, prune
+from varve.adapters.lance_vectors import drop_vector_index, make_vector_index, vector_index_due
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replica import TABLE
 from varve.adapters.transfers import Transfers
@@ -46,7 +48,7 @@ def new_table(database: Any, model: str) -> Table:
 
 def require_index(table: Table) -> None:
     """See to the keyword index: whoever made the table may have died before it."""
-    if not table.list_indices():
+    if not any(index.columns == ["content"] for index in table.list_indices()):
         table.create_index("content", config=_KEYWORDS)
 
 
@@ -63,6 +65,18 @@ def remake(table: Table) -> None:
 def fragments_of(table: Table) -> int:
     """Into how many fragments the table has been split by its writes."""
     return int(table.stats()["fragment_stats"]["num_fragments"])
+
+
+def compact(table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool) -> None:
+    """Merge fragments and bring indices up to date as `optimize` does; index the vectors if that is due.
+
+    With `purge` their index is made anew: LanceDB carries the codes over.
+    """
+    if purge:
+        drop_vector_index(table)
+    optimize()
+    if vector_index_due(table, upkeep.index_rows):
+        make_vector_index(table)
 
 
 class DirectTables:
@@ -122,13 +136,15 @@ class DirectTables:
 
     def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
         if self._transfers is not None:
-            table.optimize(cleanup_older_than=NEVER)
+            merge = partial(table.optimize, cleanup_older_than=NEVER)
+            compact(table, self._upkeep, merge, purge=purge)
             prune(self._transfers, prefix, self._upkeep, all_old=purge)
             return
         if purge:
-            leave_one_version(table)
+            compact(table, self._upkeep, partial(leave_one_version, table), purge=True)
         else:
-            table.optimize(cleanup_older_than=self._prunable_age(prefix))
+            age = self._prunable_age(prefix)
+            compact(table, self._upkeep, partial(table.optimize, cleanup_older_than=age), purge=False)
 
     def _prunable_age(self, prefix: str) -> timedelta:
         manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")

@@ -25,12 +25,13 @@ class Upkeep:
     Compaction follows a write that leaves `max_fragments` fragments, and every `max_fragments`
     versions. Of the older versions those younger than `keep_for` stay, but never more than
     `max_versions`: a burst of writes stays bounded, and a reader that outlives its version starts
-    again from the newest.
+    again from the newest. A table of `index_rows` gets an index of its vectors with the next compaction.
     """
 
     max_fragments: int = 32
     keep_for: timedelta = timedelta(seconds=90)
     max_versions: int = 128
+    index_rows: int = 50_000
 
     def is_due(self, fragments: int, before: int, after: int) -> bool:
         """Whether to compact: writes that replace rows add versions without fragments, so both count."""

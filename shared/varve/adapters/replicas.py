@@ -25,6 +25,7 @@ from varve.adapters.lance_tables import (
     Change,
     DirectTables,
     agent_prefix,
+    compact,
     fragments_of,
     new_table,
     require_index,
@@ -213,7 +214,8 @@ class ReplicatedTables:
     def _compacted(self, replica: Replica, table: Table, *, purge: bool) -> bool:
         """Compact and remove what may go; False: another commit came first."""
         self._transfers.finish()  # a pack that came after the pruning would stay
-        table.optimize(cleanup_older_than=NEVER)
+        merge = partial(table.optimize, cleanup_older_than=NEVER)
+        compact(table, self._upkeep, merge, purge=purge)
         if not replica.commit():
             replica.discard()
             return False
