@@ -15,7 +15,7 @@ _PROBES = 64
 _REFINE = 5
 """How many times as many as asked for are taken by their one-bit codes and then compared by their vectors.
 
-Candidates are asked for by hundreds: docs/benchmarks.md, "Large stores", has what of the ten best is among them.
+Candidates are asked for by hundreds: docs/benchmarks.md, "Large stores", has how many of the best are found.
 """
 
 
