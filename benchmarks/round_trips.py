@@ -94,7 +94,7 @@ class Bench:
     def fill(self, size: int) -> None:
         """The working records in one commit, more than a million numbers away from the batches'."""
         records = self.deployment.writing.parts.records
-        records.upsert(SCOPE, Grain.WORKING, list(_records(range(size))), EMBEDDER.model)
+        records.upsert(SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model)
 
     def summarize(self) -> None:
         records = self.deployment.writing.parts.records
@@ -108,7 +108,7 @@ class Bench:
         queue, objects = self.deployment.queues["write"], self.deployment.writing.parts.objects
         for _ in range(messages):
             number = 1_000_000 + next(self.numbers)
-            record = tuple(_records([number], days=1))
+            record = tuple(turns([number], days=1))
             send_records(
                 WriteRecords(scope, Grain.WORKING, EMBEDDER.model, record), queue=queue, objects=objects
             )
@@ -149,7 +149,7 @@ class Bench:
         self.write(1, OTHER)
 
 
-def _records(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
+def turns(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
     """Turns strewn over the last days; embedded in one go, which 100,000 need."""
     texts = [
         f"Dana: {conversation('a', n % 5_000, 2)['messages'][0]['content']}{_rare_words(n)}" for n in numbers
@@ -241,13 +241,13 @@ def large(s3: CountingS3, size: int) -> list[Row]:
     rows: list[Row] = []
     prefix = f"large-{size}"
     objects = s3_objects(BUCKET, prefix)
-    batch = [list(_records(range(10**7 + 10 * n, 10**7 + 10 * n + 10))) for n in range(8)]
+    batch = [list(turns(range(10**7 + 10 * n, 10**7 + 10 * n + 10))) for n in range(8)]
 
     def opened(name: str) -> LanceRecords:
         caching = Caching(bytes=10**10 if name == "replica" else 0)
         return LanceRecords(f"s3://{BUCKET}/{prefix}", objects, lance_options(), caching=caching)
 
-    opened("replica").upsert(SCOPE, Grain.WORKING, list(_records(range(size))), EMBEDDER.model)
+    opened("replica").upsert(SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model)
     (question,) = EMBEDDER.embed([QUESTION["query_text"]])
     bench = Bench.of(s3, "unused")
 
