@@ -290,7 +290,7 @@ def main() -> None:
     """Read the options, run, print Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--latency", type=float, default=0.03, help="seconds of a round trip within AWS")
-    parser.add_argument("--days", type=int, default=35)
+    parser.add_argument("--days", type=int, default=28)
     parser.add_argument(
         "--model-prices", type=float, nargs=2, default=MODEL_PRICES, help="$ a million in, out"
     )

@@ -20,24 +20,21 @@ from varve.experience_messages import carries_outcome, read_outcome, send_outcom
 from varve.messages import IngestMessage, WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
-from varve.pipeline import extract as extracting
 from varve.pipeline import ingest as ingesting
-from varve.pipeline import search as searching
 from varve.pipeline import write as writing
-from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
 from varve.pipeline.ledger import Ledger
-from varve.pipeline.reread import reread
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports import Delivery, Queue
 from varve.scoping import Scoped
 from varve.settings import read_settings
 from varve.transferring import Transferring
-from varve.views import View, Views
 
 if TYPE_CHECKING:
     from varve.experience_verbs import ExperienceVerbs
     from varve.knowledge import Knowledge
+    from varve.pipeline.extract import ExtractOutcome
+    from varve.views import View, Views
 
 
 class Application:
@@ -66,7 +63,7 @@ class Application:
 
     def ingest(
         self, conversations: Sequence[Conversation], now: datetime | None = None
-    ) -> tuple[IngestOutcome, ExtractOutcome | None]:
+    ) -> "tuple[IngestOutcome, ExtractOutcome | None]":
         """Take conversations in; what came of them is known only where there is no queue."""
         self._extracted.clear()
         privacy = cache(lambda workspace: self.parts.privacy(self.parts.config(workspace), workspace))
@@ -84,7 +81,7 @@ class Application:
         return deliver.deliver_each(deliveries, self._extract, dead_letters=dead_letters)
 
     @property
-    def extracted(self) -> ExtractOutcome:
+    def extracted(self) -> "ExtractOutcome":
         """What came of the last batch, or of the last `ingest` without a queue."""
         return _sum(self._extracted)
 
@@ -98,7 +95,9 @@ class Application:
         at = now or self.parts.clock()
         return self.views.answer(scope, request, at, partial(self._search, scope, request, at))
 
-    def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: View) -> SearchResponse:
+    def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: "View") -> SearchResponse:
+        from varve.pipeline import search as searching
+
         request = self.parts.privacy(view.config, scope.workspace).question(request)
         embedder = self.parts.embedder(view.config)
         found = searching.search(
@@ -161,6 +160,9 @@ class Application:
     def _extract(self, delivery: Delivery) -> None:
         if carries_outcome(delivery):
             return self.experience.take_in(read_outcome(delivery, objects=self.parts.objects))
+        from varve.pipeline import extract as extracting
+        from varve.pipeline.reread import reread
+
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):
             return None
@@ -196,8 +198,10 @@ class Application:
         return Ledger(self.parts.objects)
 
     @cached_property
-    def views(self) -> Views:
+    def views(self) -> "Views":
         """What answers are made from."""
+        from varve.views import Views
+
         return Views(self.parts)
 
     @cached_property
@@ -283,7 +287,9 @@ def _inline(handle: Any) -> Queue:
     return InlineQueue(handle)
 
 
-def _sum(outcomes: Sequence[ExtractOutcome]) -> ExtractOutcome:
+def _sum(outcomes: "Sequence[ExtractOutcome]") -> "ExtractOutcome":
+    from varve.pipeline.extract import ExtractOutcome
+
     total = ExtractOutcome()
     for one in outcomes:
         total = replace(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
@@ -81,6 +80,8 @@ def _vector_as_text(vector: Vector) -> str:
 
 
 def _vector_from_text(text: str) -> Vector:
+    import numpy as np
+
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(np.float32)
 
 

@@ -21,12 +21,12 @@ from varve.domain.query import parse_search_request
 from varve.forgetting import forget_in
 from varve.graph import Graph
 from varve.pipeline import configure as configuring
-from varve.pipeline.extract import ExtractOutcome
 from varve.pipeline.ingest import IngestOutcome
 from varve.settings import read_settings
 
 if TYPE_CHECKING:
     from varve.experience import Experience, Recall
+    from varve.pipeline.extract import ExtractOutcome
 
 Now = datetime | Callable[[], datetime] | None
 
@@ -249,7 +249,7 @@ class Memory:
 class Ingested:
     """What `ingest` did: `accepted` for certain, `stored` where no queue lies between."""
 
-    def __init__(self, accepted: IngestOutcome, stored: ExtractOutcome | None) -> None:
+    def __init__(self, accepted: IngestOutcome, stored: "ExtractOutcome | None") -> None:
         self.accepted = accepted
         self.stored = stored
 

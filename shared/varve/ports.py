@@ -13,12 +13,11 @@ from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
-from varve.domain.ranking import Candidate
 from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
 from varve.erasing_ports import GraphEraser
-from varve.search_ports import ColumnsReader
+from varve.search_ports import CandidatesReader
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -71,20 +70,11 @@ class Objects(Protocol):
         """The names right below the prefix that have objects below them, in order."""
 
 
-class MemoryReader(ColumnsReader, Protocol):
+class MemoryReader(CandidatesReader, Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
     def at(self, scope: Scope) -> "MemoryReader":
         """For one answer: all grains of this agent as committed now, looked up once. Raises Retryable."""
-
-    def search(
-        self, scope: Scope, grain: StoreName, *, text: str, vector: Vector, model: str, where: Filter,
-        limit: int,
-    ) -> list[Candidate]:  # fmt: skip
-        """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered.
-
-        `model` names the model behind the vector. Raises Misconfigured: the store's is another.
-        """
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         """The newest by event time, newest first."""

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from tests.support.moto_process import PROJECT
+
 PROBE = """
 import sys
 import varve.adapters.lance
@@ -24,3 +28,17 @@ def test_a_client_that_is_loaded_already_is_left_alone() -> None:
     script = "import lancedb, varve.adapters.lance; lancedb.connect('memory://x').list_tables(); print('ok')"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.stdout.strip() == "ok", run.stderr
+
+
+HEAVY = (
+    "lancedb", "pyarrow", "numpy", "Stemmer", "obstore", "boto3", "wordllama", "tokenizers", "duckdb",
+    "openai", "detect_secrets", "phonenumbers", "dateparser",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ["ingest", "search", "cleanup"])
+def test_a_function_loads_no_heavy_library_before_it_calls_one(function: str) -> None:
+    script = f"import sys, functions.{function}.app; print([name for name in {HEAVY} if name in sys.modules])"
+    here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
+    assert run.stdout.strip() == "[]"

@@ -4,14 +4,16 @@ import json
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import digest
 
-Vector = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Vector: TypeAlias = "npt.NDArray[np.float32]"
 
 
 class MemoryType(StrEnum):

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import numpy as np
-
 from varve.domain.experience.outcomes import Outcome, cued
 from varve.domain.record import Vector
 
@@ -26,7 +24,7 @@ class Heard:
     role: str
     text: str
     at: datetime
-    vector: Vector | None = None
+    vector: "Vector | None" = None
     state: str | None = None
     signal: str | None = None
     outcome: str | None = None
@@ -101,6 +99,8 @@ def _likeness(window: Sequence[Heard], message: Heard) -> float | None:
         return None
     if len(message.text.split()) < SHORTEST or _closes(message):
         return None
+    import numpy as np  # only where episodes are cut, and everybody loads the thresholds
+
     mean = np.mean(np.stack(vectors), axis=0)
     length = float(np.linalg.norm(mean))
     return float(np.dot(mean, message.vector)) / length if length else None
