@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.lance_columns import ColumnCache, ReadsColumns
+from varve.adapters.lance_columns import ColumnCache, ReadsColumns, unit_vectors
 from varve.adapters.lance_purge import delete_ids
 from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables, remake
@@ -66,7 +66,7 @@ class LanceReader(ReadsColumns):
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             columns = [*RECORD_COLUMNS, "vector"]
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = filtered(nearest(table, vector), where).select([*columns, "_distance"])
+            near = filtered(nearest(table, vector, 2 * limit), where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
             best = _best(near, limit, "_distance", "ascending"), _best(worded, limit, "_score", "descending")
             require_same_model(f"{scope}/{grain}", model_of(table), model)
@@ -233,16 +233,13 @@ def _best(query: Any, limit: int, column: str, order: str) -> pa.Table:
 def _united(near: pa.Table, worded: pa.Table, vector: Vector) -> list[Candidate]:
     """Both lanes' rows once each, with the exact cosine for all of them."""
     keyword = dict(zip(worded["id"].to_pylist(), worded["_score"].to_pylist(), strict=True))
-    rows = {row["id"]: row for row in [*near.to_pylist(), *worded.to_pylist()]}
-    return [
-        Candidate(to_record(row), _cosine(row["vector"], vector), keyword.get(id_, 0.0))
-        for id_, row in rows.items()
-    ]
-
-
-def _cosine(stored: Sequence[float], vector: Vector) -> float:
-    a = np.asarray(stored, dtype=np.float32)
-    return float(np.dot(a, vector) / (np.linalg.norm(a) * np.linalg.norm(vector)))
+    rows = pa.concat_tables([near.drop_columns(["_distance"]), worded.drop_columns(["_score"])])
+    places = {id_: place for place, id_ in reversed(list(enumerate(rows["id"].to_pylist())))}
+    rows = rows.take(pa.array(sorted(places.values()), pa.int64()))
+    cosines = (unit_vectors(rows["vector"]) @ (vector / np.linalg.norm(vector))).tolist()
+    # Vectors as Python's numbers would take longer than the search.
+    records = map(to_record, rows.drop_columns(["vector"]).to_pylist())
+    return [Candidate(r, c, keyword.get(r.id, 0.0)) for r, c in zip(records, cosines, strict=True)]
 
 
 @contextmanager

@@ -141,7 +141,7 @@ def _columns(rows: pa.Table) -> Columns:
         positions=rows["position"].to_numpy().astype(np.int32),
         event_times=rows["event_time"].cast(pa.int64()).to_numpy(),
         importances=rows["importance"].to_numpy().astype(np.float32),
-        vectors=_unit(rows["vector"]),
+        vectors=unit_vectors(rows["vector"]),
         records=lambda wanted: _made(records, wanted),
     )
 
@@ -171,7 +171,7 @@ def _codes(column: pa.ChunkedArray) -> Codes:
     return Codes(of, encoded.dictionary.to_pylist())
 
 
-def _unit(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+def unit_vectors(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The stored vectors, float16, as float32 at unit length."""
     dimensions = column.type.list_size
     flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32)

@@ -12,10 +12,10 @@ with without_rest_client():
 _NAME = "vector_idx"
 _PROBES = 64
 """Partitions that are looked into at least; where a filter leaves too few rows in them, all."""
-_REFINE = 5
-"""How many times as many as asked for are taken by their one-bit codes and then compared by their vectors.
+_COMPARED = 800
+"""How many rows that are near by their one-bit codes are compared by their vectors, at least.
 
-Candidates are asked for by hundreds: docs/benchmarks.md, "Large stores", has how many of the best are found.
+docs/benchmarks.md, "Large stores", has how many of the nearest are found.
 """
 
 
@@ -44,7 +44,8 @@ def drop_vector_index(table: Table) -> None:
         table.drop_index(_NAME)
 
 
-def nearest(table: Table, vector: Vector) -> Any:
-    """A query for the rows nearest by cosine; a filter that is added to it applies before the limit."""
-    near = table.search(vector, vector_column_name="vector").distance_type("cosine")
-    return near.minimum_nprobes(_PROBES).maximum_nprobes(0).refine_factor(_REFINE)
+def nearest(table: Table, vector: Vector, limit: int) -> Any:
+    """A query for the `limit` nearest by cosine; a filter that is added to it applies before the limit."""
+    near = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(limit)
+    refine = max(2, -(-_COMPARED // limit))
+    return near.minimum_nprobes(_PROBES).maximum_nprobes(0).refine_factor(refine)

@@ -1,0 +1,249 @@
+"""Warm searches of stores that are too large for memory: `python benchmarks/large_stores.py [--quick]`.
+
+Turns of invented words, thirty to a conversation, with clustered random vectors of 256 dimensions, are put
+into a store in a directory in bulk and compacted as the writer does. Of each size, for the same questions (a
+stored vector moved a little, and words of that row): LanceDB's exact search; its index of vectors with the fewest
+probes that find 0.95 of the ten best; the product's vector lane, which finds 400; the product's whole ranking
+of a question in process, embedding excluded, from the store's columns in memory or from candidates; and a
+matrix product in numpy. Times are the processor's, all threads, medians in milliseconds; recall@10 is against
+the exact product.
+"""
+
+import argparse
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import mean, median
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+
+import numpy as np
+import pyarrow as pa
+from traffic import machine, markdown
+
+from varve.adapters import lance_columns
+from varve.adapters.lance import LanceRecords
+from varve.adapters.lance_tables import compact
+from varve.adapters.lance_upkeep import Upkeep
+from varve.adapters.lance_vectors import nearest
+from varve.adapters.objects import local_objects
+from varve.domain.calendar import Grain
+from varve.domain.identity import Scope
+from varve.domain.query import Filter
+from varve.domain.question import read_question
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.strategies import BALANCED
+from varve.pipeline.find import CANDIDATES, Stock, Wanted, find
+
+MODEL, DIMENSIONS = "random:256", 256
+SCOPE, GRAIN = Scope("w", "a"), Grain.WORKING
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MESSAGES, QUESTIONS = 30, 20
+SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
+BLOCK = 50_000
+UNJUDGED = ("ranking in memory", "ranking of candidates", "numpy product")
+"""What ranks by more than nearness, and the measure itself."""
+PROBES = (8, 16, 32, 64, 128)
+Vectors = np.ndarray[Any, np.dtype[np.float32]]
+Row = list[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question: its words, its vector, and the rows of the ten nearest."""
+
+    text: str
+    vector: Vectors
+    best: frozenset[str]
+
+
+@dataclass(slots=True)
+class Bench:
+    """A filled store, and what is asked of it."""
+
+    records: LanceRecords
+    vectors: Vectors
+    asked: list[Asked]
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def table(self) -> Any:
+        """LanceDB's table."""
+        return self.records._stores.newest(SCOPE, GRAIN)
+
+    def time(self, name: str, run: Callable[[Asked], Sequence[str]]) -> tuple[float, float]:
+        """Ask all questions once to warm up and once more; the median milliseconds and the recall."""
+        run(self.asked[0])
+        times, found = [], []
+        for one in self.asked:
+            started = process_time()
+            ids = run(one)
+            times.append(1e3 * (process_time() - started))
+            found.append(len(set(ids[:10]) & one.best) / 10)
+        recall = mean(found)
+        self.rows.append([len(self.vectors), name, f"{median(times):.1f}", f"{recall:.3f}"])
+        return median(times), recall
+
+
+def filled(folder: str, size: int) -> Bench:
+    """A store of so many rows, compacted by the writer's policy."""
+    luck, numbers = random.Random(size), np.random.default_rng(size)
+    records = LanceRecords(folder, local_objects(Path(folder)))
+    seed = Record("turn-x", MemoryType.TURN, "x", "2026-11-20", NOW, NOW, ("m",))
+    records.upsert(SCOPE, GRAIN, [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))], MODEL)
+    table: Any = records._stores.newest(SCOPE, GRAIN)
+    words = ["".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(50_000)]
+    weights = np.cumsum([1 / (rank + 5) for rank in range(len(words))]).tolist()
+    centres = numbers.normal(size=(max(50, size // 200), DIMENSIONS)).astype(np.float32)
+    blocks: list[Vectors] = []
+    asked: list[tuple[str, Vectors]] = []
+    for start in range(0, size, BLOCK):
+        count = min(BLOCK, size - start)
+        near = centres[numbers.integers(len(centres), size=count)]
+        vectors = near + 0.8 * numbers.normal(size=(count, DIMENSIONS)).astype(np.float32)
+        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+        texts = [
+            " ".join(luck.choices(words, cum_weights=weights, k=luck.randint(5, 25))) for _ in range(count)
+        ]
+        table.add(_rows(start, texts, vectors, table.schema))
+        blocks.append(vectors.astype(np.float32))
+        chosen = luck.sample(range(count), max(1, QUESTIONS * count // size))
+        asked += [(" ".join(texts[row].split()[:4]), blocks[-1][row]) for row in chosen]
+    compact(table, Upkeep(), table.optimize, purge=False)
+    matrix = np.concatenate(blocks)
+    return Bench(records, matrix, [_asked(text, vector, matrix, numbers) for text, vector in asked])
+
+
+def _rows(start: int, texts: Sequence[str], vectors: Any, schema: pa.Schema) -> pa.Table:
+    """Rows of the store's schema, made in bulk."""
+    numbers = range(start, start + len(texts))
+    times = [NOW - timedelta(minutes=10 * number) for number in numbers]
+    nothing: list[list[str]] = [[] for _ in texts]
+    columns = {
+        "id": [f"turn-{number:09}" for number in numbers],
+        "memory_type": ["turn"] * len(texts),
+        "content": [f"Dana: {text}" for text in texts],
+        "period": [at.date().isoformat() for at in times],
+        "event_time": times,
+        "created_at": times,
+        "source_ids": [[f"m{number}"] for number in numbers],
+        "conversation_id": [f"c-{number // MESSAGES}" for number in numbers],
+        "user_id": ["u-dana"] * len(texts),
+        "about": ["Dana"] * len(texts),
+        "importance": [0.5] * len(texts),
+        "confidence": [1.0] * len(texts),
+        "position": [number % MESSAGES for number in numbers],
+        "key_facts": [""] * len(texts),
+        "fingerprint": [f"{number:016}" for number in numbers],
+        "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), DIMENSIONS),
+    }
+    listed = dict.fromkeys(("people", "topics", "open_questions", "source_fingerprints"), nothing)
+    return pa.table({field.name: {**columns, **listed}[field.name] for field in schema}, schema=schema)
+
+
+def _asked(text: str, vector: Vectors, matrix: Vectors, numbers: np.random.Generator) -> Asked:
+    moved = vector + 0.03 * numbers.normal(size=DIMENSIONS).astype(np.float32)
+    moved /= np.linalg.norm(moved)
+    best = np.argpartition(-(matrix @ moved), 10)[:10]
+    return Asked(f"what did Dana say of {text}?", moved, frozenset(f"turn-{row:09}" for row in best))
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The Embedder port for one question whose vector is known."""
+
+    asked: Asked
+    model: str = MODEL
+
+    def embed(self, texts: Sequence[str]) -> list[Vectors]:
+        """That vector, whatever the text."""
+        return [self.asked.vector for _ in texts]
+
+
+def whole(records: LanceRecords) -> Callable[[Asked], Sequence[str]]:
+    """A question ranked as search ranks it, with the records that it shows."""
+
+    def run(one: Asked) -> list[str]:
+        stock = Stock(SCOPE, records, MODEL)
+        wanted = Wanted(read_question(one.text), Filter(), NOW, BALANCED, {GRAIN: 1.0}, 10)
+        return [item.id for item in find(wanted, stock, Embedded(one))]
+
+    return run
+
+
+def by_lancedb(table: Any, probes: int) -> Callable[[Asked], Sequence[str]]:
+    """LanceDB's own search for the ten nearest: ids alone; without probes exact."""
+
+    def run(one: Asked) -> list[str]:
+        query = table.search(one.vector, vector_column_name="vector").distance_type("cosine").limit(10)
+        query = query.nprobes(probes).refine_factor(20) if probes else query.bypass_vector_index()
+        return list(query.select(["id", "_distance"]).to_arrow().column("id").to_pylist())
+
+    return run
+
+
+def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
+    """The product's own query, for the ten nearest."""
+
+    def run(one: Asked) -> list[str]:
+        rows = nearest(table, one.vector, 2 * CANDIDATES).select(["id", "_distance"]).to_arrow()
+        return list(rows.column("id").to_pylist())
+
+    return run
+
+
+def measure(bench: Bench, *, memory: bool) -> list[Row]:
+    """All ways of one store."""
+    table = bench.table
+    bench.time("LanceDB, exact", by_lancedb(table, 0))
+    if any(index.name == "vector_idx" for index in table.list_indices()):
+        for probes in PROBES:
+            name = f"LanceDB, its index, {probes} probes"
+            if bench.time(name, by_lancedb(table, probes))[1] >= 0.95:
+                break
+        bench.time("the vector lane, its 400 nearest", by_lane(table))
+    size = len(bench.vectors)
+    rank = whole(bench.records)
+    before, lance_columns.MAX_ROWS = lance_columns.MAX_ROWS, size + 1
+    if memory:
+        started = process_time()
+        rank(bench.asked[0])
+        first = 1e3 * (process_time() - started)
+        bench.rows.append([size, "ranking in memory, the first", f"{first:.1f}", ""])
+        bench.time("ranking in memory", rank)
+    lance_columns.MAX_ROWS = 0
+    bench.records._columns = lance_columns.ColumnCache()
+    bench.time("ranking of candidates", rank)
+    lance_columns.MAX_ROWS = before
+    bench.time("numpy product", lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])])
+    return [row if row[1] not in UNJUDGED else [*row[:3], ""] for row in bench.rows]
+
+
+def main() -> None:
+    """Read the options, run, print Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 50_000, 100_000, 1_000_000])
+    parser.add_argument(
+        "--memory-up-to", type=int, default=100_000, help="rows that are ranked in memory too"
+    )
+    parser.add_argument("--quick", action="store_true", help="5,000 rows")
+    options = parser.parse_args()
+    print(machine(), flush=True)
+    for size in [5_000] if options.quick else options.sizes:
+        with TemporaryDirectory() as folder:
+            started = perf_counter(), process_time()
+            bench = filled(folder, size)
+            taken = perf_counter() - started[0], process_time() - started[1]
+            print(f"\n{size:,} rows: filled in {taken[0]:.0f} s ({taken[1]:.0f} of the processor)\n")
+            headings = ["rows", "search", "ms of the processor", "recall@10"]
+            print(markdown(headings, measure(bench, memory=size <= options.memory_up_to)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
