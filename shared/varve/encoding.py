@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -13,6 +13,7 @@ from varve.domain.ledger import LedgerChanges, noted_grain, require_own
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
 
 _RECORD = TypeAdapter(Record)
+_FIELDS = [field.name for field in fields(Record)]
 
 
 def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def fields_from_json(value: dict[str, Any]) -> Record:
         source_fingerprints=tuple(value["sourceFingerprints"]),
         key_facts=value["keyFacts"],
     )
-    return _RECORD.validate_python(asdict(record))
+    return _RECORD.validate_python({name: getattr(record, name) for name in _FIELDS})
 
 
 def _vector_as_text(vector: Vector) -> str:
