@@ -3,7 +3,7 @@
 Turns of invented words, thirty to a conversation, with clustered random vectors of 256 dimensions, are put
 into a store in a directory in bulk and compacted as the writer does. Of each size, for the same questions (a
 stored vector moved a little, and words of that row): LanceDB's exact search; its index with the fewest probes
-that find 0.95 of the ten best; the product's vector lane, which finds 400; the product's whole ranking
+that find 0.95 of the ten best; the product's vector lane, which finds 220; the product's whole ranking
 of a question in process, embedding excluded, from the store's columns in memory or from candidates; and a
 matrix product in numpy. Times are the processor's, all threads, medians in milliseconds; recall@10 is against
 the exact product.
@@ -28,7 +28,7 @@ import pyarrow as pa
 from traffic import machine, markdown
 
 from varve.adapters import lance_columns
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance import AHEAD, LanceRecords
 from varve.adapters.lance_tables import compact
 from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lance_vectors import nearest
@@ -42,6 +42,7 @@ from varve.domain.strategies import BALANCED
 from varve.pipeline.find import CANDIDATES, Stock, Wanted, find
 
 MODEL, DIMENSIONS = "random:256", 256
+DOCS = Path(__file__).parents[1] / "docs"
 SCOPE, GRAIN = Scope("w", "a"), Grain.WORKING
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MESSAGES, QUESTIONS = 30, 20
@@ -192,10 +193,16 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
     """The product's own query, for the ten nearest."""
 
     def run(one: Asked) -> list[str]:
-        rows = nearest(table, one.vector, 2 * CANDIDATES).select(["id", "_distance"]).to_arrow()
+        rows = nearest(table, one.vector, CANDIDATES + AHEAD).select(["id", "_distance"]).to_arrow()
         return list(rows.column("id").to_pylist())
 
     return run
+
+
+def resident() -> float:
+    """The process's memory in MB."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmRSS"].split()[0]) / 1024
 
 
 def measure(bench: Bench, *, memory: bool) -> list[Row]:
@@ -207,15 +214,16 @@ def measure(bench: Bench, *, memory: bool) -> list[Row]:
             name = f"LanceDB, its index, {probes} probes"
             if bench.time(name, by_lancedb(table, probes))[1] >= 0.95:
                 break
-        bench.time("the vector lane, its 400 nearest", by_lane(table))
+        bench.time("the vector lane, its 220 nearest", by_lane(table))
     size = len(bench.vectors)
     rank = whole(bench.records)
     before, lance_columns.MAX_ROWS = lance_columns.MAX_ROWS, size + 1
     if memory:
-        started = process_time()
+        started, megabytes = process_time(), resident()
         rank(bench.asked[0])
-        first = 1e3 * (process_time() - started)
-        bench.rows.append([size, "ranking in memory, the first", f"{first:.1f}", ""])
+        first, grown = 1e3 * (process_time() - started), resident() - megabytes
+        name = f"ranking in memory, the first (+ {grown:.0f} MB)"
+        bench.rows.append([size, name, f"{first:.1f}", ""])
         bench.time("ranking in memory", rank)
     lance_columns.MAX_ROWS = 0
     bench.records._columns = lance_columns.ColumnCache()
@@ -223,6 +231,32 @@ def measure(bench: Bench, *, memory: bool) -> list[Row]:
     lance_columns.MAX_ROWS = before
     bench.time("numpy product", lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])])
     return [row if row[1] not in UNJUDGED else [*row[:3], ""] for row in bench.rows]
+
+
+def plot(printed: str) -> None:
+    """Draw the curves of tables that were printed before: docs/large-stores.png and .svg."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "varve"
+    from matplotlib import pyplot
+
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if len(cells) >= 3 and cells[0].replace(",", "").isdecimal():
+            name = cells[1].partition(" (")[0].partition(" probes")[0].rstrip(" 0123456789,")
+            curves.setdefault(name, []).append((int(cells[0].replace(",", "")), float(cells[2])))
+    figure, panel = pyplot.subplots(figsize=(8, 4.6))
+    for name, points in curves.items():
+        panel.plot(*zip(*dict(points).items(), strict=True), marker="o", label=name, linewidth=1.4)
+    panel.set(xscale="log", yscale="log", xlabel="rows", ylabel="ms of the processor")
+    panel.set_title("A search by the size of the store")
+    panel.grid(alpha=0.3)
+    panel.legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(DOCS / "large-stores.png", dpi=130)
+    figure.savefig(DOCS / "large-stores.svg", metadata={"Date": None})
 
 
 def main() -> None:
@@ -233,7 +267,11 @@ def main() -> None:
         "--memory-up-to", type=int, default=100_000, help="rows that are ranked in memory too"
     )
     parser.add_argument("--quick", action="store_true", help="5,000 rows")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw what an earlier run printed")
     options = parser.parse_args()
+    if options.plot:
+        plot(options.plot.read_text("utf-8"))
+        return
     print(machine(), flush=True)
     for size in [5_000] if options.quick else options.sizes:
         with TemporaryDirectory() as folder:

@@ -35,6 +35,9 @@ with without_rest_client():
 CACHE_BYTES = 32 * 1024 * 1024
 """For indices, and again for metadata: a warm process may meet any number of agents."""
 
+AHEAD = 20
+"""Rows that the vector lane takes more than it wants, to see whether equals were cut off at the end."""
+
 T = TypeVar("T")
 
 
@@ -66,11 +69,12 @@ class LanceReader(ReadsColumns):
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             columns = [*RECORD_COLUMNS, "vector"]
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = filtered(nearest(table, vector, 2 * limit), where).select([*columns, "_distance"])
+            near = filtered(nearest(table, vector, limit + AHEAD), where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
-            best = _best(near, limit, "_distance", "ascending"), _best(worded, limit, "_score", "descending")
+            nearer = _best(near, limit, limit + AHEAD, "_distance", "ascending")
+            better = _best(worded, limit, 2 * limit, "_score", "descending")
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            return _united(*best, vector)
+            return _united(nearer, better, vector)
 
         return self._read(scope, grain, run, [])
 
@@ -220,9 +224,8 @@ def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def _best(query: Any, limit: int, column: str, order: str) -> pa.Table:
+def _best(query: Any, limit: int, asked: int, column: str, order: str) -> pa.Table:
     """The first `limit` rows; of equals at the end those with the least ids, where LanceDB takes any."""
-    asked = 2 * limit
     while True:
         rows = query.limit(asked).to_arrow().sort_by([(column, order), ("id", "ascending")])
         if len(rows) < asked or rows[column][limit - 1] != rows[column][-1]:

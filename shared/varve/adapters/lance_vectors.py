@@ -12,7 +12,7 @@ with without_rest_client():
 _NAME = "vector_idx"
 _PROBES = 64
 """Partitions that are looked into at least; where a filter leaves too few rows in them, all."""
-_COMPARED = 800
+_COMPARED = 600
 """How many rows that are near by their one-bit codes are compared by their vectors, at least.
 
 docs/benchmarks.md, "Large stores", has how many of the nearest are found.

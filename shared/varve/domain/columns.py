@@ -21,7 +21,10 @@ Times = npt.NDArray[np.int64]
 
 TYPES = tuple(MemoryType)
 MAX_ROWS = 50_000
-"""The most rows a store may have to be held whole in memory, with 256 dimensions about 100 MB."""
+"""The most rows a store may have to be held whole: faster at any size, but each commit has them read anew.
+
+docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
+"""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTHS = (
