@@ -83,7 +83,9 @@ class Application:
     @property
     def extracted(self) -> "ExtractOutcome":
         """What came of the last batch, or of the last `ingest` without a queue."""
-        return _sum(self._extracted)
+        from varve.pipeline.extract import summed
+
+        return summed(self._extracted)
 
     def write(self, deliveries: Sequence[Delivery]) -> WriteOutcome:
         """Handle a batch of the write queue; the outcome holds those to be delivered again."""
@@ -160,8 +162,6 @@ class Application:
     def _extract(self, delivery: Delivery) -> None:
         if carries_outcome(delivery):
             return self.experience.take_in(read_outcome(delivery, objects=self.parts.objects))
-        from varve.pipeline import extract as extracting
-        from varve.pipeline.reread import reread
 
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):
@@ -170,7 +170,7 @@ class Application:
         self._extracted.append(self.of(scope)._take_in(message, scope))
         return None
 
-    def _take_in(self, message: IngestMessage | Reread, scope: Scope) -> ExtractOutcome:
+    def _take_in(self, message: IngestMessage | Reread, scope: Scope) -> "ExtractOutcome":
         config = self.parts.config(scope.workspace)
         privacy = self.parts.privacy(config, scope.workspace)
         tools: dict[str, Any] = {
@@ -180,7 +180,11 @@ class Application:
             "objects": self.parts.objects,
         }
         if isinstance(message, Reread):
+            from varve.pipeline.reread import reread
+
             return reread(message, config.zone, **tools)
+        from varve.pipeline import extract as extracting
+
         # Filtered again, for whoever put it on the queue may not have gone through ingest.
         private, thresholds = privacy.delivered(message), config.experience.thresholds
         return extracting.extract(private, config.zone, **tools, thresholds=thresholds)
@@ -285,19 +289,3 @@ def _inline(handle: Any) -> Queue:
     from varve.adapters.inline_queue import InlineQueue
 
     return InlineQueue(handle)
-
-
-def _sum(outcomes: "Sequence[ExtractOutcome]") -> "ExtractOutcome":
-    from varve.pipeline.extract import ExtractOutcome
-
-    total = ExtractOutcome()
-    for one in outcomes:
-        total = replace(
-            total,
-            messages=total.messages + one.messages,
-            turns=total.turns + one.turns,
-            facts=total.facts + one.facts,
-            operations=total.operations + one.operations,
-            ignored=total.ignored + one.ignored,
-        )
-    return total

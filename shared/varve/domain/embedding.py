@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.record import EmbeddedRecord
 
@@ -34,6 +32,8 @@ def dimensions_of(model: str) -> int:
 
 def require_vectors(records: Iterable[EmbeddedRecord], model: str) -> None:
     """Raises Rejected unless every vector is of as many finite numbers as the model's name says."""
+    import numpy as np  # all functions load the rest of this
+
     width = dimensions_of(model)
     for embedded in records:
         if embedded.vector.shape != (width,) or not np.isfinite(embedded.vector).all():

@@ -47,6 +47,21 @@ class ExtractOutcome:
     ignored: int = 0
 
 
+def summed(outcomes: Sequence[ExtractOutcome]) -> ExtractOutcome:
+    """What several deliveries added."""
+    total = ExtractOutcome()
+    for one in outcomes:
+        total = replace(
+            total,
+            messages=total.messages + one.messages,
+            turns=total.turns + one.turns,
+            facts=total.facts + one.facts,
+            operations=total.operations + one.operations,
+            ignored=total.ignored + one.ignored,
+        )
+    return total
+
+
 def extract(
     message: IngestMessage,
     zone: ZoneInfo,

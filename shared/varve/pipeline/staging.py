@@ -6,8 +6,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from varve.domain.identity import Scope, digest
 from varve.domain.record import Record, Vector
 from varve.pipeline.checkpoints import once
@@ -71,11 +69,15 @@ def sweep(scope: Scope, *, objects: Objects) -> None:
 
 
 def _as_json(vectors: Sequence[Vector]) -> dict[str, object]:
+    import numpy as np  # the writer only sweeps
+
     matrix = np.asarray(vectors, dtype="<f2")
     return {"type": "vectors", "rows": len(matrix), "float16": base64.b64encode(matrix.tobytes()).decode()}
 
 
 def _from_json(value: Any, *, rows: int) -> list[Vector]:
+    import numpy as np
+
     flat = np.frombuffer(base64.b64decode(value["float16"], validate=True), dtype="<f2").astype(np.float32)
     if value["rows"] != rows:
         raise ValueError("vectors of other records")
