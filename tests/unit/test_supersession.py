@@ -66,3 +66,14 @@ def test_few_results_are_the_ones_that_hold(memory: Memory) -> None:
 def test_who_moves_back_lives_there_again(memory: Memory) -> None:
     memory.ingest(said("c3", "2026-03-04", "I moved back to Porto. I live in Porto."))
     assert "Porto" in asked(memory, "where does Dana live?")[0]
+
+
+def test_that_something_ended_is_no_statement_of_it(memory: Memory) -> None:
+    assert asked(memory, "does Dana like sushi now?")[0] == "Dana no longer likes sushi."
+
+
+def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
+    block = memory.context("Plan a dinner for Dana, who used to live in Porto", user_id="u-42").text
+    assert "Dana lives in Porto. (held until 2026-03-01)" in block
+    assert "Dana no longer likes sushi.\n" in block
+    assert "Brightline. (held" not in block

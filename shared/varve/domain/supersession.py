@@ -1,6 +1,6 @@
 """What has been said and holds no longer, as the triples tell it, for questions about how things stand."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from varve.domain.lexical import question_forms, stems
 from varve.domain.ranking import Ranked
 from varve.domain.record import MemoryType
 from varve.domain.stopwords import STOP_WORDS
-from varve.domain.triple import Triple, normalized
+from varve.domain.triple import Op, Triple, normalized
 
 ENDED_WEIGHT = 0.5
 """What is left of the score of what says a value that holds no longer: it stays, behind its successor."""
@@ -16,9 +16,10 @@ ENDED_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """That a value holds, with the messages that said so and the words of its predicate."""
+    """That a value held until then, with the messages that said so and the words of its predicate."""
 
     value: str
+    until: datetime
     messages: frozenset[tuple[str | None, str]]
     words: frozenset[str]
 
@@ -54,10 +55,12 @@ def _holds(triple: Triple, present: datetime) -> bool:
 
 def _statement(triple: Triple) -> Statement:
     """Of the evidence for a value, without the one that ended it."""
-    said = [o for o in triple.evidence if normalized(o.object) == normalized(triple.evidence[0].object)]
+    first = triple.evidence[0].object
+    said = [o for o in triple.evidence if o.op is not Op.DELETE and normalized(o.object) == normalized(first)]
     messages = {(o.conversation_id, id_) for o in said for id_ in o.message_ids}
     words = _telling(triple.label.replace("_", " "))
-    return Statement(triple.evidence[0].object.casefold(), frozenset(messages), words)
+    until = triple.invalid_at or triple.valid_at
+    return Statement(first.casefold(), until, frozenset(messages), words)
 
 
 def _telling(text: str) -> frozenset[str]:
@@ -65,11 +68,17 @@ def _telling(text: str) -> frozenset[str]:
     return frozenset(stem for form in told for stem in stems(form))
 
 
+def held_until(
+    messages: Set[tuple[str | None, str]], content: str, statements: Iterable[Statement]
+) -> datetime | None:
+    """When what these messages say in these words ended to hold, the latest of it; None where nothing has."""
+    words = content.casefold()
+    return max((s.until for s in statements if messages & s.messages and s.value in words), default=None)
+
+
 def _says(item: Ranked, over: Iterable[Statement]) -> bool:
-    if item.type not in (MemoryType.FACT, MemoryType.TURN):
-        return False
-    said, words = item.messages, item.content.casefold()
-    return any(said & statement.messages and statement.value in words for statement in over)
+    said = item.type in (MemoryType.FACT, MemoryType.TURN)
+    return said and held_until(item.messages, item.content, over) is not None
 
 
 def _weighed(item: Ranked) -> Ranked:

@@ -14,7 +14,9 @@ from varve.domain.identity import Scope
 from varve.domain.mention import current, in_words, mentioned
 from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
 from varve.domain.query import SearchRequest
+from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
+from varve.domain.supersession import Statement, ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.knowledge_ports import EntityFinder, ProfileReader, Reranker
@@ -88,10 +90,12 @@ def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources:
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
     names, naming = _names(prompt, sources.finder)
-    entities, triples = _known(question, statements, names, sources.graph)
+    known = sources.graph.triples(question.scope)
+    entities, triples = _known(question, statements, names, known)
+    over = ended(known, question.now)
     return Choice(
         profile=[attribute_entry(statement, zone) for statement in statements],
-        found=[_result(result, prompt) for result in response.results],
+        found=[_result(result, prompt, over, zone) for result in response.results],
         triples=[Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t)) for t in triples],
         passages=list(_passages(question.request.documents, prompt, day_of(question.now, zone))),
         entities=sorted(entities),
@@ -140,11 +144,11 @@ def _names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
 
 
 def _known(
-    question: Question, statements: Sequence[ProfileEntry], names: list[str], graph: GraphReader
+    question: Question, statements: Sequence[ProfileEntry], names: list[str], triples: Sequence[Triple]
 ) -> tuple[set[str], list[Triple]]:
     """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
     prompt, user_id = question.prompt, question.request.user_id
-    held = [t for t in current(graph.triples(question.scope), question.now) if _of_user(t, user_id)]
+    held = [t for t in current(triples, question.now) if _of_user(t, user_id)]
     own = {statement.subject for statement in statements} if _first_person(prompt) else set()
     entities = mentioned(prompt, held, [*names, *own])
     said = {(message, s.value.casefold()) for s in statements for message in s.message_ids}
@@ -167,10 +171,15 @@ def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:
     return any((m, o.object.casefold()) in said for o in triple.evidence for m in o.message_ids)
 
 
-def _result(result: Result, prompt: str) -> Entry:
-    """A record; a summary is dated by its period."""
+def _result(result: Result, prompt: str, over: Sequence[Statement], zone: ZoneInfo) -> Entry:
+    """A record; a summary is dated by its period, and a fact that has ended says until when it held."""
     when = result.period if result.memory_type == Kind.SUMMARY else result.date
-    return Entry(result.id, when, _excerpt(result.content, prompt))
+    words = _excerpt(result.content, prompt)
+    if result.memory_type == MemoryType.FACT:
+        messages = {(result.conversation_id, id_) for id_ in result.source_ids}
+        until = held_until(messages, result.content, over)
+        words += f" (held until {day_of(until, zone)})" if until else ""
+    return Entry(result.id, when, words)
 
 
 def _excerpt(text: str, prompt: str) -> str:
