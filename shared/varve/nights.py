@@ -8,7 +8,6 @@ from itertools import islice
 
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
-from varve.domain.experience.curation import next_stale
 from varve.domain.identity import Scope
 from varve.domain.ledger import noted_grain
 from varve.domain.workspace import WorkspaceConfig
@@ -128,6 +127,7 @@ class Nights:
 
     def _curate(self, scope: Scope, months: Sequence[str], now: datetime) -> None:
         """Look at an agent's lessons, and note when the next of them will be stale."""
+        from varve.domain.experience.curation import next_stale
         from varve.experience_verbs import ExperienceVerbs
         from varve.lesson_book import LessonBook
 

@@ -111,6 +111,10 @@ class PlainParts(Parts):
         return InMemoryRecords()
 
     @cached_property
+    def stores(self) -> InMemoryRecords:  # type: ignore[override]
+        return self.records
+
+    @cached_property
     def graph(self) -> InMemoryGraph:  # type: ignore[override]
         return InMemoryGraph()
 
