@@ -171,9 +171,9 @@ def whole(records: LanceRecords) -> Callable[[Asked], Sequence[str]]:
     """A question ranked as search ranks it, with the records that it shows."""
 
     def run(one: Asked) -> list[str]:
-        stock = Stock(SCOPE, records, MODEL)
+        stock = Stock(SCOPE, records, Embedded(one))
         wanted = Wanted(read_question(one.text), Filter(), NOW, BALANCED, {GRAIN: 1.0}, 10)
-        return [item.id for item in find(wanted, stock, Embedded(one))]
+        return [item.id for item in find(wanted, stock)]
 
     return run
 
@@ -193,7 +193,7 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
     """The product's own query, for the ten nearest."""
 
     def run(one: Asked) -> list[str]:
-        rows = nearest(table, one.vector, CANDIDATES + AHEAD).select(["id", "_distance"]).to_arrow()
+        rows = nearest(table, one.vector, CANDIDATES + AHEAD, Filter()).select(["id", "_distance"]).to_arrow()
         return list(rows.column("id").to_pylist())
 
     return run
@@ -262,7 +262,7 @@ def plot(printed: str) -> None:
 def main() -> None:
     """Read the options, run, print Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 50_000, 100_000, 1_000_000])
+    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000, 100_000, 1_000_000])
     parser.add_argument(
         "--memory-up-to", type=int, default=100_000, help="rows that are ranked in memory too"
     )

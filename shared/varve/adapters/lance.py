@@ -69,7 +69,7 @@ class LanceReader(ReadsColumns):
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             columns = [*RECORD_COLUMNS, "vector"]
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = filtered(nearest(table, vector, limit + AHEAD), where).select([*columns, "_distance"])
+            near = nearest(table, vector, limit + AHEAD, where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
             nearer = _best(near, limit, limit + AHEAD, "_distance", "ascending")
             better = _best(worded, limit, 2 * limit, "_score", "descending")
