@@ -13,7 +13,7 @@ with without_rest_client():
 
 _NAME = "vector_idx"
 _PROBES = 64
-"""Partitions that are looked into, of which a million rows have some 120; where a filter applies, all may be."""
+"""Partitions that are looked into; a million rows have some 120. Where a filter applies, all may be."""
 _COMPARED = 400
 """How many rows that are near by their one-bit codes are compared by their vectors, at least.
 
