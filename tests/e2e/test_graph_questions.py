@@ -43,7 +43,7 @@ def questions() -> list[Question]:
 def memories(root: Path, environment: dict[str, str], seed: int | None = None) -> dict[Scope, Memory]:
     """The corpus, shuffled where there is a seed, through the pipeline; the records stay in memory."""
     parts: Any = Parts(read_settings(environment, str(root)), fixed_clock(NOW), environment)
-    parts.records = InMemoryRecords()
+    parts.records = parts.stores = InMemoryRecords()
     application = Application(parts)
     found: defaultdict[Scope, list[Any]] = defaultdict(list)
     for path in sorted(CORPUS.glob("*.json")):
