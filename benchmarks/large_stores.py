@@ -244,7 +244,7 @@ def plot(printed: str) -> None:
     curves: dict[str, list[tuple[int, float]]] = {}
     for line in printed.splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if len(cells) >= 3 and cells[0].replace(",", "").isdecimal():
+        if len(cells) >= 3 and cells[0].replace(",", "").isdecimal() and float(cells[2]):
             name = cells[1].partition(" (")[0].partition(" probes")[0].rstrip(" 0123456789,")
             curves.setdefault(name, []).append((int(cells[0].replace(",", "")), float(cells[2])))
     figure, panel = pyplot.subplots(figsize=(8, 4.6))
