@@ -27,8 +27,6 @@ from traffic import machine, markdown
 
 from varve.domain.calendar import SUMMARY_GRAINS
 
-READ = "2026-09"
-"""When the prices were read."""
 _AWS = "https://aws.amazon.com"
 PRICES = {
     "Lambda, GB-second (arm64)": (0.0000133334, f"{_AWS}/lambda/pricing/"),
@@ -43,12 +41,16 @@ PRICES = {
     "AgentCore Memory, record and month, own model": (0.25 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
     "AgentCore Memory, retrieval": (0.50 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
 }
-"""List prices in us-east-1, dollars each, without the free tiers, and the page they were read from."""
+"""List prices in us-east-1, dollars each, without the free tiers, and the page to check them on.
+
+They were collected in 2026-11 from secondary sources (articles and public code that quote the pages); the
+pages themselves were not opened.
+"""
 _WRITING, _READING = "S3 PUT, COPY, POST, LIST", "S3 GET, HEAD"
 OF_REQUESTS = {"GET": _READING, "HEAD": _READING, "LIST": _WRITING, "PUT": _WRITING}
 """DELETE is free."""
 MODEL_PRICES = (0.15, 0.60)
-"""Dollars for a million tokens in and out of gpt-4o-mini, https://openai.com/api/pricing/."""
+"""Dollars for a million tokens in and out of gpt-4o-mini, assumed; check https://openai.com/api/pricing/."""
 WHOLE_PROCESSOR_MB = 1_769
 MONTH_DAYS = 30
 POLLS = 15 * 60 * 24 * MONTH_DAYS
@@ -313,7 +315,7 @@ def main() -> None:
     )
     _show(
         "Prices",
-        ["list price, us-east-1", "$", f"read {READ} from"],
+        ["list price, us-east-1", "$", "not read there; check at"],
         [[n, f"{d:.10f}".rstrip("0"), s] for n, (d, s) in PRICES.items()],
     )
 
