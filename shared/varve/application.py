@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -146,17 +145,10 @@ class Application:
 
     def tell(self, scope: Scope, operations: Sequence[TripleOperation]) -> None:
         """Send triple operations to the writer as extraction does, filtered as all is that is kept."""
+        from varve.pipeline.privacy import private_operation
+
         private = self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)
-        kept = (
-            replace(
-                operation,
-                subject=private(operation.subject),
-                object=private(operation.object),
-                replaces=operation.replaces and private(operation.replaces),
-            )
-            for operation in operations
-        )
-        message = WriteTriples(scope, tuple(kept))
+        message = WriteTriples(scope, tuple(private_operation(one, private) for one in operations))
         send_triples(message, queue=self.write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery) -> None:

@@ -91,11 +91,10 @@ class Views:
 
     def of(self, scope: Scope, request: SearchRequest, now: datetime) -> View:
         """What a question is to be answered from. Raises Rejected, Misconfigured, Retryable."""
-        # Which grain a question speaks of does not depend on the zone, which is not known yet.
-        way = route(request, now, _ANY_ZONE)
         kept, present = self._kept.get(scope), self._parts.clock()
         if kept is None or present - kept.since >= self._parts.settings.max_staleness:
-            kept = self._look(scope, way, present)
+            # Which grain a question speaks of does not depend on the zone, which is not known yet.
+            kept = self._look(scope, route(request, now, _ANY_ZONE), present)
             self._keep(scope, kept)
         return kept
 

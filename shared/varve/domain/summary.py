@@ -96,12 +96,6 @@ def summary_id(period: Period) -> str:
     return "summary-" + digest(period.grain, period.label, length=24)
 
 
-def sources_fingerprint(sources: Iterable[Source], made_by: str) -> str:
-    """What a summary is made from and by whom, hashed: equal means that nothing need be built."""
-    parts = sorted(f"{source.id} {source.fingerprint}" for source in sources)
-    return digest(made_by, *parts, length=32)
-
-
 def most_important(facts: Iterable[KeyFact], count: int = KEY_FACTS) -> tuple[KeyFact, ...]:
     """The most important, oldest first; a fact told twice in the same words counts once."""
     once: dict[tuple[str | None, str], KeyFact] = {}

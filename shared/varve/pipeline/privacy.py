@@ -106,6 +106,16 @@ class Privacy:
             raise Rejected(field, f"holds personal data that this workspace blocks: {', '.join(blocked)}")
 
 
+def private_operation(operation: TripleOperation, private: Callable[[str], str]) -> TripleOperation:
+    """The operation as it may be kept, what it names put through the filter."""
+    return replace(
+        operation,
+        subject=private(operation.subject),
+        object=private(operation.object),
+        replaces=operation.replaces and private(operation.replaces),
+    )
+
+
 class PrivateExtractor:
     """The Extractor port with what the inner one writes filtered; speakers keep their names."""
 
@@ -123,19 +133,13 @@ class PrivateExtractor:
         names = {u.speaker for u in (*batch.utterances, *batch.context)}
         extraction = self._inner.extract(batch)
         facts = {(f.content, f.message_ids): f for f in (self._fact(f, names) for f in extraction.facts)}
-        operations = (self._operation(o, names) for o in extraction.operations)
+        operations = (
+            private_operation(o, lambda text: self._name(text, names)) for o in extraction.operations
+        )
         return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
 
     def _fact(self, fact: Fact, names: set[str]) -> Fact:
         return replace(fact, content=self._privacy(fact.content), about=self._name(fact.about, names))
-
-    def _operation(self, operation: TripleOperation, names: set[str]) -> TripleOperation:
-        return replace(
-            operation,
-            subject=self._name(operation.subject, names),
-            object=self._name(operation.object, names),
-            replaces=operation.replaces and self._name(operation.replaces, names),
-        )
 
     def _name(self, text: str, names: set[str]) -> str:
         return text if text in names else self._privacy(text)

@@ -7,8 +7,8 @@ from typing import Any
 
 from varve.domain.personal import strings_changed
 from varve.domain.record import MemoryType, Record
-from varve.domain.triple import TripleOperation
 from varve.pipeline.imported import Imported
+from varve.pipeline.privacy import private_operation
 
 _KEPT = frozenset({"id", "role", "name", "timestamp", "userId"})
 
@@ -29,7 +29,9 @@ class Filter:
             for before, after in zip(imported.records[store], found, strict=True)
             if before.content != after.content
         }
-        operations = (self._operation(o, names) for o in imported.operations.values())
+        operations = [
+            private_operation(o, lambda text: self._name(text, names)) for o in imported.operations.values()
+        ]
         return replace(
             imported,
             records=records,
@@ -63,14 +65,6 @@ class Filter:
         value = json.loads(text)
         changed = strings_changed(value, self._private)
         return text if changed == value else json.dumps(changed, ensure_ascii=False)
-
-    def _operation(self, operation: TripleOperation, names: set[str]) -> TripleOperation:
-        return replace(
-            operation,
-            subject=self._name(operation.subject, names),
-            object=self._name(operation.object, names),
-            replaces=operation.replaces and self._name(operation.replaces, names),
-        )
 
     def _name(self, text: str, names: set[str]) -> str:
         return text if text in names else self._private(text)

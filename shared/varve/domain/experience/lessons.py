@@ -8,7 +8,6 @@ versions, and every version stays.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from math import sqrt
 
 from varve.domain.experience.history import History, Lived
@@ -251,8 +250,3 @@ def _told(one: Lived) -> str:
 
 def _plain(text: str | None) -> str:
     return " ".join((text or "").casefold().split())
-
-
-def written_at(lesson: Lesson, at: datetime) -> LessonVersion | None:
-    """The version that stood at the time, or None: it was not there yet."""
-    return next((version for version in reversed(lesson.versions) if version.at <= at), None)
