@@ -8,12 +8,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
-import boto3
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.moto_process import MotoServer
+from tests.support.s3 import s3_server
 from varve.adapters.lance import LanceRecords, Upkeep
 from varve.adapters.lance_vectors import has_vector_index
 from varve.adapters.objects import lance_options, local_objects, s3_objects
@@ -39,15 +38,8 @@ VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
-    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
-    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
-            patch.setenv(name, value)
-        client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
-        client.close()
-        yield server.endpoint
+    with s3_server(BUCKET) as endpoint:
+        yield endpoint
 
 
 @pytest.fixture(params=["directory", "replica", "s3"])

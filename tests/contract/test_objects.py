@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.loopback import LoopbackHandler, LoopbackServer
-from tests.support.s3 import s3_server
+from tests.support.s3 import CREDENTIALS, s3_server
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.objects import (
     PROBE_KEY,
@@ -25,13 +25,6 @@ from varve.domain.errors import Misconfigured, Retryable
 from varve.ports import Objects
 
 BUCKET = "varve-test"
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "testing",
-    "AWS_SECRET_ACCESS_KEY": "testing",
-    "AWS_REGION": "us-east-1",
-    "AWS_DEFAULT_REGION": "us-east-1",
-    "NO_PROXY": "*",
-}
 prefixes = (f"prefix-{number}" for number in count())
 
 

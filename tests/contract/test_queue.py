@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
-import boto3
 import pytest
 
 from tests.support.loopback import ACCOUNT, REGION
-from tests.support.moto_process import MotoServer
+from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.aws import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
@@ -31,29 +30,14 @@ names = (f"queue-{number}" for number in count())
 
 @pytest.fixture(scope="module")
 def sqs() -> Iterator[Any]:
-    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
-    region = {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
-            patch.setenv(name, value)
-        client = boto3.client("sqs")
+    with sqs_server() as client:
         yield client
-        client.close()
 
 
 @pytest.fixture
 def queue(sqs: Any) -> Iterator[SqsQueue]:
-    """A FIFO queue whose messages go to `….dead.fifo` after `MAX_RECEIVES` receives."""
-    name = next(names)
-    sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes={"FifoQueue": "true"})
-    policy = {
-        "deadLetterTargetArn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}-dead.fifo",
-        "maxReceiveCount": MAX_RECEIVES,
-    }
-    attributes = {"FifoQueue": "true", "RedrivePolicy": json.dumps(policy)}
-    made = SqsQueue(sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"])
-    yield made
-    made.client.close()
+    with fifo_queue(sqs, next(names), MAX_RECEIVES) as made:
+        yield made
 
 
 def received(sqs: Any, url: str) -> list[dict[str, Any]]:

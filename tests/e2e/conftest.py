@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -22,6 +23,16 @@ PARAMETERS = {
     "Embedder": "embedded",
     "Identities": '{"memory": "acme/support", "AGENT12345": "acme/support"}',
 }
+
+
+@pytest.fixture(scope="module")
+def clean_environment() -> Iterator[None]:
+    """No setting of the developer's for the modules that ask for it: nothing but what they set themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("VARVE_", "AWS_", "OPENAI_")):
+                patch.delenv(name)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from varve import Memory
 from varve.cli import main
 from varve.domain.block import CLOSING
 from varve.domain.text import estimated_tokens
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -124,15 +125,6 @@ UNSEEN_SHOULD_NOT = [
     ("brightline", "What is the square root of 144?"),
 ]
 """These had no part in it."""
-
-
-@pytest.fixture(autouse=True, scope="module")
-def clean_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.startswith(("VARVE_", "AWS_", "OPENAI_")):
-                patch.delenv(name)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,21 +23,14 @@ from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.settings import read_settings
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
 CORPUS = Path(__file__).parents[1] / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 EVERYTHING = 1_000_000
 SCOPES = [Scope("brightline", "helpdesk"), Scope("northwind", "assistant")]
 
 Conversations = list[dict[str, Any]]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def clean_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.startswith(("VARVE_", "AWS_", "OPENAI_")):
-                patch.delenv(name)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.moto_process import MotoServer
+from tests.support.s3 import s3_server
 from varve import Memory
 from varve.cli import main
 from varve.domain.errors import Retryable
@@ -197,13 +197,8 @@ def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(tmp_path: P
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[Any]:
-    aws = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "NO_PROXY": "*"}
-    region = {"AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
-    with MotoServer() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in {**aws, **region, "AWS_ENDPOINT_URL": server.endpoint}.items():
-            patch.setenv(name, value)
+    with s3_server(BUCKET):
         client = boto3.client("s3")
-        client.create_bucket(Bucket=BUCKET)
         yield client
         client.close()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,11 @@ from varve.domain.record import STORES
 from varve.pipeline import exporting, timeline
 from varve.settings import read_settings
 
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
 DANA = Scope("northwind", "assistant")
 OTHER = Scope("southwind", "twin")
 State = dict[str, Any]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def clean_environment() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.startswith(("VARVE_", "AWS_", "OPENAI_")):
-                patch.delenv(name)
-        yield
 
 
 @pytest.fixture(scope="module")
