@@ -1,12 +1,15 @@
-"""AWS on loopback: moto in a process of its own, with the FIFO faults corrected that would mislead tests."""
+"""AWS on loopback: moto in a process of its own, with the faults corrected that would mislead tests."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import wraps
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from tests.support.loopback import LOOPBACK
@@ -85,6 +88,24 @@ def correct_fifo(deduplication_seconds: float) -> None:
     SQSBackend.receive_message = receive_message  # type: ignore[method-assign]
 
 
+def correct_conditional_puts() -> None:
+    """Let no put come between another's look at the object and its own: S3's conditional puts are atomic."""
+    from moto.s3.responses import S3Response
+
+    one_at_a_time = Lock()
+    for name in ("put_object", "_key_response_post"):
+        setattr(S3Response, name, _held(one_at_a_time, getattr(S3Response, name)))
+
+
+def _held(lock: Lock, call: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(call)
+    def held(*args: Any, **options: Any) -> Any:
+        with lock:
+            return call(*args, **options)
+
+    return held
+
+
 def _release_expired(queue: Queue) -> None:
     # moto skips a message that came back while its siblings still count as pending: last comes first.
     for message in [message for message in queue.pending_messages if message.visible]:
@@ -137,6 +158,7 @@ def serve(deduplication_seconds: float) -> None:
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     correct_fifo(deduplication_seconds)
+    correct_conditional_puts()
     server = ThreadedMotoServer(LOOPBACK, 0, verbose=False)
     server.start()
     print("http://{}:{}".format(*server.get_host_and_port()), flush=True)
