@@ -12,8 +12,8 @@ help: ## list the targets
 demo: $(READY) ## remember the project's corpus and answer ten questions about it
 	@$(BIN)/varve demo --store ./memory
 
-test: $(READY) ## run all tests
-	$(BIN)/python -m pytest -q
+test: $(READY) ## run all tests, a process for each core
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 unit: $(READY) ## run the fast tests only
 	$(BIN)/python -m pytest -q tests/unit tests/contract tests/functions

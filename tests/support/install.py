@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
 PROJECT = Path(__file__).parents[2]
 BUILD = PROJECT / ".build"
 LOCK = PROJECT / "requirements.lock"
@@ -31,7 +33,7 @@ class Image:
 
 
 def install(lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] = SOURCES) -> Image:
-    """Libraries are cached by what is locked; the project's own sources are copied afresh on every call."""
+    """Libraries are cached by what is locked; the project's own sources are copied when they have changed."""
     if not lock.exists():
         raise FileNotFoundError(
             f"{lock.name} is missing: the image, and so the rehearsal, installs nothing else"
@@ -39,8 +41,9 @@ def install(lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] 
     build.mkdir(parents=True, exist_ok=True)
     python = base_interpreter(build)
     root = _libraries(lock, build)
-    for name, source in sources.items():
-        _copy_afresh(source, root / name, python)
+    with _one_at_a_time(build):
+        for name, source in sources.items():
+            _copy_afresh(source, root / name, python)
     return Image(root, python, image_environment())
 
 
@@ -48,8 +51,7 @@ def base_interpreter(build: Path = BUILD) -> Path:
     """A bare interpreter with the runtime client and nothing else: it plays the base image's Python."""
     client = importlib.metadata.version(RUNTIME_CLIENT)
     home = build / f"python-{sys.version_info.major}.{sys.version_info.minor}-{RUNTIME_CLIENT}-{client}"
-    if not home.exists():
-        _build_into(home, _make_interpreter)
+    _build_into(home, _make_interpreter)
     return home / "bin" / "python"
 
 
@@ -63,21 +65,28 @@ def image_environment(dockerfile: Path = PROJECT / "Dockerfile") -> dict[str, st
 def _libraries(lock: Path, build: Path) -> Path:
     tag = f"{sys.version_info.major}.{sys.version_info.minor}\n".encode() + lock.read_bytes()
     root = build / f"image-{hashlib.sha256(tag).hexdigest()[:16]}"
-    if not root.exists():
-        _build_into(
-            root, lambda target: _run(*_installer(target), "--require-hashes", "-r", str(lock)), compiled=True
-        )
+    _build_into(
+        root, lambda target: _run(*_installer(target), "--require-hashes", "-r", str(lock)), compiled=True
+    )
     return root
 
 
 def _build_into(home: Path, make: Callable[[Path], None], *, compiled: bool = False) -> None:
     """Build beside and rename: what stands under its own name is complete, whatever broke off before."""
-    draft = home.with_name(f"{home.name}.part")
-    shutil.rmtree(draft, ignore_errors=True)
-    make(draft)
-    if compiled:
-        _compile(draft, Path(sys.executable))
-    draft.rename(home)
+    with _one_at_a_time(home.parent):
+        if home.exists():
+            return
+        draft = home.with_name(f"{home.name}.part")
+        shutil.rmtree(draft, ignore_errors=True)
+        make(draft)
+        if compiled:
+            _compile(draft, Path(sys.executable))
+        draft.rename(home)
+
+
+def _one_at_a_time(build: Path) -> FileLock:
+    """The tests run in several processes, which share what is built."""
+    return FileLock(build / "install.lock")
 
 
 def _make_interpreter(home: Path) -> None:
@@ -120,12 +129,21 @@ def _installer(target: Path) -> list[str]:
 
 
 def _copy_afresh(source: Path, target: Path, python: Path) -> None:
+    """Leave what is the same where it is: another process may be running it."""
+    if _texts(source) == _texts(target):
+        return
     draft = target.with_name(f".{target.name}.part")
     shutil.rmtree(draft, ignore_errors=True)
     shutil.copytree(source, draft, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.rmtree(target, ignore_errors=True)
     draft.rename(target)
     _compile(target, python)
+
+
+def _texts(root: Path) -> dict[Path, bytes]:
+    """Every file but bytecode, by its path below the root."""
+    files = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(root): path.read_bytes() for path in files}
 
 
 def _compile(root: Path, python: Path) -> None:
