@@ -13,7 +13,7 @@ from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
 from varve.erasing_ports import GraphEraser
@@ -88,8 +88,11 @@ class MemoryReader(CandidatesReader, Protocol):
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """How many records each period's label has."""
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
-        """All records of one period, oldest first."""
+    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
+        """All records of one period, oldest first, of the store's version `since` or a later one.
+
+        Raises Retryable: it can be read at an older version only, as where a listing is stale.
+        """
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         """The oldest and the newest event time, or None where there are no records."""
@@ -98,8 +101,10 @@ class MemoryReader(CandidatesReader, Protocol):
 class MemoryWriter(Protocol):
     """The only way to change records; only `pipeline/write.py` takes one."""
 
-    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
-        """Insert or replace by id in one commit; the number of records that were new or said anew.
+    def upsert(
+        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+    ) -> Written:
+        """Insert or replace by id in one commit.
 
         `model` names the embedding model. Raises Misconfigured: the store holds vectors of another
         model or of other dimensions. Raises Retryable: the storage failed.

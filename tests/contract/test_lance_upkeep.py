@@ -84,7 +84,7 @@ def write(records: LanceRecords, *numbers: int, content: str = "Dana likes tea")
     batch = [embedded(number, content) for number in numbers]
     for _ in range(20):
         try:
-            return records.upsert(SCOPE, Grain.WORKING, batch, MODEL)
+            return records.upsert(SCOPE, Grain.WORKING, batch, MODEL).changed
         except Retryable:
             continue
     raise AssertionError("twenty tries were not enough")

@@ -20,7 +20,7 @@ from varve.adapters.lance import LanceRecords
 from varve.adapters.objects import lance_options, local_objects, s3_objects
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
-from varve.domain.errors import Misconfigured
+from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
@@ -105,7 +105,7 @@ def embedded(made: Record, vector: Vector | None = None) -> EmbeddedRecord:
 
 
 def put(records: Records, *made: Record, vector: Vector | None = None, scope: Scope = SCOPE) -> int:
-    return records.upsert(scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL)
+    return records.upsert(scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL).changed
 
 
 def look(
@@ -242,7 +242,7 @@ class TestModel:
         put(records, record("a"))
         other = Scope("acme", "other")
         foreign = EmbeddedRecord(record("b"), np.ones(16, dtype=np.float32))
-        assert records.upsert(other, Grain.WORKING, [foreign], "other:16") == 1
+        assert records.upsert(other, Grain.WORKING, [foreign], "other:16").changed == 1
 
 
 class TestSearch:
@@ -443,6 +443,20 @@ class TestPeriods:
         found = records.in_period(SCOPE, Grain.WORKING, "2026-03-01")
         assert [one.id for one in found] == ["a1", "a2", "a0"]
         assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
+
+    def test_a_period_is_read_at_the_version_of_a_write_or_not_at_all(self, records: Records) -> None:
+        """Out of a stale listing a store is older than whoever asks knows it to be, or is not there."""
+        with pytest.raises(Retryable):
+            records.in_period(SCOPE, Grain.WORKING, "2026-03-01", 1)
+        made = [embedded(record("a", period="2026-03-01"))]
+        written = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
+        assert written.changed == 1
+        assert len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01", written.version)) == 1
+        again = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
+        assert again.changed == 0
+        assert again.version >= written.version
+        with pytest.raises(Retryable):
+            records.in_period(SCOPE, Grain.WORKING, "2026-03-01", again.version + 1)
 
     def test_reads_a_period_of_more_than_a_thousand(self, records: Records) -> None:
         put(records, *(record(f"a{n}", "tea", period="2026-03-01") for n in range(1_200)))

@@ -383,7 +383,7 @@ class TestDeathsAndFaults:
         assert rows(reader) == each_once(0)
         dying, objects = store.watched()
         objects.before = failing_at("/packs/")
-        assert dying.upsert(SCOPE, Grain.WORKING, [embedded(1)], MODEL) == 1
+        assert dying.upsert(SCOPE, Grain.WORKING, [embedded(1)], MODEL).changed == 1
         dying.finish()
         assert rows(reader) == each_once(0, 1)
         assert rows(store.open()) == each_once(0, 1)

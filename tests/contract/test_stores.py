@@ -63,7 +63,7 @@ def lance(root: str, cache: Path) -> Open:
 def put(records: Any, *ids: str, model: str = OLD) -> int:
     dimensions = int(model.rpartition(":")[2])
     made = [EmbeddedRecord(record(id_, f"{id_} likes tea"), axis(0)[:dimensions]) for id_ in ids]
-    changed: int = records.upsert(SCOPE, Grain.WORKING, made, model)
+    changed: int = records.upsert(SCOPE, Grain.WORKING, made, model).changed
     return changed
 
 

@@ -24,7 +24,7 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.identity import Scope, digest
-from varve.domain.record import EmbeddedRecord, Vector, calendar_of
+from varve.domain.record import EmbeddedRecord, Vector, Written, calendar_of
 from varve.domain.retention import expired
 from varve.domain.rules import RuleExtractor
 from varve.domain.summary import Summary, SummaryTask
@@ -191,14 +191,15 @@ class WatchedRecords:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> Written:
         if self.fails():
             raise Retryable("storage: down")
         if isinstance(grain, Grain):
             for record in (embedded.record for embedded in records):
                 made_of = set(zip(record.source_ids, record.source_fingerprints, strict=False))
                 self._summed_up[scope, Period(grain, record.period)] = made_of
-        return self._inner.upsert(scope, grain, records, model)
+        written: Written = self._inner.upsert(scope, grain, records, model)
+        return written
 
     def delete_periods(self, scope: Scope, grain: Grain, labels: Sequence[str]) -> int:
         config = self._config(scope.workspace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -272,6 +273,22 @@ def test_losing_sources_alone_is_no_reason_to_build_anew() -> None:
     agent.ledger.mark(ACME, [WEEK], "again")
     assert agent.sum_up(WEEK) is Outcome.UNCHANGED
     assert agent.summary(WEEK) == before
+
+
+def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing() -> None:
+    agent = told()
+    agent.sum_up()
+    before = deepcopy(agent.records)
+    agent.tell(a_record("Dana likes tea.", at=MORNING + timedelta(days=1)))
+    agent.sum_up(DAY.next())
+    now, agent.records = agent.records, before
+    with pytest.raises(Retryable):
+        agent.sum_up(WEEK)
+    assert agent.is_due(WEEK)
+    agent.records = now
+    assert agent.sum_up(WEEK) is Outcome.BUILT
+    assert len(agent.summary(WEEK).source_ids) == 2
+    assert not agent.is_due(WEEK)
 
 
 # Key facts.

@@ -29,7 +29,7 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, standing
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, Record
+from varve.domain.record import EmbeddedRecord, Record, Written
 from varve.domain.triple import TripleOperation
 from varve.messages import (
     WriteProfile,
@@ -53,7 +53,7 @@ class CountingRecords(InMemoryRecords):
         self.commits: list[tuple[Scope, int]] = []
         self.failing: set[Scope] = set()
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> Written:
         if scope in self.failing:
             raise Retryable("storage: down")
         self.commits.append((scope, len(records)))

@@ -14,10 +14,11 @@ from varve.domain import triple
 from varve.domain.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
+from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
 from varve.transfer_ports import Embed
@@ -71,11 +72,14 @@ class InMemoryRecords:
         self._max_rows = max_rows
         self._stores: dict[tuple[Scope, StoreName], dict[str, EmbeddedRecord]] = {}
         self._models: dict[tuple[Scope, StoreName], str] = {}
+        self._versions: Counter[tuple[Scope, StoreName]] = Counter()
 
     def at(self, scope: Scope) -> "InMemoryRecords":  # noqa: ARG002 - it has no other moment than now
         return self
 
-    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(
+        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+    ) -> Written:
         require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
         store = self._stores.setdefault((scope, grain), {})
         newest: dict[str, EmbeddedRecord] = {}
@@ -84,7 +88,8 @@ class InMemoryRecords:
                 newest[embedded.record.id] = embedded
         changed = {id_: embedded for id_, embedded in newest.items() if _says_anew(embedded, store.get(id_))}
         store.update(changed)
-        return len(changed)
+        self._versions[scope, grain] += 1
+        return Written(len(changed), self._versions[scope, grain])
 
     def search(
         self,
@@ -143,7 +148,9 @@ class InMemoryRecords:
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         return dict(Counter(e.record.period for e in self._stores.get((scope, grain), {}).values()))
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
+    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
+        if self._versions[scope, grain] < since:
+            raise Retryable(f"store {scope}/{grain}: has no version {since}")
         records = [e.record for e in self._stores.get((scope, grain), {}).values()]
         found = [record for record in records if record.period == label]
         return sorted(found, key=lambda r: (r.event_time, r.position, r.id))

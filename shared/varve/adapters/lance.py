@@ -23,7 +23,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
+from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.ports import Objects
 
 with without_rest_client():
@@ -106,13 +106,13 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, {})
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str) -> list[Record]:
+    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
         def run(table: Table) -> list[Record]:
             rows = table.search().where(col("period") == lit(label)).select(RECORD_COLUMNS).limit(None)
             records = [to_record(row) for row in rows.to_arrow().to_pylist()]
             return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
 
-        return self._read(scope, grain, run, [])
+        return self._read(scope, grain, run, [], since)
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         def run(table: Table) -> tuple[datetime, datetime] | None:
@@ -122,17 +122,21 @@ class LanceReader(ReadsColumns):
 
         return self._read(scope, grain, run, None)
 
-    def _read(self, scope: Scope, grain: StoreName, run: Callable[[Table], T], nothing: T) -> T:
-        """Run on the newest version; where it vanished meanwhile, once more on the then newest."""
+    def _read(
+        self, scope: Scope, grain: StoreName, run: Callable[[Table], T], nothing: T, since: int = 0
+    ) -> T:
+        """Run on the newest version; where it vanished or is too old, once more on the then newest."""
+
+        def read(table: Table | None) -> T:
+            if (0 if table is None else table.version) < since:
+                raise RuntimeError(f"older than version {since}, which has been written")
+            return nothing if table is None else run(table)
+
         with _translated(f"{scope}/{grain}"):
-            table = self._opened(scope, grain)
-            if table is None:
-                return nothing
             try:
-                return run(table)
+                return read(self._opened(scope, grain))
             except (RuntimeError, OSError, ValueError):
-                table = self._newest(scope, grain)
-                return nothing if table is None else run(table)
+                return read(self._newest(scope, grain))
 
 
 class LanceRecords(LanceReader):
@@ -173,7 +177,9 @@ class LanceRecords(LanceReader):
 
         return LanceReader(opened, self._newest, self._columns)
 
-    def upsert(self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str) -> int:
+    def upsert(
+        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+    ) -> Written:
         require_vectors(records, model)
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
@@ -209,7 +215,7 @@ class LanceRecords(LanceReader):
             return count
 
         with _translated(f"{scope}/{grain}"):
-            return self._stores.write(scope, grain, delete, None, purge=True)
+            return self._stores.write(scope, grain, delete, None, purge=True).changed
 
     def finish(self) -> None:
         if isinstance(self._stores, ReplicatedTables):

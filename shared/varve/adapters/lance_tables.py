@@ -16,7 +16,7 @@ from varve.adapters.replica import TABLE
 from varve.adapters.transfers import Transfers
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import StoreName
+from varve.domain.record import StoreName, Written
 from varve.ports import Objects
 
 with without_rest_client():
@@ -110,16 +110,18 @@ class DirectTables:
         opened = self._connect(scope, grain).open_table(TABLE)
         return self._tables.setdefault((scope, grain), opened)
 
-    def write(self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool) -> int:
-        """Change the newest version; what the change returns.
+    def write(
+        self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
+    ) -> Written:
+        """Change the newest version; what the change returns, and the version that has it.
 
-        Without a table one is made for the model; where there is none either, nothing is done: 0.
+        Without a table one is made for the model; where there is none either, nothing is done.
         With `purge` no byte of what the change removed is left. Raises Retryable, RuntimeError, OSError.
         """
         table = self.newest(scope, grain)
         if table is None:  # an empty table is false
             if model is None:
-                return 0
+                return Written(0, 0)
             table = self._create(scope, grain, model)
         if (scope, grain) not in self._indexed:
             require_index(table)
@@ -132,7 +134,7 @@ class DirectTables:
             self._compact(table, store_prefix(scope, grain), purge=purge)
         if files:
             delete_orphans(files, self._objects, folder)
-        return changed
+        return Written(changed, table.version)
 
     def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
         if self._transfers is not None:

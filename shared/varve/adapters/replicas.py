@@ -39,7 +39,7 @@ from varve.adapters.transfers import Transfers, Vanished
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
-from varve.domain.record import StoreName
+from varve.domain.record import StoreName, Written
 
 with without_rest_client():
     from lancedb.table import Table
@@ -94,7 +94,9 @@ class ReplicatedTables:
         """What opens each of an agent's tables, all as of one listing."""
         return self._refreshed(scope, list(Grain), agent_prefix(scope))
 
-    def write(self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool) -> int:
+    def write(
+        self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
+    ) -> Written:
         """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
         most = 0
         for attempt in range(TRIES):
@@ -106,12 +108,13 @@ class ReplicatedTables:
                 if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
                 if model is None and not listing.newest:
-                    return 0
+                    return Written(0, 0)
                 changed, done = self._changed(replica, listing, change, model, purge=purge)
+                version = replica.version
             most = max(most, changed)
             if done:
                 self._evict()
-                return most
+                return Written(most, version)
         raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
 
     def finish(self) -> None:

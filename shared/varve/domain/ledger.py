@@ -78,6 +78,12 @@ def twin(key: str) -> str:
     return f"ledger/marks/{workspace}/{agent}/{grain}/{label}/{token}"
 
 
+def version_in(mark: str) -> int:
+    """The version of the store below that holds what the mark stands for; 0 where it names none."""
+    version = mark.rpartition("/")[2].partition(".")[2]
+    return int(version) if version.isdecimal() else 0
+
+
 def failed_key(scope: Scope, period: Period) -> str:
     """Where a period's failures are counted."""
     return f"{failed_folder(period)}/{scope}/failure.json"

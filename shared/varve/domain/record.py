@@ -99,6 +99,14 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """What a write did: how many records were new or said anew, and the store's version that has them."""
+
+    changed: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddedRecord:
     """A record with its vector: float32, unit length, as many dimensions as its model gives."""
 

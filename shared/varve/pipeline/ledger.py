@@ -6,9 +6,10 @@
     ledger/lessons/{month}/{workspace}/{agent}/look              from this month on look at its lessons
     ledger/expiry/{hour}/{workspace}/{agent}/{grain}             by this UTC hour something has expired
 
-A mark is put after the write it stands for, under a name made from what was written. Whoever settles a
-period lists its marks first, reads the sources then, and removes exactly the marks it had listed: a
-write in between has a mark of its own, which stays.
+A mark is put after the write it stands for, under a name made from what was written and the version
+that this gave the store. Whoever settles a period lists its marks first, reads the sources then, at the
+versions that these name or later ones, and removes exactly the marks it had listed: a write in between
+has a mark of its own, which stays, and a store that is read out of a stale listing settles nothing.
 
 Planning lists the periods' names and then those alone that are over, so a night costs nothing for agents
 that were silent and nothing for periods that are open. An agent's own marks are one listing, whatever
@@ -55,9 +56,10 @@ class Ledger:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def mark(self, scope: Scope, periods: Iterable[Period], *written: str) -> None:
-        """Say that something was written below these periods; `written` says what, for the name."""
-        token = digest(*written, length=_TOKEN_LENGTH)
+    def mark(self, scope: Scope, periods: Iterable[Period], *written: str, version: int = 0) -> None:
+        """Say that something was written below these periods: `written` says what, for the name, and
+        `version` which of the store below has it; 0 where it is not known."""
+        token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
         for period in sorted(set(periods)):
             self._objects.put(mark_key(scope, period, token), b"")
             self._objects.put(due_key(scope, period, token), b"")

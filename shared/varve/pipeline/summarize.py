@@ -9,7 +9,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
+from varve.domain.ledger import LedgerChanges, expiry_key, failed_key, version_in
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.summary import (
     BUDGET_TOKENS,
@@ -84,11 +84,12 @@ def summarize(
     Nothing is asked of a model and nothing is written where the sources are what they were. A model
     that fails is noted in the ledger with its reason and a time to try again; no other period waits.
     `private` is what the workspace's privacy makes of a text, for facts older than it ride along.
-    Raises Retryable: the store failed; Misconfigured.
+    Raises Retryable: the store failed, or a stale listing hides what a mark stands for; Misconfigured.
     """
     # Listed before anything is read: what is written from here on has marks of its own.
     marks = ledger.marks(scope, period)
-    gathered = gather(scope, period, now, config, reader=reader)
+    since = max(map(version_in, marks), default=0)
+    gathered = gather(scope, period, now, config, reader=reader, since=since)
     if not gathered.changed:
         notes = expiries(scope, period, config) if gathered.prior else ()
         ledger.change(LedgerChanges(settles=marks, expiries=notes))
@@ -113,11 +114,22 @@ def summarize(
 
 
 def gather(
-    scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: MemoryReader
+    scope: Scope,
+    period: Period,
+    now: datetime,
+    config: WorkspaceConfig,
+    *,
+    reader: MemoryReader,
+    since: int = 0,
 ) -> Gathered:
-    """What the period's summary is to be made from, oldest first."""
+    """What the period's summary is to be made from, oldest first, of the store's version `since` or later.
+
+    Raises Retryable: the store failed, or can be read at an older version only.
+    """
     below = [
-        record for child in period.children() for record in reader.in_period(scope, child.grain, child.label)
+        record
+        for child in period.children()
+        for record in reader.in_period(scope, child.grain, child.label, since)
     ]
     prior = next(iter(reader.get(scope, period.grain, [summary_id(period)])), None)
     lost = _lost(prior, below, period, now, config) if prior else frozenset()

@@ -10,7 +10,7 @@ from varve.domain.erasure import Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
-from varve.domain.record import EmbeddedRecord, Store, StoreName
+from varve.domain.record import EmbeddedRecord, Store, StoreName, Written
 from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
 from varve.knowledge_ports import ProfileWriter
 from varve.messages import (
@@ -178,7 +178,7 @@ def _store(message: WriteMessage) -> tuple[object, ...]:
 def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
     scope, grain = messages[0].scope, messages[0].grain
     records = [embedded for message in messages for embedded in message.records]
-    changed = _put(scope, grain, records, messages[0].model, stores)
+    written = _put(scope, grain, records, messages[0].model, stores)
     parents = [
         parent
         for message in messages
@@ -188,11 +188,12 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
         and parent.label not in message.ready
     ]
     # Even where nothing changed: the delivery before may have ended between commit and mark.
-    stores.ledger.mark(scope, parents, *sorted(embedded.record.fingerprint for embedded in records))
+    said = sorted(embedded.record.fingerprint for embedded in records)
+    stores.ledger.mark(scope, parents, *said, version=written.version)
     if grain is Store.EXPERIENCE and records:
         stores.ledger.note_lessons(scope, max(embedded.record.created_at for embedded in records))
     _change_ledger(messages, stores)
-    return changed
+    return written.changed
 
 
 def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRecords]:
@@ -230,7 +231,7 @@ def _erase(message: EraseRecords, stores: Stores) -> int:
 
 def _put(
     scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str, stores: Stores
-) -> int:
+) -> Written:
     """Upsert; what comes with vectors of another model than its store's, as a move begins or ends, is
     embedded anew where the workspace knows the store's."""
     try:
