@@ -1,12 +1,10 @@
 """Erasure as all its callers have it: find, bar, erase, verify, leave a receipt."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic, sleep
 from typing import Any
-from uuid import uuid4
 
 from varve.application import Application
 from varve.domain.calendar import iso
@@ -17,7 +15,7 @@ from varve.domain.query import parse_search_request
 from varve.domain.record import MemoryType, Record
 from varve.erasing import remaining_letter
 from varve.pipeline import forget as forgetting
-from varve.pipeline import tombstones
+from varve.pipeline import receipts, tombstones
 from varve.pipeline.forget import Erased, Tools
 from varve.pipeline.subject import find
 from varve.pipeline.verify import Needles, Verification, needles, verify
@@ -252,8 +250,6 @@ def _receipt(
 ) -> str:
     """Write the receipt: hashes, counts and times, nothing of the content; its key."""
     kind = "user" if selector.user else "conversation" if selector.conversation else "ids"
-    name = f"{iso(done.at).replace(':', '')}-{uuid4().hex[:8]}"
-    key = f"audit/{scope.workspace}/receipts/{scope.agent}/{name}.json"
     body = {
         "subject": {"kind": kind, "hash": subject},
         "forgottenAt": iso(done.at),
@@ -264,5 +260,4 @@ def _receipt(
         "verification": done.verification.figures() if done.verification else None,
         "notes": list(done.notes),
     }
-    application.parts.objects.put(key, json.dumps(body, indent=2).encode())
-    return key
+    return receipts.put(scope, done.at, body, objects=application.parts.objects)

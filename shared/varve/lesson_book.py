@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import iso
+from varve.domain.damage import intact
 from varve.domain.errors import Rejected
 from varve.domain.experience import curation
 from varve.domain.experience.lessons import Lesson, lessons, vague
@@ -101,8 +102,10 @@ class LessonBook:
     def last_curation(self) -> dict[str, Any] | None:
         """What the last `curate` found, by schedule or by hand; None where there was none."""
         stored = self._verbs.parts.objects.get(curation_key(self.scope))
-        found: dict[str, Any] | None = json.loads(stored.data) if stored else None
-        return found
+        if stored is None:
+            return None
+        with intact(curation_key(self.scope)):
+            return dict(json.loads(stored.data))
 
     def render(self) -> str:
         """All lessons as Markdown, for review."""

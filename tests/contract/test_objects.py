@@ -318,25 +318,33 @@ class TestDirectory:
 
 
 class FakeS3(LoopbackServer):
-    """As much of S3 as a put needs; it ignores If-None-Match, or answers nothing but `status`."""
+    """As much of S3 as a put needs; it ignores If-None-Match, or answers nothing but `status`.
+
+    Like Ceph's gateway, it holds the tag of If-Match as it came against its own without quotes.
+    """
 
     def __init__(self, status: int | None = None) -> None:
         super().__init__(_FakeS3Handler)
         self.status = status
         self.stored: dict[str, bytes] = {}
+        self.puts = 1
 
 
 class _FakeS3Handler(LoopbackHandler):
     def do_PUT(self) -> None:  # noqa: N802 - the name http.server looks for
         owner = self._owner
-        owner.stored[self.path] = self.body()
-        self._reply(b"")
+        body = self.body()
+        if self.headers.get("If-Match", str(owner.puts)) != str(owner.puts):
+            return self.answer(412, b"")
+        owner.stored[self.path] = body
+        owner.puts += 1
+        return self._reply(b"")
 
     def get(self) -> None:
         self._reply(self._owner.stored.get(self.path.partition("?")[0], b""))
 
     def _reply(self, body: bytes) -> None:
-        headers = {"ETag": '"1"', "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT"}
+        headers = {"ETag": f'"{self._owner.puts}"', "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT"}
         self.answer(self._owner.status or 200, b"" if self._owner.status else body, headers)
 
     @property
@@ -370,6 +378,19 @@ class TestS3:
                 lambda objects, _: require_conditional_put(objects, moto) is None,
             )
             assert passed == [0, 1, 2, 3]
+
+    def test_a_server_that_wants_tags_without_quotes_gets_them_so(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with FakeS3() as server:
+            point_aws_at(f"http://{server.address}", monkeypatch)
+            objects = s3_objects(BUCKET, "p")
+            objects.put("a/b", b"1")
+            before = etag_of(objects, "a/b")
+            assert objects.put_if("a/b", b"2", before)
+            assert data_of(objects, "a/b") == b"2"
+            assert not objects.put_if("a/b", b"3", before)
+            assert data_of(objects, "a/b") == b"2"
 
     def test_a_prefix_keeps_to_itself(self, moto: str) -> None:
         ours, theirs = s3_objects(BUCKET, "one"), s3_objects(BUCKET, "one-more")

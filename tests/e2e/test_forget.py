@@ -251,8 +251,12 @@ def test_the_command_asks_first_and_needs_to_be_told_where_it_cannot(
     assert traces(files_under(tmp_path), "kumquatolia")
     code, out, _ = varve(tmp_path, capsys, "forget", "--user", "u-danaquetzal", "--yes", "--verify", "--json")
     assert code == 0
-    assert json.loads(out)["verification"]["hits"] == 0
+    done = json.loads(out)
+    assert done["verification"]["hits"] == 0
     assert traces(files_under(tmp_path), *CANARIES) == []
+    code, out, _ = varve(tmp_path, capsys, "status")
+    assert code == 0
+    assert f"complete, proved: {done['receipt']}" in out
 
 
 def test_the_command_says_what_a_description_would_take(

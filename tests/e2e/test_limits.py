@@ -27,6 +27,7 @@ from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected
 from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord
+from varve.domain.text import passages
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages import WriteRecords, read_write, records_in_bounds, send_records
 from varve.settings import Settings
@@ -118,6 +119,22 @@ def test_emoji_and_code_come_back_as_they_were_said(text: str, memory: Memory) -
     assert memory.search(text[:50]).results
     assert str(memory.context(text[:50])) is not None
     memory.summarize()
+
+
+ENDLESS = {"zeros": "0" * 5_000, "digits": "3141592653" * 500, "letters": "Aa" * 2_500}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_a_text_longer_than_a_turn_comes_back_in_passages_and_whole_where_it_is_shown(
+    text: str, memory: Memory
+) -> None:
+    memory.ingest(conversation(text))
+    found = memory.search(max_results=100).results
+    assert sorted(r.content.removeprefix("u-42: ") for r in found) == sorted(passages(text))
+    assert len(found) > 1
+    for turn in found:
+        (message,) = memory.show(turn.id)["sources"]
+        assert message["content"] == text
 
 
 def test_no_message_is_larger_than_a_queue_takes_whatever_it_carries() -> None:

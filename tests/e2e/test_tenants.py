@@ -45,6 +45,8 @@ NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 STORE = f"s3://{BUCKET}/memory"
 HOURS = ("FOLDERS", "memory/ledger/expiry/")
 """The hours in which anything of anybody's expires: their names tell of nobody."""
+OF_FORGETTING = {("FOLDERS", "memory/"), ("LIST", "memory/ledger/")}
+"""What a proof of erasure lists, an administrator's: which areas there are, and the ledger's names."""
 CANARY = re.compile(r"canary[a-p]{10}", re.IGNORECASE)
 
 
@@ -149,6 +151,10 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
         "status": memory.status,
         "profile": lambda: memory.profile(user_id="u-42"),
         "set profile": lambda: memory.set_profile("diet", words[:20], user_id="u-42"),
+        "forget": lambda: memory.forget(conversation="c-2", verify=rng.random() < 0.5),
+        "forget words": lambda: memory.forget(query=words, dry_run=True),
+        "forget somebody": lambda: memory.forget(user=words),
+        "forget a user": lambda: memory.forget(user="u-7"),
         "graph": lambda: memory.graph.entity(words),
         "neighbours": lambda: memory.graph.neighbours("Dana", 2),
         "ingest": lambda: memory.ingest(
@@ -183,9 +189,18 @@ def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_o
     foreign = [
         (who, kind, key)
         for who, kind, key in touched
-        if who in by_key and (kind, key) != HOURS and not reaches(statements[who], BUCKET, key)
+        if who in by_key
+        and (kind, key) not in {HOURS, *OF_FORGETTING}
+        and not key.startswith(_of_workspace(by_key[who]))
+        and not reaches(statements[who], BUCKET, key)
     ]
     assert foreign == []
+
+
+def _of_workspace(tenant: Tenant) -> tuple[str, ...]:
+    """What a proof of erasure reads of the tenant's own workspace, and of its agent in every area."""
+    areas = (f"memory/{area}/{tenant.scope.workspace}/" for area in ("audit", "workspaces"))
+    return *areas, f"memory/probe/{tenant.scope}/"
 
 
 @dataclass
@@ -294,3 +309,24 @@ def test_invariant_7_no_hostile_id_becomes_part_of_a_path(words: str, town: Town
     with pytest.raises(Rejected):
         memory.ingest({"conversationId": words, "messages": [message]})
     assert not (tmp_path / "store").exists()
+
+
+def told(town: Town, tenant: Tenant) -> str:
+    """All that a tenant's memory holds, as it answers."""
+    memory = town.memory(tenant)
+    return json.dumps([memory.search(max_results=100).to_dict()["results"], memory.profile(user_id="u-42")])
+
+
+def test_invariant_7_forgetting_in_one_tenant_takes_nothing_from_another(town: Town) -> None:
+    """All have said the same in the same ids; a handful have it forgotten, each while the others do."""
+    forgetting, others = town.tenants[20:26], [town.tenants[n] for n in (0, 19, 26, 40)]
+    before = {tenant: told(town, tenant) for tenant in others}
+
+    def forget(tenant: Tenant) -> object:
+        return town.memory(tenant).forget(user="u-42", verify=True)
+
+    done = each(forgetting, forget)
+    assert [one["complete"] and one["verification"]["hits"] for one in done] == [0] * len(forgetting)
+    assert [tenant.canary in told(town, tenant) for tenant in forgetting] == [False] * len(forgetting)
+    assert {tenant: told(town, tenant) for tenant in others} == before
+    assert all(tenant.canary in before[tenant] for tenant in others)

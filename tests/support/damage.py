@@ -48,6 +48,7 @@ NAMES_ALONE = {
     "due mark": r"ledger/due/.+",
     "agent's mark": r"ledger/marks/.+",
     "expiry": r"ledger/expiry/.+",
+    "lessons": r"ledger/lessons/.+",
     "creator": r"vectordb/.+\.creator",
 }
 """Objects that say what they say by their names; nobody reads what they hold."""
@@ -62,27 +63,41 @@ WITH_CONTENT = {
     "rows": r"vectordb/.+/working/.+\.lance/data/.+\.lance",
     "index": r"vectordb/.+/working/.+/_indices/.+",
     "summaries' manifest": r"vectordb/.+/daily/.+\.manifest",
+    "experience's manifest": r"vectordb/.+/experience/.+\.manifest",
+    "experience's rows": r"vectordb/.+/experience/.+\.lance/data/.+\.lance",
+    "curation": r"ledger/curation/.+",
+    "tombstones": r"audit/.+/tombstones/.+",
+    "receipt": r"audit/.+/receipts/.+",
 }
 ON_S3_ALONE = {"pack": r"vectordb/.+/working/packs/.+\.zip"}
 KINDS = {**NAMES_ALONE, **WITH_CONTENT, **ON_S3_ALONE}
 
 
-def said(day: int, text: str) -> dict[str, Any]:
+def said(day: int, text: str, conversation: str = "", **given: str) -> dict[str, Any]:
     message = {
         "id": f"m{day}",
         "role": "user",
         "name": "Dana",
         "content": text,
         "timestamp": SPOKEN.format(day),
+        **given,
     }
-    return {"conversationId": f"c-{day}", "userId": "u-42", "messages": [message]}
+    return {"conversationId": conversation or f"c-{day}", "userId": "u-42", "messages": [message]}
 
 
 def fill(memory: Memory, objects: Objects) -> None:
-    """Conversations of two days, their summaries, settings, a profile and a period that has failed."""
+    """Conversations of two days, their summaries, settings, a profile and a period that has failed.
+
+    An outcome has been learnt from and looked at, and a user has been forgotten.
+    """
     memory.configure("timezone", "Europe/Lisbon")
     memory.ingest([said(9, "I live in Lisbon."), said(10, "I work at Kestrel.")], now=NOW)
     memory.set_profile("diet", "vegan", user_id="u-42")
+    memory.ingest(said(9, "Threads wait for a connection.", "c-lived", state="debugging"), now=NOW)
+    memory.record_outcome("c-lived", "FAILURE", decision="raise the pool", correction="Roll back.")
+    memory.ingest({**said(9, "I live in Graz.", "c-7"), "userId": "u-7"}, now=NOW)
+    memory.forget(user="u-7")
+    memory.experience.lessons.curate(now=NOW)
     memory.summarize(grain="daily")
     memory.ingest(said(8, "I moved to Porto."), now=NOW)
     scope, period = Scope(WORKSPACE, AGENT), Period(Grain.DAILY, "2026-03-08")
@@ -106,6 +121,11 @@ def verbs(memory: Memory, ids: Iterable[str]) -> dict[str, Callable[[], object]]
         "set profile": lambda: memory.set_profile("diet", "omnivore", user_id="u-42"),
         "ingest": lambda: memory.ingest(said(10, "I work at Kestrel."), now=NOW),
         "ingest more": lambda: memory.ingest(said(11, "I moved to Graz."), now=NOW),
+        "experience": lambda: memory.recall_experience("threads wait for a connection"),
+        "lessons": lambda: memory.search("threads", memory_types=["lesson"]),
+        "last curation": memory.experience.lessons.last_curation,
+        "outcome": lambda: memory.record_outcome("c-lived", "SUCCESS"),
+        "forget": lambda: memory.forget(conversation="c-8", verify=True),
         "summarize": memory.summarize,
         "clean": memory.cleanup,
     }

@@ -25,6 +25,7 @@ from varve.domain.experience.rows import (
     lesson_record,
 )
 from varve.domain.identity import Scope
+from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord, Store
@@ -458,10 +459,12 @@ def test_experience_loses_episodes_and_what_rests_on_them() -> None:
     vectors = memory.embedder.embed([row.content for row in rows])
     embedded = [EmbeddedRecord(row, vector) for row, vector in zip(rows, vectors, strict=True)]
     memory.records.upsert(ACME, Store.EXPERIENCE, embedded, memory.embedder.model)
+    memory.objects.put(curation_key(ACME), b'{"stale": ["lesson-1"]}')
     assert memory.forget(user="u-dana", now=NOW).complete
     left = read_rows(ACME, reader=memory.records)
     assert {row.id for row in left} == {his.id, kept.id}
     assert "u-dana" not in str(left)
+    assert memory.objects.get(curation_key(ACME)) is None, "it names a lesson of the forgotten"
 
 
 def test_experience_of_a_user_who_has_come_back_stays() -> None:

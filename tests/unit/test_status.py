@@ -12,6 +12,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.summary import SummaryTask
 from varve.domain.workspace import WorkspaceConfig
+from varve.pipeline import receipts
 
 MONDAY = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -141,3 +142,20 @@ def test_the_backlog_is_what_a_pass_has_yet_to_take() -> None:
     assert agent.status(at)["backlog"] == {"periods": 0, "cleanups": 0}
     assert agent.status(MONDAY + 4 * DAY)["backlog"] == {"periods": 0, "cleanups": 1}
     assert agent.status(MONDAY + 8 * DAY)["backlog"] == {"periods": 1, "cleanups": 1}
+
+
+def test_the_last_erasure_is_told_with_its_receipt_and_its_proof() -> None:
+    agent = Agent()
+    assert agent.status(MONDAY)["erasure"] is None
+    proofs = ({"proved": True}, {"proved": False}, None)
+    for number, proof in enumerate(proofs):
+        at = MONDAY + number * DAY
+        body = {"forgottenAt": iso(at), "complete": True, "verification": proof}
+        key = receipts.put(ACME, at, body, objects=agent.sim.parts.objects)
+        told = agent.status(at)["erasure"]
+        assert told == {
+            "receipt": key,
+            "forgottenAt": iso(at),
+            "complete": True,
+            "proved": proof and proof["proved"],
+        }

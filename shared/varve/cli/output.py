@@ -106,7 +106,16 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     triples = f"{graph['triples']:>8} triples {_size(graph['bytes']):>10}"
     lines.append(f"  {'graph':<10}{triples}  {graph['current']} current")
     lines.append(f"  {'timeline':<10}{'':>16} {_size(timeline['bytes']):>10}")
-    return lines
+    return lines + _erasure_lines(status["erasure"])
+
+
+def _erasure_lines(erasure: dict[str, Any] | None) -> list[str]:
+    """The last erasure, in a line; nothing where there was none."""
+    if erasure is None:
+        return []
+    ended = "complete" if erasure["complete"] else "NOT COMPLETE (varve forget again goes on)"
+    proved = {True: "proved", False: "NOT PROVED", None: "not verified"}[erasure["proved"]]
+    return [f"  {'erasure':<10}{erasure['forgottenAt']}  {ended}, {proved}: {erasure['receipt']}"]
 
 
 def _period_lines(periods: dict[str, Any] | None) -> list[str]:

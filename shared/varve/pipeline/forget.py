@@ -14,6 +14,7 @@ from uuid import uuid4
 from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.identity import Scope
+from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.triple import TripleOperation, evidence_of
@@ -243,6 +244,8 @@ class _Pass:
         gone = unlearnt(rows, self._barred)
         if not (gone.deleted or gone.rewritten or (prune and rows)):
             return set()
+        # The last look at the lessons names them; the next look is made of what is left.
+        self._objects.delete([curation_key(self._scope)])
         rest = list(gone.rewritten)
         vectors = tools.embedder.embed([record.content for record in rest]) if rest else []
         remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))

@@ -8,6 +8,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import Failure, noted_grain
 from varve.domain.workspace import WorkspaceConfig
+from varve.pipeline import receipts
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.plan import GRACE
 from varve.ports import GraphReader, MemoryReader, Objects
@@ -28,7 +29,7 @@ def status(
     """Counts, bytes, model, oldest and newest of each grain, its periods' states, and the graph, as JSON.
 
     `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
-    something has expired.
+    something has expired. `erasure`: the last one's receipt, None where there was none.
     """
     triples, current = graph.counts(scope)
     grains = {str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain}
@@ -55,6 +56,7 @@ def status(
             "bytes": _bytes(f"graphs/{scope}", objects),
         },
         "timeline": {"bytes": _bytes(f"timeline/{scope}", objects)},
+        "erasure": receipts.last(scope, objects=objects),
     }
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Message
+from varve.domain.damage import intact
 from varve.domain.erasure import Tombstones, owners
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, entry_from_json
 from varve.erasing import ERASED, remaining
 from varve.pipeline import tombstones
-from varve.pipeline.timeline import TakenIn, write_lines
+from varve.pipeline.timeline import TakenIn, read_lines, write_lines
 from varve.ports import Objects, StoredObject
 
 READERS = 16
@@ -54,13 +55,16 @@ class Line:
 def read_timeline(
     scope: Scope, *, objects: Objects, conversation: str | None = None
 ) -> dict[str, list[Line]]:
-    """All messages by conversation (or those of one), each conversation's in the order of their places."""
+    """All messages by conversation (or those of one), each conversation's in the order of their places.
+
+    Raises Damaged: names the key of one that cannot be read; Retryable.
+    """
     keys = [info.key for info in objects.list(f"timeline/{scope}")]
     wanted = [key for key in keys if conversation in (None, key.split("/")[4])]
     raw: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for key, stored in fetch(wanted, objects):
-        for text in stored.data.decode().splitlines():
-            raw.setdefault(key.split("/")[4], []).append((key, json.loads(text)))
+        lines = [(key, line) for line in read_lines(key, stored.data)]
+        raw.setdefault(key.split("/")[4], []).extend(lines)
     return {name: _lines(name, said) for name, said in raw.items()}
 
 
@@ -129,10 +133,12 @@ def sweep_payloads(
 
 
 def stated_in_profiles(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:
-    """Every statement in the agent's profiles."""
-    keys = [info.key for info in objects.list(f"profiles/{scope}")]
-    rows = (row for _, stored in fetch(keys, objects) for row in json.loads(stored.data)["entries"])
-    return [entry_from_json(row) for row in rows]
+    """Every statement in the agent's profiles. Raises Damaged: names the key of one that cannot be read."""
+    found = []
+    for key, stored in fetch((info.key for info in objects.list(f"profiles/{scope}")), objects):
+        with intact(key):
+            found += [entry_from_json(row) for row in json.loads(stored.data)["entries"]]
+    return found
 
 
 def sweep_again(

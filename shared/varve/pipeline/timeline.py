@@ -134,7 +134,7 @@ def messages_of_day(
     folder = f"timeline/{scope}/{day}" + (f"/{conversation_id}" if conversation_id else "")
     for info in objects.list(folder):
         stored = objects.get(info.key)
-        for line in _lines(info.key, stored.data) if stored else ():
+        for line in read_lines(info.key, stored.data) if stored else ():
             yield info.key.split("/")[4], line
 
 
@@ -206,7 +206,8 @@ def _taken_in(key: str, data: bytes) -> tuple[dict[str, str], int]:
         return ids, int(known.get("erased", 0))
 
 
-def _lines(key: str, data: bytes) -> list[dict[str, Any]]:
+def read_lines(key: str, data: bytes) -> list[dict[str, Any]]:
+    """The messages of one of the timeline's objects. Raises Damaged: names the key."""
     with intact(key):
         return [_checked(json.loads(line)) for line in data.decode().splitlines()]
 
