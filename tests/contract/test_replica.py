@@ -77,6 +77,17 @@ class Watched:
         return self.inner.folders(prefix)
 
 
+class Lagging(Watched):
+    """The Objects it wraps, listed as they were when it was made."""
+
+    def __init__(self, inner: Objects) -> None:
+        super().__init__(inner)
+        self.then = list(inner.list("vectordb"))
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        return (info for info in self.then if info.key.startswith(f"{prefix}/"))
+
+
 class Store:
     """A store whose objects lie in a directory, which plain LanceDB can open as well."""
 
@@ -352,6 +363,20 @@ class TestTwoWriters:
         objects.after = after
         assert write(writer, 2) == 1
         assert rows(store.open()) == each_once(0, 1, 2)
+
+    def test_a_listing_that_stays_stale_takes_nothing_from_who_has_seen_more(self, store: Store) -> None:
+        records, objects = store.watched(SELDOM)
+        nothing_yet = Lagging(store.objects)
+        write(records, 0)
+        one = Lagging(store.objects)
+        write(records, 1)
+        for stale in (nothing_yet, one):
+            objects.inner = stale
+            assert rows(records) == each_once(0, 1)
+        assert write(records, 2) == 1
+        objects.inner = nothing_yet
+        assert records.delete(SCOPE, Grain.WORKING, [embedded(0).record.id]) == 1
+        assert rows(records) == rows(store.open()) == each_once(1, 2)
 
 
 class TestDeathsAndFaults:

@@ -1,6 +1,7 @@
 """Invariants 1 to 5 under faults: whatever breaks on the way, memory is what a plain one would hold.
 
-A failing seed is played again with `make faults SEEDS=7`; `make faults` plays a thousand.
+A failing seed is played again with `make faults SEEDS=7`; `make faults` plays a thousand. Runs in which
+somebody is forgotten take longer and have seeds of their own: `VARVE_FORGETTING_SEEDS=0-23`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from varve.settings import Settings
 pytestmark = pytest.mark.e2e
 
 
-def seeds() -> list[int]:
-    """`VARVE_FAULT_SEEDS`: one seed, or the first and the last of a range; the first fifty without it."""
-    first, _, last = os.environ.get("VARVE_FAULT_SEEDS", "0-49").partition("-")
+def seeds(variable: str, default: str) -> list[int]:
+    """What the variable says: one seed, or the first and the last of a range."""
+    first, _, last = os.environ.get(variable, default).partition("-")
     return list(range(int(first), int(last or first) + 1))
 
 
@@ -57,7 +58,13 @@ def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-49"))
 def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(tried: Ordeal, seed: int) -> None:
     wrong = tried.run(seed)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", seeds("VARVE_FORGETTING_SEEDS", "5-7"))
+def test_invariant_8_nothing_of_a_forgotten_user_comes_back_under_faults(tried: Ordeal, seed: int) -> None:
+    wrong = tried.forget(seed)
     assert not wrong, "\n".join(wrong)

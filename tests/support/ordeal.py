@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -30,9 +31,11 @@ from varve.domain.record import Record, turn_id
 from varve.settings import Settings, llm_name
 
 FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
+FORGETTING = ("WriteFunction", "ForgetFunction")
 QUEUES = ("IngestQueue", "WriteQueue", "WorkQueue")
 GRAINS = (Grain.WORKING, Grain.DAILY, Grain.WEEKLY)
 AGENTS = ("support", "sales")
+FORGETFUL, FORGOTTEN = "support", "u-dana"
 FAULT_RATE = 0.04
 KILLED = 0.5
 LAST_REQUEST_TO_DIE_AT = 60
@@ -95,6 +98,14 @@ def _conversation(rng: Random, workspace: str, name: str) -> dict[str, Any]:
     return {**identity, "userId": f"u-{speaker.lower()}", "messages": messages}
 
 
+def _grown(conversation: dict[str, Any]) -> dict[str, Any]:
+    """The conversation as it was, and one message more of the same day."""
+    last = conversation["messages"][-1]
+    day, name = last["timestamp"].partition("T")[0], conversation["conversationId"]
+    more = {**last, "id": f"{name}-more", "content": "Ticket 7 is closed.", "timestamp": f"{day}T17:00:00Z"}
+    return {**conversation, "messages": [*conversation["messages"], more]}
+
+
 class PlainParts(Parts):
     """The real model behind everything, and everything in plain memory."""
 
@@ -151,6 +162,56 @@ class Ordeal:
         self.messages += sum(len(each["messages"]) for each in told)
         self.faults += plan.log
         return wrong + self._differences(workspace, told)
+
+    def forget(self, seed: int) -> list[str]:
+        """Play one seed in which an agent forgets a user while all the queues are at work; what is wrong.
+
+        After it all is said again, and more; once all is calm the same is asked again, with a proof.
+        """
+        plan = Plan(seed, FAULT_RATE, _kill(seed, FORGETTING))
+        workspace = f"forgetting-{seed}"
+        told = conversations(seed, workspace)
+        self._break(plan)
+        for conversation in told:
+            self.deployment.ingest(conversation)
+        self._erase(workspace)
+        again = [_grown(whole) for whole in {each["conversationId"]: each for each in told}.values()]
+        for conversation in again:
+            self.deployment.ingest(conversation)
+        self.deployment.run()
+        self._night(workspace)
+        self._break(CALM)
+        self._redrive()
+        done = self._erase(workspace, verify=True)
+        self._night(workspace)
+        self.runs += 1
+        self.messages += sum(len(each["messages"]) for each in (*told, *again))
+        self.faults += plan.log
+        kept = [
+            each for each in (*told, *again) if (each["agentId"], each["userId"]) != (FORGETFUL, FORGOTTEN)
+        ]
+        wrong = [] if done and done["verification"]["proved"] else [f"not proved: {done}"]
+        return wrong + self._traces(workspace) + self._differences(workspace, kept)
+
+    def _erase(self, workspace: str, **more: Any) -> dict[str, Any] | None:
+        """ForgetFunction's answer, with the queues at work meanwhile; None where it fails again and again."""
+        event = {"workspaceId": workspace, "agentId": FORGETFUL, "user": FORGOTTEN, **more}
+        for _ in range(5):
+            with ThreadPoolExecutor(1) as threads:
+                answer = threads.submit(self.deployment.functions["ForgetFunction"].invoke, event)
+                while not answer.done():
+                    self.deployment.poller.round()
+            with suppress(FunctionError):
+                return dict(answer.result())
+        return None
+
+    def _traces(self, workspace: str) -> list[str]:
+        """The agent's objects that hold the forgotten user's id, in their names or in what they hold."""
+        keys = (key for key in self.deployment.keys("") if f"/{workspace}/{FORGETFUL}" in key)
+        name = FORGOTTEN.encode()
+        return [
+            f"{key} tells of {FORGOTTEN}" for key in keys if name in key.encode() + self.deployment.read(key)
+        ]
 
     def _break(self, plan: Plan) -> None:
         for proxies in self.proxies.values():
@@ -246,11 +307,11 @@ def _said(parts: Parts, scope: Scope) -> set[tuple[str, ...]]:
     return records | triples
 
 
-def _kill(seed: int) -> Kill | None:
+def _kill(seed: int, functions: Sequence[str] = FUNCTIONS) -> Kill | None:
     rng = Random(f"kill of {seed}")
     if rng.random() >= KILLED:
         return None
-    return Kill(rng.choice(FUNCTIONS), rng.randint(1, LAST_REQUEST_TO_DIE_AT), rng.random() < 0.5)
+    return Kill(rng.choice(functions), rng.randint(1, LAST_REQUEST_TO_DIE_AT), rng.random() < 0.5)
 
 
 @contextmanager
@@ -268,8 +329,10 @@ def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
 
         given = {"parameters": {"Llm": MODEL}, "overrides": model.environment, "own": own}
         deployment = cleanup.enter_context(deployed(template, image, **given))
-        tried = Ordeal(deployment, {name: proxies[name] for name in FUNCTIONS}, model, real(deployment))
-        for function in FUNCTIONS:
+        tried = Ordeal(
+            deployment, {name: proxies[name] for name in {*FUNCTIONS, *FORGETTING}}, model, real(deployment)
+        )
+        for function in tried.proxies:
             (process,) = deployment.functions[function].processes
             for proxy in proxies[function]:
                 proxy.kill = _killer(tried, process)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
+from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain
 from varve.domain.erasure import Selector, Tombstones, owners, tombstones_from_json
 from varve.domain.errors import Rejected, Retryable
@@ -28,16 +30,17 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, Store
+from varve.domain.record import EmbeddedRecord, Store, StoreName
 from varve.domain.summary import key_facts_from_json
 from varve.erasing import ERASED, remaining, remaining_letter
+from varve.erasing_ports import Inspected
 from varve.messages import MAX_BODY_BYTES
 from varve.pipeline import tombstones
 from varve.pipeline.experience import read_rows
 from varve.pipeline.forget import bar, erase
 from varve.pipeline.unlearning import unlearnt
-from varve.pipeline.verify import needles
-from varve.ports import Delivery
+from varve.pipeline.verify import needles, verify
+from varve.ports import Delivery, ObjectInfo
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}
@@ -413,6 +416,34 @@ def test_what_is_looked_for_is_what_nobody_else_has_said() -> None:
     wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
     assert {"kumquatville", "u-dana", "danaqq"} <= wanted
     assert "gooseberries" not in wanted
+
+
+class _Empty(InMemoryObjects):
+    """Objects whose listings are stale: they are still of the time before the first of them."""
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        return iter(())
+
+
+class _Plain:
+    """A StoreInspector to which objects are text, and stores empty."""
+
+    def forms(self, data: bytes) -> Iterable[str]:
+        return [data.decode()]
+
+    def inspect(self, scope: Scope, grain: StoreName) -> Inspected:
+        return Inspected()
+
+
+def test_a_stale_listing_does_not_prove_that_the_messages_are_gone() -> None:
+    memory = a_memory()
+    wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    stale = _Empty()
+    for key in wanted.lay_in:
+        stale.put(key, memory.objects.get(key).data)
+    assert not verify(ACME, wanted, objects=stale, stores=_Plain()).proved
+    stale.delete(wanted.lay_in)
+    assert verify(ACME, wanted, objects=stale, stores=_Plain()).proved
 
 
 def test_positions_go_on_after_what_was_forgotten() -> None:

@@ -247,8 +247,11 @@ class Replica:
             del self._held[name]
 
     def _is_older(self, listing: Listing) -> bool:
-        """Whether the listing is of before this replica's own last commit."""
-        return listing.newest < self.version and listing.taken < self._committed
+        """Whether the listing is of before this replica's version: asked for too early, or stale."""
+        if listing.newest >= self.version:
+            return False
+        manifest = self._key(manifest_name(self.version))
+        return listing.taken < self._committed or self._transfers.objects.get(manifest) is not None
 
     def _is_of_another_life(self, listing: Listing) -> bool:
         """Whether the store was removed and made anew since: the same numbers, other contents."""

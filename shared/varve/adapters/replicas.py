@@ -107,8 +107,6 @@ class ReplicatedTables:
                 listing = look(self._transfers.objects, replica.prefix)
                 if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
-                if model is None and not listing.newest:
-                    return Written(0, 0)
                 changed, done = self._changed(replica, listing, change, model, purge=purge)
                 version = replica.version
             most = max(most, changed)
@@ -197,6 +195,8 @@ class ReplicatedTables:
         except Vanished:
             return 0, False
         before = replica.version
+        if replica.table is None and model is None:
+            return 0, True
         with _discarding(replica):
             table = replica.table
             if table is None:

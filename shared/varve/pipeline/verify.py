@@ -43,9 +43,13 @@ _FIXED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """What must not be found: beginnings of texts, ids, and words that nobody else has used; folded."""
+    """What must not be found: beginnings of texts, ids, and words that nobody else has used; folded.
+
+    `lay_in` are the timeline's objects that held the messages: read by name, whatever a listing shows.
+    """
 
     texts: frozenset[str] = frozenset()
+    lay_in: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -93,13 +97,13 @@ def needles(selector: Selector, subject: Subject) -> Needles:
     words = {word for word in words if not _DIGITS.fullmatch(word)}
     ordered = [*sorted(map(_folded, ids)), *sorted(texts), *sorted(words, key=lambda w: (-len(w), w))]
     own = [needle for needle in ordered if _is_distinct(needle) and needle not in others]
-    return Needles(frozenset(own[:MAX_NEEDLES]))
+    return Needles(frozenset(own[:MAX_NEEDLES]), frozenset(line.key for line in subject.lines))
 
 
 def verify(scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInspector) -> Verification:
     """Read all that there is of the agent and of its workspace, and look for the needles."""
     result = Verification(needles=len(wanted))
-    for key, stored in fetch(_keys(scope, objects), objects):
+    for key, stored in fetch(sorted({*_keys(scope, objects), *wanted.lay_in}), objects):
         result.objects += 1
         result.bytes += len(stored.data)
         forms = (key, *stores.forms(stored.data))
