@@ -153,7 +153,8 @@ class Application:
 
     def _extract(self, delivery: Delivery) -> None:
         if carries_outcome(delivery):
-            return self.experience.take_in(read_outcome(delivery, objects=self.parts.objects))
+            reported = read_outcome(delivery, objects=self.parts.objects)
+            return self.of(reported[0]).experience.take_in(reported)
 
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):

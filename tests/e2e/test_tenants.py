@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from benchmarks.counting_s3 import BUCKET, CountingS3
-from tests.support.builders import WordEmbedder
+from tests.support.builders import RecordingQueue, WordEmbedder
 from tests.support.hostile import HOSTILE
 from tests.support.policies import allows, reaches, session_statements
 from varve import Memory
@@ -30,10 +30,18 @@ from varve.application import Application
 from varve.bootstrap import Parts
 from varve.cli import main
 from varve.clock import fixed_clock
+from varve.domain.calendar import Grain, Period
+from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, Retryable
+from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, digest
 from varve.domain.query import parse_search_request
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages import SummarizePeriod, send_cleaning, send_curation, send_work
+from varve.night_work import CleanAgent, CurateAgent
+from varve.nights import WorkOutcome
+from varve.pipeline.plan import plan
 from varve.scoping import ScopedParts
 from varve.settings import read_settings
 from varve.tool_calls import ToolCall, answer_tool_call
@@ -232,6 +240,45 @@ def test_invariant_7_the_readers_role_allows_all_that_a_search_asks_for_and_noth
     assert [each for each in asked if not allows(own, each[0], BUCKET, each[1])] == []
     shared = f"memory/workspaces/{one.scope.workspace}/config.json"
     assert [key for kind, key in asked if key != shared and allows(others, kind, BUCKET, key)] == []
+
+
+class Sessions:
+    """What gives an agent's session, as STS would."""
+
+    def __init__(self) -> None:
+        self._given: dict[Scope, Session] = {}
+
+    def of(self, scope: Scope) -> Session:
+        made = Session(Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1))
+        return self._given.setdefault(scope, made)
+
+
+def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agents_memory(town: Town) -> None:
+    """What is taken in, summed up, cleaned up and looked at goes over the agent's key, not the function's."""
+    application = Application(town.shared)
+    vars(application._scoped)["_credentials"] = Sessions()
+    tenant = Tenant(Scope("apart", "support"))
+    scope = tenant.scope
+    owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
+    said = {**owner, **tenant.conversation()}
+    said["messages"][0]["state"] = "debugging"
+    town.s3.reset()
+    application.ingest([parse_conversation(said)], NOW)
+    application.send_outcome(scope, Report("c-1", Outcome.SUCCESS, NOW, NOW))
+    nights = application.nights
+    assert plan(Grain.DAILY, NOW, ledger=nights.ledger, config=town.shared.config).due
+    queue = RecordingQueue()
+    send_work(SummarizePeriod(scope, Period.parse("2026-03-02"), NOW), (), queue=queue)
+    send_cleaning(CleanAgent(scope, (), NOW), queue=queue)
+    send_curation(CurateAgent(scope, ("2026-03",), NOW), queue=queue)
+    for work in queue.sent:
+        nights._work(work, WorkOutcome())
+    touched = town.s3.touched()
+    # The probe is the writer's, which is called in place of its queue.
+    own = {(kind, key) for who, kind, key in touched if who != tenant.access_key and "/probe/" not in key}
+    assert own < {(kind, key) for _, kind, key in touched}
+    assert {key.split("/")[1] for _, key in own} == {"workspaces", "ledger"}
+    assert not {"PUT", "DELETE"} & {kind for kind, _ in own}
 
 
 def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(town: Town) -> None:

@@ -6,14 +6,26 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import sam
+from tests.support.policies import allows, session_statements
 from varve.adapters.replicas import Caching
-from varve.domain.calendar import SUMMARY_GRAINS, parse_instant
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, parse_instant
+from varve.domain.identity import Scope
+from varve.domain.ledger import (
+    curation_key,
+    due_key,
+    expiry_key,
+    failed_key,
+    lessons_key,
+    mark_key,
+    month_of,
+)
 from varve.settings import DEFAULT_CACHE_MEGABYTES
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +74,18 @@ VARIABLES = {
     "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_LOG_LEVEL",
 }
+
+_ACME, _DAY = Scope("acme", "support"), Period.parse("2026-03-02")
+_AT = datetime(2026, 3, 2, tzinfo=UTC)
+_OF_AN_AGENT = {
+    due_key(_ACME, _DAY, "token"),
+    mark_key(_ACME, _DAY, "token"),
+    failed_key(_ACME, _DAY),
+    expiry_key(_AT, _ACME, Grain.WORKING),
+    lessons_key(month_of(_AT), _ACME),
+    curation_key(_ACME),
+}
+"""An object of each sort that the ledger has of an agent, but for the conversations."""
 
 Json = Any
 Properties = dict[str, Any]
@@ -413,6 +437,33 @@ def test_a_function_reaches_its_folders_of_the_store_and_no_others(
 
 
 @pytest.mark.parametrize(
+    ("name", "action", "folders"),
+    [
+        ("ExtractFunction", "s3:GetObject", "payloads"),
+        ("ExtractFunction", "s3:PutObject", ""),
+        ("ExtractFunction", "s3:DeleteObject", ""),
+        ("SummarizeFunction", "s3:GetObject", "ledger workspaces"),
+        ("SummarizeFunction", "s3:PutObject", ""),
+        ("SummarizeFunction", "s3:DeleteObject", ""),
+        ("SearchFunction", "s3:GetObject", ""),
+    ],
+)
+def test_where_agents_have_sessions_the_functions_own_roles_reach_next_to_nothing(
+    stack: sam.Template, name: str, action: str, folders: str
+) -> None:
+    reached = _reached(stack, name, action, scoped=True)
+    assert reached == {f"memory/{folder}/*" for folder in folders.split()}
+
+
+@pytest.mark.parametrize("key", sorted(_OF_AN_AGENT))
+def test_a_workers_session_reaches_all_of_its_agents_ledger_and_of_no_others(key: str) -> None:
+    own, others = (session_statements(scope, "AgentWorkerRole") for scope in (_ACME, Scope("acme", "sales")))
+    for kind in ("GET", "PUT", "DELETE"):
+        assert allows(own, kind, "bucket", f"memory/{key}")
+        assert not allows(others, kind, "bucket", f"memory/{key}")
+
+
+@pytest.mark.parametrize(
     ("name", "queues"),
     [
         ("ExtractFunction", {"WriteQueue", "IngestDeadLetterQueue"}),
@@ -426,14 +477,21 @@ def test_a_function_sends_to_the_next_queue_only(stack: sam.Template, name: str,
     assert {arn["Fn::GetAtt"][0] for it in sending for arn in _listed(it["Resource"])} == queues
 
 
+@pytest.mark.parametrize("scoped", [False, True])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_function_may_read_or_delete_it_may_also_find_missing(stack: sam.Template, name: str) -> None:
+def test_what_a_function_may_read_or_delete_it_may_also_find_missing(
+    stack: sam.Template, name: str, scoped: bool
+) -> None:
     # Without s3:ListBucket on its prefix, a key that is not there reads as 403 instead of 404.
-    (listing,) = [it for it in _allowed(stack, name) if it["Action"] == "s3:ListBucket"]
-    assert listing["Resource"] == _arn_of("Bucket")
-    reached = _reached(stack, name, "s3:GetObject") | _reached(stack, name, "s3:DeleteObject")
+    listings = [it for it in _allowed(stack, name, scoped=scoped) if it["Action"] == "s3:ListBucket"]
+    assert all(it["Resource"] == _arn_of("Bucket") for it in listings)
+    reached = {
+        key
+        for action in ("s3:GetObject", "s3:DeleteObject")
+        for key in _reached(stack, name, action, scoped=scoped)
+    }
     reached |= {"memory/ledger/*"} if name == "CleanupFunction" else set()  # its planning reads names alone
-    assert set(listing["Condition"]["StringLike"]["s3:prefix"]) == reached
+    assert {key for it in listings for key in it["Condition"]["StringLike"]["s3:prefix"]} == reached
 
 
 @pytest.mark.parametrize(
@@ -638,18 +696,20 @@ def _role(stack: sam.Template, name: str) -> Properties:
     return sam.of_type(stack, "AWS::IAM::Role")[_function(stack, name)["Role"]["Fn::GetAtt"][0]]
 
 
-def _allowed(stack: sam.Template, name: str) -> Iterator[Properties]:
-    """Every statement of the function's role, those under a condition included."""
+def _allowed(stack: sam.Template, name: str, *, scoped: bool = False) -> Iterator[Properties]:
+    """Every statement of the function's role; those under a condition too, but where agents have sessions."""
     for policy in _role(stack, name)["Policies"]:
         for statement in policy["PolicyDocument"]["Statement"]:
+            if scoped and statement.get("Fn::If", [""])[0] == "IsUnscoped":
+                continue
             statement = statement["Fn::If"][1] if "Fn::If" in statement else statement
             assert statement["Effect"] == "Allow"
             yield statement
 
 
-def _reached(stack: sam.Template, name: str, action: str) -> set[str]:
+def _reached(stack: sam.Template, name: str, action: str, *, scoped: bool = False) -> set[str]:
     """The keys of the bucket, as patterns, that the function may do this to."""
-    granted = [it for it in _allowed(stack, name) if action in _listed(it["Action"])]
+    granted = [it for it in _allowed(stack, name, scoped=scoped) if action in _listed(it["Action"])]
     return {
         it["Fn::Sub"].removeprefix("${Bucket.Arn}/") for grant in granted for it in _listed(grant["Resource"])
     }
