@@ -196,7 +196,10 @@ class TestFormat:
             (target.parent / "memories.lance").rename(target)
 
     def test_what_is_no_manifest_is_refused(self) -> None:
-        for data in (b"", b"LANC", bytes(40), b"\xff" * 40 + bytes(12) + b"LANC"):
+        far_away = (
+            b"\x0b\x00\x00\x00\x30" + b"\xff" * 9 + b"\x01" + bytes(12) + b"LANC"
+        )  # a place past all places
+        for data in (b"", b"LANC", bytes(40), b"\xff" * 40 + bytes(12) + b"LANC", far_away):
             with pytest.raises(RuntimeError):
                 needs_of(data)
 

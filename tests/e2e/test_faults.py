@@ -50,6 +50,7 @@ def figures(tried: Ordeal) -> str:
     """What all runs together went through, as docs/reliability.md has it."""
     kinds = Counter(fate for _, _, fate in tried.faults)
     lines = [f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"]
+    lines += [f"erasures that named files of a failed write: {tried.unproved}"]
     return "\n".join([*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))])
 
 

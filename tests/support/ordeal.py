@@ -132,7 +132,10 @@ class PlainParts(Parts):
 
 @dataclass
 class Ordeal:
-    """A deployment whose functions call everything through proxies, and the figures of all its runs."""
+    """A deployment whose functions call everything through proxies, and the figures of all its runs.
+
+    `unproved` are the erasures whose proof names a store that keeps files of a failed write.
+    """
 
     deployment: Deployment
     proxies: Mapping[str, tuple[FaultProxy, ...]]
@@ -142,6 +145,7 @@ class Ordeal:
     messages: int = 0
     kills: int = 0
     letters: int = 0
+    unproved: int = 0
     faults: list[tuple[str, str, str]] = field(default_factory=list)
 
     def run(self, seed: int, *, rate: float = FAULT_RATE) -> list[str]:
@@ -190,8 +194,7 @@ class Ordeal:
         kept = [
             each for each in (*told, *again) if (each["agentId"], each["userId"]) != (FORGETFUL, FORGOTTEN)
         ]
-        wrong = [] if done and done["verification"]["proved"] else [f"not proved: {done}"]
-        return wrong + self._traces(workspace) + self._differences(workspace, kept)
+        return self._remains(workspace, done) + self._differences(workspace, kept)
 
     def _erase(self, workspace: str, **more: Any) -> dict[str, Any] | None:
         """ForgetFunction's answer, with the queues at work meanwhile; None where it fails again and again."""
@@ -205,13 +208,19 @@ class Ordeal:
                 return dict(answer.result())
         return None
 
-    def _traces(self, workspace: str) -> list[str]:
-        """The agent's objects that hold the forgotten user's id, in their names or in what they hold."""
-        keys = (key for key in self.deployment.keys("") if f"/{workspace}/{FORGETFUL}" in key)
-        name = FORGOTTEN.encode()
-        return [
-            f"{key} tells of {FORGOTTEN}" for key in keys if name in key.encode() + self.deployment.read(key)
-        ]
+    def _remains(self, workspace: str, done: dict[str, Any] | None) -> list[str]:
+        """What the proof found of the forgotten, and the agent's objects that tell of them, by any of both.
+
+        A write that failed leaves files that stay for an hour; then the proof has to name their store.
+        """
+        if done is None:
+            return ["could not be forgotten"]
+        proof, name = done["verification"], FORGOTTEN.encode()
+        self.unproved += not proof["proved"]
+        keys = [key for key in self.deployment.keys("") if f"/{workspace}/{FORGETFUL}" in key]
+        unnamed = [key for key in keys if not any(f"/{store}/" in key for store in proof["remains"])]
+        telling = [key for key in unnamed if name in key.encode() + self.deployment.read(key)]
+        return [f"{key} tells of {FORGOTTEN}" for key in (*proof["foundIn"], *telling)]
 
     def _break(self, plan: Plan) -> None:
         for proxies in self.proxies.values():

@@ -88,7 +88,7 @@ def needs_of(manifest: bytes) -> Needs:
                 section = list(_index_files(_message_at(manifest, value)))
                 indices = {folder for folder, _ in section}
                 files |= {f"{folder}/{file}" for folder, named in section for file in named}
-    except (struct.error, IndexError, KeyError, ValueError) as error:
+    except (struct.error, ArithmeticError, LookupError, ValueError) as error:
         raise UnknownFormat("a Lance manifest of another layout") from error
     return Needs(frozenset(files), frozenset(indices))
 

@@ -93,8 +93,8 @@ class ObstoreObjects:
             # A put whose acknowledgement was lost is retried by the client and meets itself.
             return current is not None
         # Ceph 16 holds the bare tag against what it gave out in quotes, and refuses that very version.
-        refused_its_own = etag is not None and etag == current.etag != etag.strip('"')
-        return refused_its_own and self.put_if(key, data, etag.strip('"'))
+        bare = current.etag.strip('"')
+        return etag == current.etag != bare and self.put_if(key, data, bare)
 
 
 class LocalObjects(ObstoreObjects):
