@@ -2,12 +2,14 @@
 
     python -m benchmarks.fit --locomo FILE [--stores DIR] [--without SIGNAL ...]
 
-The search: of every question of the file each message that holds the answer is set against all that do not,
+The questions are asked twice: of the chats as they are, and of the same `chopped` into short messages
+(`benchmarks/retrieval.py`), for people write in both ways. The search: of every question of the file each
+message that holds the answer is set against all that do not,
 loss = -log(e^s / (e^s + sum of e^s over the others)) with s = 4 x the weighted sum of the signals, mean over
 the question's messages, then over the questions, plus 0.005 x the squared weights; Adam, 300 steps of 0.05
 from 0.3 each. Recency and importance are not fitted. Printed are the weights fitted on all conversations, to
-be rounded to two digits into `domain/strategies.py`, and recall@10 of each conversation by weights fitted on
-the others.
+be rounded to two digits into `domain/strategies.py`, and recall@10 of each conversation, as it is and
+chopped, by weights fitted on the others.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from benchmarks.retrieval import Sample, locomo, opened
+from benchmarks.retrieval import Sample, chopped, locomo, opened
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
@@ -109,19 +111,33 @@ def main() -> None:
     names = [name for name in BALANCED.weights if name not in NOT_FITTED | set(given.without)]
     with tempfile.TemporaryDirectory() as temporary:
         samples = list(locomo(given.locomo, None))
-        tables = [table(sample, given.stores or Path(temporary), names) for sample in samples]
-    weights = fitted(tables)
+        folder = given.stores or Path(temporary)
+        ways = {
+            "as they are": [table(sample, folder, names) for sample in samples],
+            "chopped": [table(chopped(sample), folder, names) for sample in samples],
+        }
+    weights = fitted([one for tables in ways.values() for one in tables])
     print({name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)})
-    left_out, all_in = [], []
-    for i, sample in enumerate(samples):
-        own = recalls(fitted([t for j, t in enumerate(tables) if j != i]), tables[i])
-        print(f"{sample.name}: recall@10 {100 * np.mean([r for _, r in own]):.1f} fitted on the others")
-        left_out += own
-        all_in += recalls(weights, tables[i])
-    for title, rows in (("fitted on the others", left_out), ("fitted on all", all_in)):
-        by = {c: 100 * np.mean([r for k, r in rows if k == c]) for c in sorted({c for c, _ in rows})}
-        print(f"{title}: recall@10 {100 * np.mean([r for _, r in rows]):.1f}", end="; ")
-        print(", ".join(f"{category} {value:.1f}" for category, value in by.items()))
+    left_out = [
+        fitted([one for tables in ways.values() for j, one in enumerate(tables) if j != i])
+        for i in range(len(samples))
+    ]
+    for way, tables in ways.items():
+        for sample, own, rows in zip(samples, left_out, tables, strict=True):
+            print(f"{sample.name} {way}: {_figures(recalls(own, rows))}, fitted on the others")
+        fair = [one for own, rows in zip(left_out, tables, strict=True) for one in recalls(own, rows)]
+        print(f"all {way}: {_figures(fair)}, fitted on the others")
+        known = [one for rows in tables for one in recalls(weights, rows)]
+        print(f"all {way}: {_figures(known)}, fitted on all")
+
+
+def _figures(found: Sequence[tuple[str, float]]) -> str:
+    by = {
+        sort: 100 * np.mean([r for kind, r in found if kind == sort])
+        for sort in sorted({s for s, _ in found})
+    }
+    parts = ", ".join(f"{sort} {value:.1f}" for sort, value in by.items())
+    return f"recall@10 {100 * np.mean([r for _, r in found]):.1f} ({parts})"
 
 
 if __name__ == "__main__":

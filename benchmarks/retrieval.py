@@ -1,13 +1,14 @@
 """How well and how fast memory is searched, on conversations with questions whose answers are known.
 
-    python -m benchmarks.retrieval [--locomo FILE] [--stores DIR] [--no-corpus] [--now T] [--json FILE]
+    python -m benchmarks.retrieval [--locomo FILE] [--chopped] [--stores DIR] [--no-corpus] [--now T]
 
 Reads conversations in the shape of LoCoMo (Maharana et al., 2024; its data is not part of this project) from
 a file, and the project's own corpus. Every dated chat is ingested as one conversation with the messages'
 own ids, then every question is asked, all through `Memory`; a question's evidence is looked for among the
 `sourceIds` of the results, each id once, in order. Beside it, on the same turns with the speaker's name:
-BM25 (bm25s, stemmed, without stop words) and the cosine of the same embedder. `--stores` keeps the ingested
-stores there for the next run.
+BM25 (bm25s, stemmed, without stop words) and the cosine of the same embedder. With `--chopped` the file's
+chats are measured as people may type them as well: each sentence a message of its own, in small letters.
+`--stores` keeps the ingested stores there for the next run.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import statistics
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -29,21 +30,24 @@ import Stemmer
 
 from varve import Memory
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.domain.lexical import question_forms
 from varve.domain.text import estimated_tokens
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 CORPUS_NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 CUTS, BUDGETS = (5, 10, 20), (500, 1_000, 2_000)
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the messages that hold its answer, and what sort it is."""
+    """A question, the messages that hold its answer, what sort it is, and the answer where it is given."""
 
     text: str
     evidence: frozenset[str]
     category: str
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,8 @@ def locomo(path: Path, now: datetime | None) -> Iterator[Sample]:
             evidence = {e for text in asked["evidence"] for e in re.findall(r"D\d+:\d+", text)} & known
             if asked["category"] in CATEGORIES and evidence:
                 sort = CATEGORIES[asked["category"]]
-                questions.append(Question(str(asked["question"]), frozenset(evidence), sort))
+                answer = str(asked.get("answer", ""))
+                questions.append(Question(str(asked["question"]), frozenset(evidence), sort, answer))
         yield Sample(name, conversations, questions, now)
 
 
@@ -107,6 +112,40 @@ def _chat(name: str, number: int, chats: dict[str, Any]) -> dict[str, Any]:
         for turn in chats[f"session_{number}"]
     ]
     return {"conversationId": f"{name}-{number}", "messages": messages}
+
+
+def chopped(sample: Sample) -> Sample:
+    """The same chats as they may be typed: each sentence a message, in small letters, without its dot.
+
+    Of a message that holds an answer the sentence does that shares the most words with the answer, and
+    then with the question; of equals the longest.
+    """
+    pieces: dict[str, list[tuple[str, str]]] = {}
+    conversations = []
+    for conversation in sample.conversations:
+        messages = []
+        for message in conversation["messages"]:
+            said = [part for part in SENTENCE_END.split(message["content"].lower()) if part.strip(" .!")]
+            parts = [(f"{message['id']}.{i}", part.rstrip(".!")) for i, part in enumerate(said)]
+            pieces[message["id"]] = parts or [(message["id"], message["content"])]
+            messages += [message | {"id": id_, "content": part} for id_, part in pieces[message["id"]]]
+        name = f"{conversation['conversationId']}-chopped"
+        conversations.append({"conversationId": name, "messages": messages})
+    questions = [
+        replace(one, evidence=frozenset(_holding(pieces[id_], one) for id_ in one.evidence))
+        for one in sample.questions
+    ]
+    return replace(sample, name=f"{sample.name}-chopped", conversations=conversations, questions=questions)
+
+
+def _holding(parts: Sequence[tuple[str, str]], question: Question) -> str:
+    answer, asked = (set(question_forms(text)) for text in (question.answer, question.text))
+
+    def shared(part: tuple[str, str]) -> tuple[int, int, int]:
+        said = set(question_forms(part[1]))
+        return len(said & answer), len(said & asked), len(part[1])
+
+    return max(parts, key=shared)[0]
 
 
 def corpus() -> Iterator[Sample]:
@@ -262,6 +301,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="a file in LoCoMo's shape")
+    parser.add_argument("--chopped", action="store_true", help="its chats in pieces as well")
     parser.add_argument("--stores", type=Path, help="where ingested stores are kept between runs")
     parser.add_argument("--no-corpus", action="store_true")
     parser.add_argument("--now", type=datetime.fromisoformat, help="the time of the questions (default: now)")
@@ -269,7 +309,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.stores or Path(temporary)
         if given.locomo:
-            printed(measured(locomo(given.locomo, given.now), folder))
+            samples = list(locomo(given.locomo, given.now))
+            printed(measured(samples, folder))
+            if given.chopped:
+                printed(measured(map(chopped, samples), folder))
         if not given.no_corpus:
             printed(measured(corpus(), folder))
 

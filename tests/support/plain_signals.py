@@ -52,7 +52,7 @@ class PlainLane:
 def plain(
     sought: Sought, lanes: Sequence[Columns], where: Filter, strategy: Strategy
 ) -> dict[str, list[float]]:
-    """turn, window, cover, kin (of equal words alone), cosine, context, session and reply, each by row."""
+    """turn, kin (of equal words alone), kind, cosine, session and reply, each by row."""
     known = [PlainLane(lane, strategy.reach) for lane in lanes]
     forms, names = sought.question.forms, names_in(sought.question, lanes)
     size = sum(len(lane) for lane in lanes)
@@ -61,19 +61,16 @@ def plain(
     }
     told = {form: _idf(count, size) for form, count in found.items()}
     focus = [form for form in forms if form not in names] or list(forms)
-    share = sum(told[form] for form in focus if found[form]) or 1.0
-    rows: dict[str, list[float]] = {name: [] for name in ("turn", "window", "cover", "kin", "cosine",
-                                                          "context", "reply", "session")}  # fmt: skip
-    most, numbers = 0.0, []
-    for number, lane in enumerate(known):
+    rows: dict[str, list[float]] = {
+        name: [] for name in ("turn", "kin", "kind", "cosine", "session", "reply")
+    }
+    most, spots = 0.0, []
+    for lane in known:
         columns, places = lane.columns, lane.columns.places
         mean = max(1.0, float(np.mean(lane.lengths)))
-        wide = [sum(lane.longest(q) for q in near) for near in lane.around]
-        wide_mean = max(1.0, float(np.mean(wide)))
         centred = sought.focus - columns.centre
         centred = centred / max(float(np.linalg.norm(centred)), 1e-6)
         about = columns.vectors - columns.centre
-        means = [np.mean([about[row] for row in seat], axis=0) for seat in lane.seats]
         turn = [
             sum(told[form] * _bm25(counts[stem], length, mean) for form in forms for stem in stems(form)
                 if stem in counts)
@@ -86,36 +83,31 @@ def plain(
         for row in np.flatnonzero(columns.admitted(where)).tolist():
             place = int(places.of[row])
             near = lane.around[place]
-            numbers.append((number, int(places.numbers[place])))
+            spots.append((lane, row))
             rows["turn"].append(turn[row])
-            rows["window"].append(
-                sum(
-                    _idf(sum(x > 0 for x in there), len(there)) * _bm25(there[place], wide[place], wide_mean)
-                    for there in sums.values()
-                    if there[place]
-                )
-            )
-            has = [form for form in focus if any(stem in lane.counts[row] for stem in stems(form))]
-            rows["cover"].append(sum(told[form] for form in has) / share)
+            has = [any(stem in lane.counts[row] for word in kind for stem in stems(word))
+                   for kind in sought.question.kinds]  # fmt: skip
+            rows["kind"].append(sum(has) / max(1, len(has)))
             everywhere = sum(told[form] for form in focus) or 1.0
             rows["kin"].append(sum(told[form] for form in focus if sums[form][place]) / everywhere)
             spread = max(math.sqrt(1e-6), float(np.linalg.norm(about[row])))
             rows["cosine"].append(float(about[row] @ centred) / spread)
-            context = np.sum([means[q] for q in near], axis=0)
-            rows["context"].append(float(context @ centred) / max(1e-3, float(np.linalg.norm(context))))
             rows["reply"].append(asked[place - 1] if place - 1 in near else 0.0)
     rows["turn"] = [x / (most or 1.0) for x in rows["turn"]]
     rows["reply"] = [x / (most or 1.0) for x in rows["reply"]]
-    rows["window"] = _spread([0.0, *rows["window"]])[1:]
-    rows["cosine"], rows["context"] = _spread(rows["cosine"]), _spread(rows["context"])
-    best = [sum(three) for three in zip(rows["turn"], rows["window"], rows["cosine"], strict=True)]
-    of_session = {
-        one: sorted((x for x, n in zip(best, numbers, strict=True) if n == one), reverse=True)
-        for one in numbers
-    }
-    depth = strategy.session_depth
-    rows["session"] = _spread([float(np.mean(of_session[one][:depth])) for one in numbers])
+    rows["cosine"] = _spread(rows["cosine"])
+    scores = {(id(lane), row): t + c
+              for (lane, row), t, c in zip(spots, rows["turn"], rows["cosine"], strict=True)}  # fmt: skip
+    rows["session"] = _spread([_best_passage(lane, row, scores) for lane, row in spots])
     return rows
+
+
+def _best_passage(lane: PlainLane, row: int, scores: dict[tuple[int, int], float]) -> float:
+    places = lane.columns.places
+    numbers = places.numbers.tolist()
+    own = [place for place in range(len(places)) if numbers[place] == numbers[places.of[row]]]
+    best = {place: max(scores.get((id(lane), r), 0.0) for r in lane.seats[place]) for place in own}
+    return max(sum(best.get(place + by, 0.0) for by in (-1, 0, 1)) for place in own)
 
 
 def _spread(values: list[float]) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
 from varve.domain.columns import Columns, columns_of, grown, microseconds
-from varve.domain.places import sessions_of
+from varve.domain.places import BURST
 from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
 
@@ -20,10 +19,10 @@ TURN = MemoryType.TURN
 SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(["in May 2024", "hace dos días", "E-4711"])
 
 
-def turns(*contents: str, conversation: str = "c-1", **given_: Any) -> list[Record]:
+def turns(*contents: str, conversation: str = "c-1", about: str | None = None) -> list[Record]:
     return [
         a_record(text, id=f"turn-{conversation}-{i}", memory_type=TURN, conversation_id=conversation,
-                 source_ids=(f"m{i}",), position=i, **given_)
+                 source_ids=(f"m{i}",), position=i, about=about)
         for i, text in enumerate(contents)
     ]  # fmt: skip
 
@@ -156,29 +155,49 @@ def test_columns_that_grew_are_those_of_all_records(first: list[str], then: list
         assert "lexical" in vars(grew)
 
 
+def test_what_one_speaker_says_in_a_row_is_one_place() -> None:
+    said = [("Dana", "so"), ("Dana", "i moved"), ("Lee", "where to"), ("Dana", "porto"), (None, "a fact")]
+    held = columns(
+        *(
+            a_record(
+                text, id=f"r{i}", about=who, position=min(i, 3), memory_type=TURN if who else MemoryType.FACT
+            )
+            for i, (who, text) in enumerate(said)
+        ),
+        a_record("hi", id="other", about="Dana", position=4, memory_type=TURN, conversation_id="c-2"),
+    )
+    assert held.places.of.tolist() == [0, 0, 1, 2, 2, 3]
+
+
+def test_a_place_holds_no_more_than_a_burst_and_no_messages_that_are_apart() -> None:
+    many = columns(*turns(*("so" for _ in range(2 * BURST + 1)), about="Dana"))
+    assert many.places.of.tolist() == [i // BURST for i in range(2 * BURST + 1)]
+    apart = columns(
+        *(a_record(f"r{i}", id=f"r{i}", about="Dana", position=i, memory_type=TURN) for i in (0, 2))
+    )
+    assert apart.places.of.tolist() == [0, 1]
+
+
 @given(st.lists(st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)), min_size=1, max_size=15))
-def test_a_place_has_the_mean_and_the_best_of_its_rows(placed: list[tuple[str | None, int]]) -> None:
+def test_a_place_has_the_best_of_its_rows(placed: list[tuple[str | None, int]]) -> None:
     held = columns(
         *(a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p) for i, (c, p) in enumerate(placed))
     )
     values = np.arange(1, len(held) + 1, dtype=np.float32)
     for place in range(len(held.places)):
-        mine = values[held.places.of == place]
-        assert held.places.mean(values)[place] == pytest.approx(mine.mean())
-        assert held.places.means(np.stack([values, -values], axis=1))[place].tolist() == pytest.approx(
-            [mine.mean(), -mine.mean()]
+        assert held.places.best(values)[place] == values[held.places.of == place].max()
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])), min_size=1, max_size=15))
+def test_a_conversation_is_as_good_as_its_best_passage(given_: list[tuple[int, float]]) -> None:
+    held = columns(
+        *(
+            a_record(f"r{i}", id=f"r{i}", conversation_id=f"c-{n}", position=i)
+            for i, (n, _) in enumerate(given_)
         )
-        assert held.places.best(values)[place] == mine.max()
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])), min_size=1, max_size=15),
-    st.integers(1, 4),
-)
-def test_a_conversation_is_as_good_as_the_best_of_it(given_: list[tuple[int, float]], depth: int) -> None:
-    numbers = np.array([number for number, _ in given_], np.int32)
+    )
     scores = np.array([score for _, score in given_], np.float32)
-    means = sessions_of(numbers).best(scores, depth)
-    for number, mean in zip(numbers, means, strict=True):
-        best = sorted(set(scores[numbers == number].tolist()), reverse=True)[:depth]
-        assert mean == pytest.approx(sum(best) / len(best))
+    best = held.places.best_passages(scores)
+    for (number, _), found in zip(given_, best, strict=True):
+        own = [0.0, *(score for other, score in given_ if other == number), 0.0]
+        assert found == max(sum(own[i - 1 : i + 2]) for i in range(1, len(own) - 1))

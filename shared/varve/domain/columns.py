@@ -65,7 +65,7 @@ class Columns:
     """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
 
     `records` makes the Records of some rows, so that only those that may be shown are ever
-    made; `spread` and `known` keep what was worked out for a reach.
+    made; `known` keeps what was worked out for a reach.
     """
 
     ids: Sequence[str]
@@ -80,7 +80,6 @@ class Columns:
     importances: Floats
     vectors: Floats
     records: Callable[[Sequence[int]], list[Record]]
-    spread: dict[int, Floats] = field(default_factory=dict, repr=False)
     known: dict[int, Met] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -114,7 +113,8 @@ class Columns:
     @cached_property
     def places(self) -> Places:
         """The rows' places."""
-        return places_of(self.conversations.of, self.positions)
+        speakers = np.where(self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1))
+        return places_of(self.conversations.of, self.positions, speakers)
 
     @cached_property
     def voices(self) -> Mapping[str, frozenset[int]]:
@@ -144,21 +144,8 @@ class Columns:
     def met(self, reach: int) -> Met:
         """Where words occur, with what is said up to `reach` places around."""
         if reach not in self.known:
-            places, lengths = self.places, self.lexical.lengths
-            self.known[reach] = Met(self.lexical, places, places.around(places.best(lengths), reach), reach)
+            self.known[reach] = Met(self.lexical, self.places, reach)
         return self.known[reach]
-
-    def context_steepness(self, reach: int) -> Floats:
-        """One over the length of the sum of the centred vectors around each place."""
-        if reach not in self.spread:
-            self.spread[reach] = self._context_steepness(reach)
-        return self.spread[reach]
-
-    def _context_steepness(self, reach: int) -> Floats:
-        means = self.places.means(self.vectors - self.centre)
-        spreads: Floats = np.linalg.norm(self.places.around(means.T, reach), axis=0)
-        steepness: Floats = (1 / np.maximum(spreads, np.float32(1e-3))).astype(np.float32, copy=False)
-        return steepness
 
     @cached_property
     def asking(self) -> Floats:

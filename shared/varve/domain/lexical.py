@@ -20,6 +20,8 @@ from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
+SUBSTANCE = 4
+"""So many telling words say something; "Dana: haha, right!" has two, the speaker's name among them."""
 LIKENESS_DIMENSIONS = 64
 """Of a word's vector: the embedder is trained so that its first dimensions alone will do."""
 
@@ -105,6 +107,11 @@ class Lexical:
     def mean_length(self) -> float:
         """The mean of the lengths, at least 1."""
         return max(1.0, float(self.lengths.mean())) if self.size else 1.0
+
+    @cached_property
+    def substance(self) -> Floats:
+        """1 for each text of `SUBSTANCE` telling words or more, and less the fewer it has."""
+        return np.minimum(self.lengths / np.float32(SUBSTANCE), np.float32(1))
 
     def term(self, form: str) -> Term:
         """The folded word as this vocabulary has it."""

@@ -4,13 +4,16 @@ Questions share many of their words with each other, and where a word occurs doe
 the question. What depends on the other lanes, how telling a word is, is multiplied in when it is added up.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
-from varve.domain.lexical import Floats, Ints, Lexical, Term, WordVectors, idf, saturated
+from varve.domain.lexical import Floats, Ints, Lexical, Term, WordVectors, saturated
 from varve.domain.places import Places, Spots
+
+Key = TypeVar("Key")
 
 MOST_BYTES = 16 * 1024 * 1024
 """What may be kept of one store; then all of it goes and is made again as it is asked for."""
@@ -32,13 +35,6 @@ class Sparse:
         elif len(self.at):
             out[self.at] += self.values * np.float32(weight)
 
-    def set(self, out: Floats, value: float) -> None:
-        """Add a value wherever there is a number."""
-        if self.at is None:
-            out += (self.values > 0) * np.float32(value)
-        elif len(self.at):
-            out[self.at] += np.float32(value)
-
     @property
     def bytes(self) -> int:
         """The memory that it takes, about."""
@@ -52,24 +48,10 @@ def sparse(row: Floats) -> Sparse:
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A word's BM25 in each row, without its idf, and in each place with those `reach` around, with it."""
-
-    rows: Sparse
-    window: Sparse
-
-    @property
-    def bytes(self) -> int:
-        """The memory that it takes, about."""
-        return self.rows.bytes + self.window.bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Kinship:
-    """What makes two words kin: the least cosine, how far around, and which codes are nobody's kin."""
+    """What makes two words kin: the least cosine, and which codes are nobody's kin."""
 
     least: float
-    reach: int
     named: tuple[int, ...]
 
 
@@ -79,29 +61,22 @@ class Met:
 
     index: Lexical
     places: Places
-    lengths: Floats
-    """How many telling words there are around each place."""
     reach: int
-    _words: dict[str, Occurrence] = field(default_factory=dict, repr=False)
+    _words: dict[str, Sparse] = field(default_factory=dict, repr=False)
+    _kinds: dict[tuple[str, ...], Sparse] = field(default_factory=dict, repr=False)
     _kin: dict[tuple[str, Kinship, bool], Sparse] = field(default_factory=dict, repr=False)
     _bytes: int = 0
 
     def __post_init__(self) -> None:
         self._posted: Spots = self.places.of[self.index.rows]
-        self._mean_length = max(1.0, float(self.lengths.mean())) if len(self.lengths) else 1.0
 
-    def words(self, terms: Sequence[Term]) -> list[Occurrence]:
-        """Where each of the words is."""
-        known = self._words
-        found = []
-        for term in terms:
-            one = known.get(term.form)
-            if one is None:
-                one = self._occurrence(term)
-                self._room(one.bytes)
-                known[term.form] = one
-            found.append(one)
-        return found
+    def words(self, terms: Sequence[Term]) -> list[Sparse]:
+        """Each word's BM25 in each row, without its idf."""
+        return [self._kept(self._words, term.form, lambda term=term: self._weights(term)) for term in terms]
+
+    def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
+        """For each list of words 1 in each row that has any of them."""
+        return [self._kept(self._kinds, words, lambda words=words: self._any_of(words)) for words in kinds]
 
     def kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
         """For each word how alike the most alike word around each place is, in [0, 1]."""
@@ -115,35 +90,36 @@ class Met:
                 known[term.form, wanted, given] = one
         return [one for one in (found[term.form] for term in terms) if one is not None]
 
+    def _kept(self, known: dict[Key, Sparse], key: Key, make: Callable[[], Sparse]) -> Sparse:
+        one = known.get(key)
+        if one is None:
+            one = make()
+            self._room(one.bytes)
+            known[key] = one
+        return one
+
     def _room(self, wanted: int) -> None:
         if self._bytes + wanted > MOST_BYTES:
             self._words.clear()
+            self._kinds.clear()
             self._kin.clear()
             self._bytes = 0
         self._bytes += wanted
 
-    def _occurrence(self, term: Term) -> Occurrence:
-        index, size = self.index, len(self.places)
-        nothing = Sparse(np.zeros(0, np.intp), np.zeros(0, np.float32))
-        if not term.codes:
-            return Occurrence(nothing, nothing)
+    def _weights(self, term: Term) -> Sparse:
+        index = self.index
         rows, counts = index.postings(term.codes)
         weights = saturated(counts, index.lengths[rows], index.mean_length)
-        if len(term.codes) > 1:  # a text may hold both stems
-            by_row = np.zeros(index.size, np.float32)
-            np.add.at(by_row, rows, weights)
-            turn = sparse(by_row)
-        else:
-            turn = Sparse(rows.astype(np.intp), weights)
-        there = np.zeros(size, np.float32)
-        np.maximum.at(there, self.places.of[rows], counts)
-        wide = self.places.around(there, self.reach)
-        at = np.flatnonzero(wide)
-        here = saturated(wide[at], self.lengths[at], self._mean_length) * np.float32(idf(len(at), size))
-        if len(at) * SPARSE <= size:
-            return Occurrence(turn, Sparse(at, here))
-        wide[at] = here
-        return Occurrence(turn, Sparse(None, wide))
+        if len(term.codes) < 2:
+            return Sparse(rows.astype(np.intp), weights)
+        by_row = np.zeros(index.size, np.float32)  # a text may hold both stems
+        np.add.at(by_row, rows, weights)
+        return sparse(by_row)
+
+    def _any_of(self, words: Sequence[str]) -> Sparse:
+        codes = {code for word in words for code in self.index.term(word).codes}
+        rows = np.unique(self.index.postings(sorted(codes))[0]).astype(np.intp)
+        return Sparse(rows, np.ones(len(rows), np.float32))
 
     def _all_kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
         alike = self._alike(terms, wanted, embed)
@@ -160,7 +136,7 @@ class Met:
             np.maximum.at(
                 here.reshape(-1), self._posted[spots] + np.repeat(row, counts), np.repeat(weights, counts)
             )
-        return [sparse(row) for row in self.places.best_around(here, wanted.reach)]
+        return [sparse(row) for row in self.places.best_around(here, self.reach)]
 
     def _alike(
         self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None

@@ -10,54 +10,17 @@ from varve.domain.lexical import Floats, Ints
 
 Spots = npt.NDArray[np.intp]
 
-
-@dataclass(frozen=True, eq=False)
-class Sessions:
-    """The rows of each conversation: `order` lists them conversation by conversation (None: as they are).
-
-    `starts` are where each begins in that order, `counts` how many rows each has, at least 1.
-    """
-
-    order: Spots | None
-    starts: Spots
-    counts: Spots
-
-    def best(self, scores: Floats, depth: int) -> Floats:
-        """For each row the mean of its conversation's best `depth` scores, equal ones counted once."""
-        if not len(scores):
-            return scores
-        left = scores.copy() if self.order is None else scores[self.order]
-        total = best = np.maximum.reduceat(left, self.starts)
-        taken = np.ones(len(total), np.float32)
-        for _ in range(depth - 1):
-            np.putmask(left, left == np.repeat(best, self.counts), -np.inf)
-            best = np.maximum.reduceat(left, self.starts)
-            some = best > -np.inf
-            total = total + np.where(some, best, np.float32(0))
-            taken += some
-        means: Floats = np.repeat((total / taken).astype(np.float32, copy=False), self.counts)
-        if self.order is None:
-            return means
-        out = np.empty_like(means)
-        out[self.order] = means
-        return out
-
-
-def sessions_of(numbers: Ints) -> Sessions:
-    """The rows by the number of their conversation."""
-    step = np.diff(numbers)
-    order = None if (step >= 0).all() else np.argsort(numbers, kind="stable")
-    ordered = numbers if order is None else numbers[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return Sessions(order, starts, np.diff(starts, append=len(numbers)))
+BURST = 6
+"""At most so many messages in a row by one speaker share a place: people write a thought in pieces."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Where in which conversation something was said, in order; records of one message share a place.
+    """Where in which conversation something was said, in order.
 
-    `of` is each row's place, `starts` the first place of each conversation, and a record without a
-    conversation has a place of its own.
+    Records of one message share a place, and so do messages that one speaker sends in a row. `of` is each
+    row's place, `starts` the first place of each conversation, and a record without a conversation has
+    a place of its own.
     """
 
     of: Spots
@@ -67,11 +30,6 @@ class Places:
 
     def __len__(self) -> int:
         return len(self.conversation)
-
-    @cached_property
-    def counts(self) -> Floats:
-        """How many rows each place has, at least 1."""
-        return np.maximum(1, np.bincount(self.of, minlength=len(self))).astype(np.float32)
 
     @cached_property
     def numbers(self) -> Ints:
@@ -84,24 +42,16 @@ class Places:
         return self.numbers[self.of]
 
     @cached_property
-    def sessions(self) -> Sessions:
-        """The rows of each conversation."""
-        return sessions_of(self.of_rows)
-
-    @cached_property
     def opening(self) -> Floats:
         """How near each row is to the start of its conversation: 1 at the first place, then falling."""
         rank = np.arange(len(self)) - self.starts[self.numbers]
         return (1 / (1 + rank / 2)).astype(np.float32)[self.of]
 
     @cached_property
-    def _rows(self) -> Spots | None:
-        """The row of each place, where each has one."""
-        if len(self.of) != len(self):
-            return None
-        rows = np.empty(len(self), np.intp)
-        rows[self.of] = np.arange(len(self))
-        return rows
+    def _by_place(self) -> tuple[Spots, Spots]:
+        """The rows place by place, and where each place begins among them."""
+        order = np.argsort(self.of, kind="stable")
+        return order, np.searchsorted(self.of[order], np.arange(len(self)))
 
     @cached_property
     def _ordered(self) -> bool:
@@ -112,32 +62,20 @@ class Places:
         """Each row's value of its place; may be the array given."""
         return values if self._ordered else values[self.of]
 
-    def mean(self, by_row: Floats) -> Floats:
-        """The mean of each place's rows; may be the array given."""
-        if self._ordered:
-            return by_row
-        if self._rows is not None:
-            return by_row[self._rows]
-        return np.bincount(self.of, by_row, minlength=len(self)).astype(np.float32) / self.counts
-
-    def means(self, by_row: Floats) -> Floats:
-        """The mean of each place's rows, where each row has several numbers."""
-        if self._rows is not None:
-            return by_row[self._rows]
-        order = np.argsort(self.of, kind="stable")
-        starts = np.flatnonzero(np.diff(self.of[order], prepend=-1))
-        sums: Floats = np.add.reduceat(by_row[order], starts, axis=0)
-        return sums / self.counts[:, None]
-
     def best(self, by_row: Floats) -> Floats:
-        """The greatest value of each place's rows, at least 0; values are not negative; may be the given."""
-        if self._ordered:
+        """The greatest value of each place's rows; may be the array given."""
+        if self._ordered or not len(self):
             return by_row
-        if self._rows is not None:
-            return by_row[self._rows]
-        out = np.zeros(len(self), np.float32)
-        np.maximum.at(out, self.of, by_row)
-        return out
+        order, starts = self._by_place
+        greatest: Floats = np.maximum.reduceat(by_row[order], starts)
+        return greatest
+
+    def best_passages(self, by_row: Floats) -> Floats:
+        """For each row its conversation's best passage: the greatest sum of a place and its neighbours."""
+        if not len(self):
+            return by_row
+        greatest: Floats = np.maximum.reduceat(self.around(self.best(by_row), 1), self.starts)
+        return greatest[self.of_rows]
 
     def shifted(self, values: Floats, by: int) -> Floats:
         """The value that stands `by` places on in the same conversation; 0 where there is none."""
@@ -173,18 +111,35 @@ class Places:
         return self.joints[by]
 
 
-def places_of(conversations: Ints, positions: Ints) -> Places:
-    """Rows with a conversation by its number and their position; the others alone, after all of these."""
+def places_of(conversations: Ints, positions: Ints, speakers: Ints) -> Places:
+    """Rows with a conversation by its number and their position; the others alone, after all of these.
+
+    `speakers` has the number of who said a row's message, -1 where the row is not its words: positions that
+    follow each other and have the same one are one place, `BURST` of them at the most.
+    """
     n = len(positions)
     alone = conversations < 0
     keys = np.where(alone, np.iinfo(np.int32).max, conversations)
     within = np.where(alone, np.arange(n), positions)
     order = np.lexsort((within, keys))
-    new = np.ones(n, np.bool_)
-    new[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[order]) != 0)
+    first = np.ones(n, np.bool_)
+    first[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[order]) != 0)
+    messages = np.flatnonzero(first)
+    said_by = np.maximum.reduceat(speakers[order], messages) if n else speakers
+    new = _bursts(keys[order][messages], within[order][messages], said_by)
     of = np.empty(n, np.intp)
-    of[order] = np.cumsum(new) - 1
-    conversation = conversations[order][new]
-    first = np.ones(len(conversation), np.bool_)
-    first[1:] = (np.diff(conversation) != 0) | (conversation[1:] < 0)
-    return Places(of, conversation, np.flatnonzero(first).astype(np.int32))
+    of[order] = (np.cumsum(new) - 1)[np.cumsum(first) - 1]
+    conversation = conversations[order][messages][new]
+    begins = np.ones(len(conversation), np.bool_)
+    begins[1:] = (np.diff(conversation) != 0) | (conversation[1:] < 0)
+    return Places(of, conversation, np.flatnonzero(begins).astype(np.int32))
+
+
+def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> npt.NDArray[np.bool_]:
+    """Which messages, in order, begin a place."""
+    breaks = np.ones(len(positions), np.bool_)
+    follows = (np.diff(conversations) == 0) & (np.diff(positions) == 1)
+    breaks[1:] = ~(follows & (np.diff(speakers) == 0) & (speakers[1:] >= 0))
+    starts = np.flatnonzero(breaks)
+    within = np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
+    return within % BURST == 0

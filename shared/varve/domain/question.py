@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from varve.domain.lexical import fold, question_forms
+from varve.domain.kinds import kinds_asked
+from varve.domain.lexical import fold, question_forms, words
 from varve.domain.stopwords import STOP_WORDS, word_set
 
 _WHEN = re.compile(
@@ -41,12 +42,14 @@ _ORIGINAL_WORD = re.compile(r"[^\W_]+(?:[-_./:#@+\\][^\W_]+)*")
 class Question:
     """A question as it is ranked by.
 
-    `forms` are its folded words but for stop words. `since` and `until` are the time it speaks of, where
+    `forms` are its folded words but for stop words; `kinds` the words of each kind of things that it asks for
+    (`domain/kinds.py`). `since` and `until` are the time it speaks of, where
     that weighs and does not filter; with `lasting` what came before may have held then.
     """
 
     text: str
     forms: tuple[str, ...]
+    kinds: tuple[tuple[str, ...], ...]
     asks_when: bool
     since: datetime | None = None
     until: datetime | None = None
@@ -63,7 +66,8 @@ def read_question(
     text: str, since: datetime | None = None, until: datetime | None = None, *, lasting: bool = False
 ) -> Question:
     """The question that a text asks, of a time where that was understood from it."""
-    return Question(text, question_forms(text), bool(_WHEN.search(text)), since, until, lasting)
+    asks_when = bool(_WHEN.search(text))
+    return Question(text, question_forms(text), kinds_asked(words(text)), asks_when, since, until, lasting)
 
 
 def asks_how_things_stand(text: str) -> bool:

@@ -3,18 +3,17 @@
 | signal | high where |
 |---|---|
 | turn | BM25 of the record's words |
-| window | BM25 of the message with those around it |
-| cover | the share of the question's words, by how telling they are, that the record has |
-| kin | the same of the message with those around it, where words that mean alike count in part |
+| kin | the share of the question's telling words met around it, where words that mean alike count in part |
+| kind | the record has words of the kinds of things that the question asks for |
 | cosine | the record's vector points where the question's telling words do |
-| context | the same of the message with those around it |
-| session | the best messages of its conversation are good |
+| session | the best passage of its conversation is good |
 | speaker | the one speaker whom the question names said it, or it is about that person |
 | when | the question asks when, and the record's words tell a time |
 | date | it lies in or near the time the question speaks of |
 | reply | the message before asks a question with the question's words |
 | opening | it opens its conversation: there people tell what is new |
 | address | its words speak of the listener, and so less of what happened |
+| substance | it is no mere interjection |
 | recency, importance | it is new; it was judged important |
 
 Each is in [0, 1] over what the filter lets through.
@@ -34,7 +33,7 @@ from varve.domain.columns import Columns
 from varve.domain.lexical import Floats, Term, WordVectors, idf
 from varve.domain.nearness import near, recency
 from varve.domain.occurrences import Kinship
-from varve.domain.places import Spots, sessions_of
+from varve.domain.places import Spots
 from varve.domain.query import Filter
 from varve.domain.question import Question
 from varve.domain.record import Vector
@@ -137,13 +136,9 @@ def signals(
     joined |= {
         "turn": keyword / np.float32(most),
         "reply": joined["reply"] / np.float32(most),
-        "window": _spread(joined["window"], 0.0),
         "cosine": _spread(joined["cosine"]),
-        "context": _spread(joined["context"]),
     }
-    best = joined["turn"] + joined["window"]
-    best += joined["cosine"]
-    joined["session"] = _of_sessions(best, lanes, admitted, strategy.session_depth)
+    joined["session"] = _of_sessions(joined["turn"] + joined["cosine"], lanes, admitted)
     times = _joined([lane.event_times for lane in lanes], admitted)
     if sought.question.since is not None or sought.question.until is not None:
         joined["date"] = near(times, sought.question, strategy)
@@ -165,9 +160,9 @@ class _Telling:
     def __init__(self, forms: Sequence[str], lanes: Sequence[Columns]) -> None:
         self.terms = [[lane.lexical.term(form) for form in forms] for lane in lanes]
         counted = [map(lane.lexical.frequency, terms) for lane, terms in zip(lanes, self.terms, strict=True)]
-        self.frequencies = dict(zip(forms, map(sum, zip(*counted, strict=True)), strict=True))
+        frequencies = map(sum, zip(*counted, strict=True))
         size = sum(len(lane) for lane in lanes)
-        self.idf = {form: idf(count, size) for form, count in self.frequencies.items()}
+        self.idf = {form: idf(count, size) for form, count in zip(forms, frequencies, strict=True)}
 
 
 def _raw(
@@ -181,21 +176,26 @@ def _raw(
     """The signals of one lane's rows before they are brought to one scale, but for some that are 0."""
     places = lane.places
     focus = [term for term in terms if term.form not in names] or terms
-    turn, window, cover = _by_words(lane, terms, focus, telling, strategy)
-    towards, context = _by_vector(sought, lane, strategy)
+    met = lane.met(strategy.reach)
+    turn = np.zeros(len(lane), np.float32)
+    for term, one in zip(terms, met.words(terms), strict=True):
+        one.add(turn, telling.idf[term.form])
     asked = places.best(turn) * lane.asking
     found = {
         "turn": turn,
-        "window": places.to_rows(window),
-        "cover": cover,
         "kin": places.to_rows(_kin(sought, lane, focus, names, telling, strategy)),
-        "cosine": towards,
-        "context": places.to_rows(context),
+        "cosine": _towards(sought.focus, lane),
         "reply": places.to_rows(places.shifted(asked, -1)),
         "opening": places.opening,
         "address": lane.lexical.addressing,
+        "substance": lane.lexical.substance,
         "importance": lane.importances,
     }
+    kinds = met.kinds(sought.question.kinds)
+    if kinds:
+        found["kind"] = np.zeros(len(lane), np.float32)
+        for one in kinds:
+            one.add(found["kind"], 1 / len(kinds))
     speaker = _speaker(lane, names)
     if speaker is not None:
         found["speaker"] = (lane.speakers.of == speaker).astype(np.float32)
@@ -204,33 +204,14 @@ def _raw(
     return found
 
 
-def _by_words(
-    lane: Columns, terms: Sequence[Term], focus: Sequence[Term], telling: _Telling, strategy: Strategy
-) -> tuple[Floats, Floats, Floats]:
-    """BM25 of each row, BM25 of each place with those around it, and the share of the words in each row."""
-    turn, cover = np.zeros(len(lane), np.float32), np.zeros(len(lane), np.float32)
-    window = np.zeros(len(lane.places), np.float32)
-    sought = {term.form for term in focus if telling.frequencies[term.form]}
-    total = sum(telling.idf[form] for form in sought)
-    for term, occurrence in zip(terms, lane.met(strategy.reach).words(terms), strict=True):
-        occurrence.rows.add(turn, telling.idf[term.form])
-        occurrence.window.add(window, 1.0)
-        if term.form in sought:
-            occurrence.rows.set(cover, telling.idf[term.form] / total)
-    return turn, window, cover
-
-
-def _by_vector(sought: Sought, lane: Columns, strategy: Strategy) -> tuple[Floats, Floats]:
-    """The cosine of each row and of each place with those around it, about the centre."""
-    places = lane.places
-    centred = sought.focus - lane.centre
+def _towards(focus: Vector, lane: Columns) -> Floats:
+    """The cosine of each row about the centre."""
+    centred = focus - lane.centre
     centred /= max(sqrt(centred @ centred), 1e-6)
-    towards = lane.vectors @ centred
+    towards: Floats = lane.vectors @ centred
     towards -= np.float32(lane.centre @ centred)
-    context = places.around(places.mean(towards), strategy.reach)
-    context *= lane.context_steepness(strategy.reach)
     towards *= lane.steepness
-    return towards, context
+    return towards
 
 
 def _kin(
@@ -245,7 +226,7 @@ def _kin(
     kin = np.zeros(len(lane.places), np.float32)
     total = sum(telling.idf[term.form] for term in terms) or 1.0
     named = tuple(sorted({code for name in names for code in lane.lexical.term(name).codes}))
-    wanted = Kinship(strategy.kinship, strategy.reach, named)
+    wanted = Kinship(strategy.kinship, named)
     for term, found in zip(terms, lane.met(strategy.reach).kin(terms, wanted, sought.words), strict=True):
         found.add(kin, telling.idf[term.form] / total)
     return kin
@@ -268,22 +249,27 @@ def _joined(columns: Sequence[npt.NDArray[Number]], admitted: Sequence[Rows]) ->
     return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
-def _of_sessions(scores: Floats, lanes: Sequence[Columns], admitted: Sequence[Rows], depth: int) -> Floats:
-    """The mean of each conversation's best `depth` scores, from 0 for the worst to 1 for the best."""
-    means, start = [], 0
+def _of_sessions(scores: Floats, lanes: Sequence[Columns], admitted: Sequence[Rows]) -> Floats:
+    """How good the best passage of each row's conversation is, from 0 for the worst to 1 for the best."""
+    best, start = [], 0
     for lane, rows in zip(lanes, admitted, strict=True):
-        sessions = lane.places.sessions if rows is None else sessions_of(lane.places.of_rows[rows])
         size = len(lane) if rows is None else len(rows)
-        means.append(sessions.best(scores[start : start + size], depth))
+        own = scores[start : start + size]
         start += size
-    return _spread(means[0] if len(means) == 1 else np.concatenate(means))
+        if rows is None:
+            best.append(lane.places.best_passages(own))
+        else:
+            whole = np.zeros(len(lane), np.float32)
+            whole[rows] = own
+            best.append(lane.places.best_passages(whole)[rows])
+    return _spread(best[0] if len(best) == 1 else np.concatenate(best))
 
 
-def _spread(values: Floats, floor: float | None = None) -> Floats:
-    """The values mapped to [0, 1]: least (or the given floor) to greatest; all 0 where all are equal."""
+def _spread(values: Floats) -> Floats:
+    """The values mapped to [0, 1], least to greatest; all 0 where all are equal."""
     if not len(values):
         return values
-    low = float(values.min()) if floor is None else floor
+    low = float(values.min())
     width = float(values.max()) - low
     if width <= LEAST_WIDTH:
         return np.zeros_like(values)

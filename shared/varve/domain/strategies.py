@@ -14,19 +14,17 @@ HALF_LIFE_DAYS = 180.0
 class Strategy:
     """One way to rank.
 
-    `weights` by signal (`domain/signals.py` says what each is). `reach`: how many messages either side
-    count as a message's context. `session_depth`: how many of a conversation's best messages say how good
-    it is. `kinship`: how alike two words must be (cosine) to count as kin. `date_days`: in so many days
-    outside the asked time the date's signal halves. `diversity`: how much of the score likeness to what is
-    shown already costs (MMR's 1 - lambda), `repeated` what another fact of a message
-    already shown costs. `superseded`: what a fact loses that a newer one replaces.
+    `weights` by signal (`domain/signals.py` says what each is). `reach`: how many places either side count
+    as a message's surroundings. `kinship`: how alike two words must be (cosine) to count as kin.
+    `date_days`: in so many days outside the asked time the date's signal halves. `diversity`: how much of
+    the score likeness to what is shown already costs (MMR's 1 - lambda), `repeated` what another fact of
+    a message already shown costs. `superseded`: what a fact loses that a newer one replaces.
     """
 
     name: str
     weights: MappingProxyType[str, float] = field(repr=False)
     half_life_days: float = HALF_LIFE_DAYS
     reach: int = 2
-    session_depth: int = 3
     kinship: float = 0.3
     date_days: float = 14.0
     diversity: float = 0.02
@@ -38,9 +36,9 @@ BALANCED = Strategy(
     "balanced",
     MappingProxyType(
         {
-            "turn": 0.1, "window": 0.31, "cover": 0.34, "kin": 0.84, "cosine": 0.52, "context": 0.12,
-            "session": 0.37, "speaker": 0.76, "when": 0.48, "date": 1.19, "reply": 0.48, "opening": 0.28,
-            "address": -0.49, "recency": 0.05, "importance": 0.1,
+            "turn": 0.49, "kin": 1.25, "kind": 0.22, "cosine": 0.56, "session": 0.49, "speaker": 0.73,
+            "when": 0.54, "date": 1.22, "reply": 0.51, "opening": 0.26, "address": -0.41,
+            "substance": 0.58, "recency": 0.05, "importance": 0.1,
         }
     ),
 )  # fmt: skip
