@@ -111,7 +111,8 @@ class Lexical:
     @cached_property
     def substance(self) -> Floats:
         """1 for each text of `SUBSTANCE` telling words or more, and less the fewer it has."""
-        return np.minimum(self.lengths / np.float32(SUBSTANCE), np.float32(1))
+        share: Floats = np.minimum(self.lengths / np.float32(SUBSTANCE), np.float32(1))
+        return share
 
     def term(self, form: str) -> Term:
         """The folded word as this vocabulary has it."""

@@ -6,6 +6,7 @@ the question. What depends on the other lanes, how telling a word is, is multipl
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -72,11 +73,11 @@ class Met:
 
     def words(self, terms: Sequence[Term]) -> list[Sparse]:
         """Each word's BM25 in each row, without its idf."""
-        return [self._kept(self._words, term.form, lambda term=term: self._weights(term)) for term in terms]
+        return [self._kept(self._words, term.form, partial(self._weights, term)) for term in terms]
 
     def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
         """For each list of words 1 in each row that has any of them."""
-        return [self._kept(self._kinds, words, lambda words=words: self._any_of(words)) for words in kinds]
+        return [self._kept(self._kinds, words, partial(self._any_of, words)) for words in kinds]
 
     def kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
         """For each word how alike the most alike word around each place is, in [0, 1]."""

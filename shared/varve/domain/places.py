@@ -142,4 +142,5 @@ def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> npt.NDArray
     breaks[1:] = ~(follows & (np.diff(speakers) == 0) & (speakers[1:] >= 0))
     starts = np.flatnonzero(breaks)
     within = np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
-    return within % BURST == 0
+    begins: npt.NDArray[np.bool_] = within % BURST == 0
+    return begins
