@@ -40,7 +40,7 @@ SCENARIOS = Path(__file__).parents[1] / "tests" / "scenarios"
 WORDS = WordLlamaEmbedder()
 EMBED = CachedEmbedder(WORDS, 65_536).embed
 DOMAINS = {
-    "generated, fitted on": ("domains.json", "domains-more.json"),
+    "generated, fitted on": ("domains.json", "domains-more.json", "domains-further.json"),
     "generated, held back": ("domains-held-back.json",),
 }
 LOOK_ALIKE, OTHER = 1, 2
@@ -104,6 +104,12 @@ def scored(scenarios: list[Scenario]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def written() -> list[Scenario]:
+    """The scenarios written out round by round."""
+    paths = [path for path in sorted(SCENARIOS.glob("*.json")) if not path.name.startswith("domains")]
+    return [one for path in paths for one in parse_scenarios(json.loads(path.read_text("utf-8")))]
+
+
 def growth() -> list[list[object]]:
     """Rows and bytes of the experience store as episodes with outcomes come, and of a recall's answer."""
     rows: list[list[object]] = []
@@ -130,9 +136,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    files = [path for path in sorted(SCENARIOS.glob("*.json")) if not path.name.startswith("domains")]
-    written = [s for path in files for s in parse_scenarios(json.loads(path.read_text("utf-8")))]
-    found = {"written": scored(written)}
+    found = {"written": scored(written())}
     for title, domains in DOMAINS.items():
         made = [generated(domain, seed) for domain in read(domains) for seed in range(options.seeds)]
         found[title] = scored(made)
@@ -141,7 +145,7 @@ def main() -> None:
         return
     for title, scores in found.items():
         print(f"**{title} scenarios**\n\n{_table(scores)}")
-    for scenario in written:
+    for scenario in written():
         right = ", ".join(
             f"{name} {found['written'][name]['rightByScenario'][scenario.name]}" for name in MEMORIES
         )

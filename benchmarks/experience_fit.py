@@ -1,29 +1,32 @@
 """Fits the weights of recall and of the trial's agent: `python benchmarks/experience_fit.py [--seeds N]`.
 
 Of each domain that may be fitted on, each seed makes one scenario in the usual order of rounds and one in a
-shuffled one. Every round is a choice among the candidates: the log of a candidate's odds is the weighted
-sum of its signals (`domain/experience/contrast.py`), less log n for each of n candidates never seen, plus
-the weighted cosine of its name. The weights maximize the truths' likelihood with 0.5 x their squares taken
-off, the signals in tenths (conditional logit, by Newton's method). Printed are the weights fitted on all
-domains, and how many of nine rounds are right on each domain by weights fitted on the others: the mean over
-the domains with its 95 percent interval, and the shares by type of round.
+shuffled one; the scenarios that are written out come as they are. Each counts as much as any other. Every
+round is a choice among the candidates: the log of a candidate's odds is the weighted sum of its signals
+(`domain/experience/contrast.py`), less log n for each of n candidates never seen, plus the weighted
+likeness of its name. The weights maximize the truths' likelihood with half of their squares taken off, the
+signals at unit scale (conditional logit, by Newton's method). Printed are the weights fitted on all, and
+how many of nine rounds in the usual order are right by weights fitted on the other domains, and by weights
+fitted on the other files, which is to say on other writers' styles: the mean over the domains with its 95
+percent interval, for each file, and by type of round.
 """
 
 import argparse
 import random
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, stdev
 
 import numpy as np
-from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read
+from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
 from varve.domain.experience.contrast import Precedent, signals
-from varve.domain.experience.trial import Scenario, name_likeness
+from varve.domain.experience.trial import Scenario, name_likeness, precedent_text
 
-SIGNALS = ("told", "apart", "novelty", "seen", "name")
-SCALE = np.array([10.0, 10.0, 10.0, 1.0, 10.0])
-PENALTY, STEPS = 0.5, 30
+SIGNALS = ("told", "apart", "seen", "name")
+SCALE = np.array([20.0, 10.0, 1.0, 20.0])
+PENALTY, STEPS = 1.0, 30
 
 
 @dataclass(frozen=True)
@@ -36,68 +39,101 @@ class Choice:
     truth: int
 
 
+@dataclass(frozen=True)
+class Domain:
+    """What one domain has to teach: rounds in the usual order, and those in another."""
+
+    name: str
+    file: str
+    usual: Sequence[Choice]
+    other: Sequence[Choice]
+
+
 def choices(scenario: Scenario) -> list[Choice]:
     """The rounds of a scenario, with what could be known before each."""
     made: list[Choice] = []
     past: list[Precedent] = []
+    texts: list[str] = []
     for number, one in enumerate(scenario.rounds):
         (vector,) = EMBED([one.situation])
         found = signals(one.situation, vector, past, WORDS.embed_words) if past else None
-        names = name_likeness(one.situation, scenario.candidates, EMBED)
+        names = name_likeness(one.situation, scenario.candidates, texts, EMBED)
         rows = [
-            [found.told[c], found.apart[c], found.novelty, 1.0, names[c]]
+            [found.told[c], found.apart[c], 1.0, names[c]]
             if found and c in found.told
-            else [0.0, 0.0, 0.0, 0.0, names[c]]
+            else [0.0, 0.0, 0.0, names[c]]
             for c in scenario.candidates
         ]
-        new = [not row[3] for row in rows]
+        new = [not row[2] for row in rows]
         offsets = np.where(new, -np.log(max(1, sum(new))), 0.0)
         truth = scenario.candidates.index(one.truth)
         made.append(Choice(one.type, np.array(rows) * SCALE, offsets, truth))
         past.append(Precedent(f"{number:02}", one.truth, one.situation, vector, one.correction))
+        texts.append(precedent_text(one.situation, one.correction, one.truth))
     return made
 
 
-def fitted(rounds: list[Choice]) -> np.ndarray:
+def pool(seeds: Sequence[int]) -> list[Domain]:
+    """All that may be fitted on."""
+    found = [Domain(one.name, "written", choices(one), ()) for one in written()]
+    for file in DOMAINS["generated, fitted on"]:
+        for domain in read([file]):
+            usual = [c for seed in seeds for c in choices(generated(domain, seed))]
+            orders = [random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds]
+            other = [
+                c
+                for seed, order in zip(seeds, orders, strict=True)
+                for c in choices(generated(domain, seed, order))
+            ]
+            found.append(Domain(domain["name"], file, usual, other))
+    return found
+
+
+def fitted(domains: Sequence[Domain]) -> np.ndarray:
     """The weights of the scaled signals."""
+    weighed = []
+    for domain in domains:
+        rounds = [*domain.usual, *domain.other]
+        weighed += [(one, 3 * len(ORDER) / len(rounds)) for one in rounds]
     weights = np.zeros(len(SIGNALS))
     for _ in range(STEPS):
         slope, bend = -PENALTY * weights, -PENALTY * np.eye(len(SIGNALS))
-        for one in rounds:
+        for one, much in weighed:
             odds = np.exp(one.signals @ weights + one.offsets)
             shares = odds / odds.sum()
             middle = shares @ one.signals
-            slope += one.signals[one.truth] - middle
-            bend -= (one.signals.T * shares) @ one.signals - np.outer(middle, middle)
+            slope += much * (one.signals[one.truth] - middle)
+            bend -= much * ((one.signals.T * shares) @ one.signals - np.outer(middle, middle))
         weights = weights - np.linalg.solve(bend, slope)
     return weights
+
+
+def checked(domains: Sequence[Domain], group: str) -> None:
+    """Print what weights fitted on other groups are worth on each."""
+    right, by_file, by_type = [], defaultdict(list), defaultdict(list)
+    for key in sorted({getattr(domain, group) for domain in domains}):
+        weights = fitted([domain for domain in domains if getattr(domain, group) != key])
+        for domain in (one for one in domains if getattr(one, group) == key):
+            hits = [int(np.argmax(c.signals @ weights + c.offsets)) == c.truth for c in domain.usual]
+            right.append(len(ORDER) * mean(hits))
+            by_file[domain.file].append(right[-1])
+            for choice, hit in zip(domain.usual, hits, strict=True):
+                by_type[choice.type].append(hit)
+    interval = 1.96 * stdev(right) / len(right) ** 0.5
+    print(f"by weights of other {group}s: {mean(right):.2f} ± {interval:.2f} of {len(ORDER)}")
+    print(", ".join(f"{file} {mean(each):.2f}" for file, each in sorted(by_file.items())))
+    print(", ".join(f"{type_} {mean(hits):.2f}" for type_, hits in sorted(by_type.items())))
 
 
 def main() -> None:
     """Fit, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=3)
-    seeds = range(parser.parse_args().seeds)
-    usual, shuffled = {}, {}
-    for domain in read(DOMAINS["generated, fitted on"]):
-        name = domain["name"]
-        usual[name] = [c for seed in seeds for c in choices(generated(domain, seed))]
-        orders = {seed: random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds}
-        shuffled[name] = [c for seed in seeds for c in choices(generated(domain, seed, orders[seed]))]
-    right: Counter[str] = Counter()
-    rounds: Counter[str] = Counter()
-    per_domain = []
-    for held, own in usual.items():
-        weights = fitted([c for name in usual if name != held for c in usual[name] + shuffled[name]])
-        hits = [int(np.argmax(c.signals @ weights + c.offsets)) == c.truth for c in own]
-        per_domain.append(len(ORDER) * mean(hits))
-        right.update(c.type for c, hit in zip(own, hits, strict=True) if hit)
-        rounds.update(c.type for c in own)
-    weights = fitted([c for name in usual for c in usual[name] + shuffled[name]]) * SCALE
+    parser.add_argument("--seeds", type=int, default=4)
+    domains = pool(range(parser.parse_args().seeds))
+    weights = fitted(domains) * SCALE
     print(", ".join(f"{name} {weight:.2f}" for name, weight in zip(SIGNALS, weights, strict=True)))
-    interval = 1.96 * stdev(per_domain) / len(per_domain) ** 0.5
-    print(f"each domain by the others' weights: {mean(per_domain):.2f} ± {interval:.2f} of {len(ORDER)}")
-    print(", ".join(f"{type_} {right[type_] / n:.2f}" for type_, n in sorted(rounds.items())))
+    for group in ("name", "file"):
+        checked(domains, group)
 
 
 if __name__ == "__main__":

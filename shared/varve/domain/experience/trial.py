@@ -2,25 +2,27 @@
 
 The agent is the same whichever memory it has. It sees the situation, the names of the candidates, and what
 its memory returned: texts with a score each, and how likely the memory takes the answer to be one it has
-(where it does not say, the square root of its best score: of what was tried, flat vectors do best with it).
-Of a text it reads which candidate is named last in it.
+(where it does not say, the cube root of its best score: of what was tried, flat vectors do best with it).
+Of a text it reads which candidate is named last in it, and which words of the situation are common.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log, sqrt
+from math import log
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
+from varve.domain.experience.alike import closeness, rarity
 from varve.domain.experience.recall import Embed
+from varve.domain.experience.words import spoken_words
 from varve.domain.validation import rejected
 
-NAME_WEIGHT = 4.9
-"""What the cosine of a situation and a candidate's name adds to the log of its odds."""
+NAME_WEIGHT = 22.3
+"""What the likeness of a situation and a candidate's name adds to the log of its odds."""
 LEAST = 1e-4
 """The least that a candidate is given before names are looked at."""
 
@@ -165,12 +167,12 @@ def decide(situation: str, candidates: Sequence[str], returned: Returned, embed:
 
     A candidate's prior is `f * share`, with f the familiarity and `share` its part of the scores of all
     texts that name one; the candidates that no text names divide `1 - f` evenly. The likelihood is
-    `exp(NAME_WEIGHT * cosine)` of the situation and the candidate's name. Of equals the first.
+    `exp(NAME_WEIGHT * likeness)` of the situation and the candidate's name. Of equals the first.
     """
-    likeness, shares = name_likeness(situation, candidates, embed), _shares(candidates, returned)
-    known = returned.familiarity
+    likeness = name_likeness(situation, candidates, [shown.text for shown in returned.shown], embed)
+    shares, known = _shares(candidates, returned), returned.familiarity
     if known is None:
-        known = sqrt(min(1.0, max((shown.score for shown in returned.shown), default=0.0)))
+        known = min(1.0, max((shown.score for shown in returned.shown), default=0.0)) ** (1 / 3)
     rest = (1.0 - known) / max(1, len(candidates) - len(shares))
     prior = {c: known * shares[c] if c in shares else rest for c in candidates}
     return max(candidates, key=lambda c: log(max(LEAST, prior[c])) + NAME_WEIGHT * likeness[c])
@@ -182,10 +184,13 @@ def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
     return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
 
 
-def name_likeness(situation: str, candidates: Sequence[str], embed: Embed) -> dict[str, float]:
-    """The cosines of the situation and the candidates' names."""
-    vector, *names = embed([situation, *(candidate.replace("_", " ") for candidate in candidates)])
-    return {candidate: float(np.dot(vector, name)) for candidate, name in zip(candidates, names, strict=True)}
+def name_likeness(
+    situation: str, candidates: Sequence[str], texts: Sequence[str], embed: Embed
+) -> dict[str, float]:
+    """How near each candidate's name comes to the situation's words; the rarer in the texts, the more."""
+    spoken = spoken_words(situation)
+    near = closeness(spoken, candidates, lambda words: np.stack(embed(words))) @ rarity(spoken, texts)
+    return dict(zip(candidates, near.tolist(), strict=True))
 
 
 def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float]:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from varve.domain.experience.contrast import EmbedWords
+from varve.domain.experience.alike import EmbedWords
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import lessons
 from varve.domain.experience.outcomes import Outcome
