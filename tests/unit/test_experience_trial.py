@@ -67,8 +67,9 @@ def test_without_memory_the_agent_goes_by_the_names() -> None:
 def test_in_a_familiar_situation_the_agent_goes_by_what_memory_says() -> None:
     embed = WordEmbedder().embed
     shown = [Shown("1", "something\npool", 0.9)]
-    assert decide("disk", ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
-    assert decide("disk", ["pool", "disk_full"], Returned(shown, 0.0), embed) == "disk_full"
+    situation = "the host has been slow since Monday, and its disk is busy"
+    assert decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
+    assert decide(situation, ["pool", "disk_full"], Returned(shown, 0.0), embed) == "disk_full"
 
 
 def test_the_agent_reads_the_candidate_named_last() -> None:
