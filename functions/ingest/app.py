@@ -1,4 +1,4 @@
-"""IngestFunction: invoked with a conversation (or several) -> durable on the ingest queue."""
+"""IngestFunction: a conversation (or several), or the outcome of one -> durable on the ingest queue."""
 
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import tell_accepted
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
+from varve.experience_messages import tells_outcome
 from varve.pipeline.ingest import read_event
 from varve.tool_calls import error_answer
 
@@ -21,9 +22,12 @@ application = cache(open_application)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
-    """A conversation of the contract, a list of them, or `{"conversations": […]}`."""
+    """A conversation of the contract, a list of them, `{"conversations": […]}`, or an outcome."""
     app: Application = application()
     try:
+        if tells_outcome(event):
+            app.ingest_outcome(event)
+            return {"accepted": {"outcomes": 1}}
         accepted, _ = app.ingest(read_event(event))
     except Rejected as error:
         metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)

@@ -1,7 +1,7 @@
 """The verbs with their parts: what a Lambda, the command line and the Python API all call."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from varve.domain.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
 from varve.erasing import Erased, Reread
 from varve.erasing_ports import StoreInspector
-from varve.experience_messages import carries_outcome, read_outcome, send_outcome
+from varve.experience_messages import carries_outcome, read_outcome, read_told_outcome, send_outcome
 from varve.messages import IngestMessage, WriteTriples, read_ingest, send_triples
 from varve.nights import Nights
 from varve.pipeline import deliver
@@ -153,8 +153,8 @@ class Application:
 
     def _extract(self, delivery: Delivery) -> None:
         if carries_outcome(delivery):
-            reported = read_outcome(delivery, objects=self.parts.objects)
-            return self.of(reported[0]).experience.take_in(reported)
+            scope, report = read_outcome(delivery, objects=self.parts.objects)
+            return self.of(scope).experience.take_in(scope, report)
 
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):
@@ -181,6 +181,11 @@ class Application:
         # Filtered again, for whoever put it on the queue may not have gone through ingest.
         private, thresholds = privacy.delivered(message), config.experience.thresholds
         return extracting.extract(private, config.zone, **tools, thresholds=thresholds)
+
+    def ingest_outcome(self, event: Mapping[str, Any]) -> None:
+        """Take in an outcome as IngestFunction is told it. Raises Rejected: names the field."""
+        scope, report = read_told_outcome(event, self.parts.clock())
+        self.send_outcome(scope, self.experience.private_report(scope, report))
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode: on the ingest queue where there is one, else at once."""

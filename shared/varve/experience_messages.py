@@ -1,16 +1,82 @@
-"""The outcome of an episode as a message on the ingest queue."""
+"""The outcome of an episode, as IngestFunction is told it and as a message on the ingest queue."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from varve.domain.calendar import iso, parse_instant
-from varve.domain.conversation import OUTCOMES
+from varve.domain.conversation import OUTCOMES, Reference
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, path_id, reference
+from varve.domain.validation import rejected
 from varve.ports import Delivery, Objects, Queue
 from varve.wire import group_of, load, malformed, read_body, send_body
 
 MAX_USED = 200
 MAX_TEXT = 10_000
+
+Words = Annotated[str, Field(max_length=MAX_TEXT)]
+
+
+class OutcomeEvent(BaseModel):
+    """How an episode of a conversation ended, its last one where none is named.
+
+    `at` says when that became known (default: when the event is read); the same statement with the same
+    `at` counts once.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
+
+    type: Literal["outcome"]
+    workspace_id: str
+    agent_id: str
+    conversation_id: str
+    outcome: str
+    episode_id: str | None = None
+    user_id: Reference | None = None
+    at: str | None = None
+    correction: Words | None = None
+    decision: Words | None = None
+    resolution: Words | None = None
+    used: Annotated[tuple[str, ...], Field(max_length=MAX_USED)] = ()
+
+
+def tells_outcome(event: object) -> bool:
+    """Whether an invocation of IngestFunction is an outcome, and not a conversation."""
+    return isinstance(event, Mapping) and event.get("type") == "outcome"
+
+
+def read_told_outcome(event: Mapping[str, Any], now: datetime) -> tuple[Scope, Report]:
+    """Whose outcome, and which. Raises Rejected: names the field."""
+    try:
+        told = OutcomeEvent.model_validate(event)
+    except ValidationError as error:
+        raise rejected(error) from error
+    report = Report(
+        target=told.episode_id or told.conversation_id,
+        outcome=an_outcome(told.outcome),
+        at=_instant(told.at) if told.at else now,
+        created_at=now,
+        correction=told.correction or None,
+        decision=told.decision or None,
+        resolution=told.resolution or None,
+        used=tuple(sorted(set(told.used))),
+        user_id=told.user_id,
+        conversation_id=told.conversation_id,
+    )
+    return Scope(told.workspace_id, told.agent_id), a_report(report)
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise Rejected("at", "is no instant such as 2026-03-02T09:15:00Z") from error
 
 
 def a_report(report: Report) -> Report:

@@ -1,6 +1,7 @@
 """Experience over one set of parts: what Lambdas, the command line and the Python API all call."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from varve.bootstrap import Parts
 from varve.domain.errors import Rejected
@@ -24,12 +25,12 @@ class ExperienceVerbs:
         self.parts = parts
         self.write_queue = write_queue
 
-    def take_in(self, message: tuple[Scope, Report]) -> None:
+    def take_in(self, scope: Scope, report: Report) -> None:
         """Write what was reported of an episode. Raises Retryable, Misconfigured."""
-        scope, report = message
         config = self.parts.config(scope.workspace)
         send_report(
-            report,
+            # Filtered again, for whoever put it on the queue may not have gone through ingest.
+            self.private_report(scope, report),
             scope,
             config.zone,
             embedder=self.parts.embedder(config),
@@ -40,6 +41,12 @@ class ExperienceVerbs:
     def private(self, scope: Scope, text: str) -> str:
         """The text without secrets, and without the personal data that the workspace keeps out."""
         return self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)(text)
+
+    def private_report(self, scope: Scope, report: Report) -> Report:
+        """The report with its words as they may be kept."""
+        said = (report.correction, report.decision, report.resolution)
+        correction, decision, resolution = (text and self.private(scope, text) for text in said)
+        return replace(report, correction=correction, decision=decision, resolution=resolution)
 
     def history(self, scope: Scope) -> History:
         """The agent's past as it stands."""

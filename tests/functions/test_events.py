@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import MORNING
 from varve.adapters.aws import deliveries
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.errors import Rejected
+from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Scope
 from varve.domain.query import parse_search_request
+from varve.experience_messages import read_told_outcome, tells_outcome
 from varve.forgetting import read_request
 from varve.messages import WriteTriples, read_ingest, read_write
 from varve.pipeline.ingest import read_event
@@ -29,6 +32,14 @@ def load_event(name: str) -> Any:
 def test_every_event_is_named_after_a_function() -> None:
     functions = {path.parent.name for path in FUNCTIONS.glob("*/app.py")}
     assert {path.name.partition(".")[0] for path in EVENTS.glob("*.json")} == functions
+
+
+def test_the_outcome_event_tells_how_the_conversation_ended() -> None:
+    event = load_event("ingest.outcome")
+    assert tells_outcome(event)
+    scope, report = read_told_outcome(event, MORNING)
+    assert scope == Scope("acme", "support")
+    assert (report.target, report.outcome, report.user_id) == ("c-2026-03-02-1", Outcome.FAILURE, "u-42")
 
 
 @pytest.mark.parametrize("name", ["ingest.conversation", "ingest.several"])

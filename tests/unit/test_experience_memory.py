@@ -277,3 +277,28 @@ def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(tmp_path: P
         "caused_by", "learned_from",
     }  # fmt: skip
     assert (rows(memory), letters.letters) == (2, [])
+
+
+def told(**given: Any) -> dict[str, Any]:
+    whose = {"workspaceId": "acme", "agentId": "support", "conversationId": "c-0"}
+    return {"type": "outcome", **whose, "outcome": "FAILURE", "at": START.isoformat(), **given}
+
+
+def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(memory: Memory) -> None:
+    memory.configure("privacy.mode", "redact")
+    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    for _ in range(2):
+        Application(memory.parts).ingest_outcome(told(correction="Ask ops@example.com for the release."))
+    (episode,) = memory.experience.episodes()
+    assert episode["outcome"] == "FAILURE"
+    assert episode["correction"].endswith("for the release.")
+    assert "example.com" not in episode["correction"]
+    assert rows(memory) == 2
+
+
+def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(memory: Memory) -> None:
+    memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
+    Application(memory.parts).ingest_outcome(told(correction="It was the release."))
+    assert rows(memory) == 2
+    memory.forget(user="u-0")
+    assert rows(memory) == 0

@@ -16,7 +16,13 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.query import Filter
 from varve.domain.record import Store
-from varve.experience_messages import carries_outcome, read_outcome, send_outcome
+from varve.experience_messages import (
+    carries_outcome,
+    read_outcome,
+    read_told_outcome,
+    send_outcome,
+    tells_outcome,
+)
 from varve.messages import (
     DeleteRecords,
     ExpirePeriods,
@@ -75,6 +81,39 @@ def test_an_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], 
     queue, objects = sent()
     body = json.loads(queue.sent[0].body) | change
     error = attempt(lambda: read_outcome(Delivery("1", json.dumps(body), "g"), objects=objects))
+    assert isinstance(error, Rejected)
+    assert error.field == field
+
+
+TOLD: dict[str, Any] = {
+    "type": "outcome", "workspaceId": "acme", "agentId": "support", "conversationId": "c-1",
+    "outcome": "failure", "at": "2026-03-02T09:15:00Z", "correction": "the release", "used": ["b", "a", "a"],
+}  # fmt: skip
+
+
+def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_episode() -> None:
+    assert tells_outcome(TOLD)
+    assert not tells_outcome({"conversationId": "c-1", "messages": []})
+    scope, report = read_told_outcome(TOLD, MORNING + timedelta(1))
+    assert (scope, report.target, report.used) == (ACME, "c-1", ("a", "b"))
+    assert report.id == read_told_outcome(TOLD, MORNING + timedelta(2))[1].id
+    _, named = read_told_outcome(TOLD | {"episodeId": "episode-1"}, MORNING)
+    assert (named.target, named.conversation_id) == ("episode-1", "c-1")
+    undated = {name: value for name, value in TOLD.items() if name != "at"}
+    assert read_told_outcome(undated, MORNING)[1].at == MORNING
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"outcome": "WON"}, "outcome"), ({"episodeId": "../x"}, "episode"), ({"at": "soon"}, "at"),
+        ({"used": ["a b"]}, "used"), ({"workspaceId": ".."}, "workspaceId"),
+        ({"conversationId": "../c"}, "episode"), ({"correction": "x" * 10_001}, "correction"),
+        ({"messages": []}, "messages"), ({"conversationId": None}, "conversationId"),
+    ],
+)  # fmt: skip
+def test_a_told_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+    error = attempt(lambda: read_told_outcome(TOLD | change, MORNING))
     assert isinstance(error, Rejected)
     assert error.field == field
 

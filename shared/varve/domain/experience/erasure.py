@@ -31,7 +31,11 @@ def erase(
     """
     known = {row.id: row for row in rows}
     gone = {r.id for r in known.values() if _theirs(r, user_ids, conversation_ids, message_ids)}
-    gone |= {r.id for r in known.values() if r.memory_type is MemoryType.OUTCOME and r.about in gone}
+    # A report may name an episode, or only the conversation that it was the last of.
+    ended = gone | {
+        known[id_].conversation_id for id_ in gone if known[id_].memory_type is MemoryType.EPISODE
+    }
+    gone |= {r.id for r in known.values() if r.memory_type is MemoryType.OUTCOME and r.about in ended}
     rewritten = []
     for row in known.values():
         if row.id in gone:
