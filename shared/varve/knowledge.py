@@ -52,6 +52,7 @@ class Knowledge:
             embedder=parts.embedder(config),
             finder=parts.entity_finder(config),
             reranker=parts.reranker(config),
+            most_lessons=config.experience.block_lessons,
         )
         private = parts.privacy(config, scope.workspace)
         # As memory has the words, and before any model is asked.

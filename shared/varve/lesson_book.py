@@ -116,7 +116,7 @@ class LessonBook:
         config = self._verbs.parts.config(self.scope.workspace)
         embed = self._verbs.parts.embedder(config).embed
         most = config.experience.block_lessons
-        return curation.block(self.all(), most, embed, situation=situation, tags=tags)
+        return curation.block(curation.offered(self.all(), most, embed, situation=situation, tags=tags))
 
 
 def lesson_shown(lesson: Lesson) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class Gathered(_Part):
     entities: list[str]
     triples: int
     passages: int
+    lessons: int
     naming: str
     reranking: str
 

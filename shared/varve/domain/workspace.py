@@ -201,7 +201,7 @@ class Experience(_Part):
     gap_minutes: Annotated[int, Field(ge=1)] = 120
     likeness: Annotated[float, Field(ge=-1, le=1)] = 0.1
     window: Annotated[int, Field(ge=1, le=50)] = 4
-    block_lessons: Annotated[int, Field(ge=1, le=100)] = 20
+    block_lessons: Annotated[int, Field(ge=0, le=100)] = 20
     material_signals: str | None = None
     time_to_live_days: Annotated[int | None, Field(ge=1)] = None
     decay: bool = False

@@ -43,7 +43,7 @@ def context(
     if ranked is None:
         return _empty(top, choice, "nothing in memory has enough to do with the prompt")
     order, reranking = _reranked(prompt, ranked, sources.reranker)
-    text, ids = closed(top, _diverse(order, vectors), request.max_tokens)
+    text, ids = closed(top, _diverse(order, vectors), request.max_tokens, choice.lessons)
     if not text or not (ids or top.ids):
         return _empty(top, choice, f"max_tokens={request.max_tokens} leaves no room; raise it")
     return ContextBlock(
@@ -69,10 +69,10 @@ def _relevant(
 ) -> tuple[list[Entry] | None, dict[str, Vector]]:
     """The entries above their floor, the sources' orders interleaved, and their vectors.
 
-    None: not even the best of all, the profile's attributes included, reaches the floor, which is lower
-    for a prompt that names somebody memory knows.
+    None: not even the best of all, the profile's attributes and lessons included, reaches the floor, which
+    is lower for a prompt that names somebody memory knows.
     """
-    entries = [*choice.profile, *(entry for entries in choice.lists for entry in entries)]
+    entries = [*choice.profile, *choice.lessons, *(entry for own in choice.lists for entry in own)]
     texts = [entry.text for entry in entries]
     asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts])
     nothing, vectors = embedded[: len(BACKGROUND)], embedded[len(BACKGROUND) :]

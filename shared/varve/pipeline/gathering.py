@@ -10,6 +10,7 @@ from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, Kind
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, Gathered
 from varve.domain.errors import Rejected, Retryable
+from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
 from varve.domain.mention import current, in_words, mentioned
 from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
@@ -20,6 +21,7 @@ from varve.domain.supersession import Statement, ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.knowledge_ports import EntityFinder, ProfileReader, Reranker
+from varve.pipeline.experience import lessons_of
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
 from varve.ports import Embedder, GraphReader, MemoryReader
@@ -33,7 +35,10 @@ _FIRST_PERSON = frozenset({"i", "i'm", "i've", "me", "my", "mine", "myself", "yo
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the context looks, and what orders it; without a finder or reranker neither model is asked."""
+    """Where the context looks, and what orders it; without a finder or reranker neither model is asked.
+
+    Of more than `most_lessons` lessons the nearest enter.
+    """
 
     reader: MemoryReader
     ledger: Ledger
@@ -42,6 +47,7 @@ class Sources:
     embedder: Embedder
     finder: EntityFinder | None = None
     reranker: Reranker | None = None
+    most_lessons: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ class Choice:
     found: list[Entry] = field(default_factory=list)
     triples: list[Entry] = field(default_factory=list)
     passages: list[Entry] = field(default_factory=list)
+    lessons: list[Entry] = field(default_factory=list)
     entities: list[str] = field(default_factory=list)
     naming: str = "off"
     response: SearchResponse | None = None
@@ -98,10 +105,22 @@ def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources:
         found=[_result(result, prompt, over, zone) for result in response.results],
         triples=[Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t)) for t in triples],
         passages=list(_passages(question.request.documents, prompt, day_of(question.now, zone))),
+        lessons=_lessons(question, sources),
         entities=sorted(entities),
         naming=naming,
         response=response,
     )
+
+
+def _lessons(question: Question, sources: Sources) -> list[Entry]:
+    """What the agent has learnt, of a request that names a user from that user's episodes alone."""
+    if not sources.most_lessons:
+        return []
+    known = lessons_of(question.scope, question.request.user_id, reader=sources.reader)
+    told = offered(known, sources.most_lessons, sources.embedder.embed, situation=question.prompt)
+    return [
+        Entry(lesson.id, day_of(lesson.versions[-1].at, question.zone), claim_line(lesson)) for lesson in told
+    ]
 
 
 def _searched(question: Question, sources: Sources) -> SearchResponse:
@@ -215,6 +234,7 @@ def account(choice: Choice, reranking: str) -> Gathered:
         entities=choice.entities,
         triples=len(choice.triples),
         passages=len(choice.passages),
+        lessons=len(choice.lessons),
         naming=choice.naming,
         reranking=reranking,
     )

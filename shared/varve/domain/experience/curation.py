@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from varve.domain.block import PATTERNS_CLOSING as ENDING
+from varve.domain.block import PATTERNS_OPENING as OPENING
+from varve.domain.block import as_data
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.recall import Embed
 from varve.domain.experience.rows import LessonVersion
@@ -100,23 +103,32 @@ def markdown(lessons: Sequence[Lesson]) -> str:
     return "\n".join(lines)
 
 
-def block(
+def offered(
     lessons: Sequence[Lesson],
     most: int,
     embed: Embed,
     *,
     situation: str | None = None,
     tags: Sequence[str] = (),
-) -> str:
-    """`<learned_patterns>` for a prompt: all active lessons, beyond `most` those of the tags or nearest."""
+) -> list[Lesson]:
+    """What a prompt is told: all active lessons, beyond `most` those of the tags or nearest."""
     active = [lesson for lesson in lessons if lesson.active]
-    if len(active) > most:
-        tagged = [lesson for lesson in active if set(tags) & set(lesson.tags)] if tags else active
-        active = (_nearest(tagged, situation, embed) if situation else tagged)[:most]
-    if not active:
+    if len(active) <= most:
+        return active
+    tagged = [lesson for lesson in active if set(tags) & set(lesson.tags)] if tags else active
+    return (_nearest(tagged, situation, embed) if situation else tagged)[:most]
+
+
+def claim_line(lesson: Lesson) -> str:
+    """The claim and how far it can be trusted."""
+    return f"{lesson.claim} (confidence {lesson.confidence:.2f})"
+
+
+def block(lessons: Sequence[Lesson]) -> str:
+    """`<learned_patterns>` for a prompt; empty without any."""
+    if not lessons:
         return ""
-    lines = (f"- {_escaped(lesson.claim)} (confidence {lesson.confidence:.2f})" for lesson in active)
-    return "\n".join(["<learned_patterns>", *lines, "</learned_patterns>"])
+    return "\n".join([OPENING, *(f"- {as_data(claim_line(lesson))}" for lesson in lessons), ENDING])
 
 
 def _nearest(lessons: Sequence[Lesson], situation: str, embed: Embed) -> list[Lesson]:
@@ -152,8 +164,3 @@ def _overlap(one: str, other: str) -> float:
     """Jaccard's index of the two texts' words."""
     a, b = content_words(one), content_words(other)
     return len(a & b) / len(a | b) if a | b else 0.0
-
-
-def _escaped(text: str) -> str:
-    """A claim cannot close the block it stands in."""
-    return text.replace("<", "‹").replace(">", "›")
