@@ -177,10 +177,13 @@ class Application:
 
             return reread(message, config.zone, **tools)
         from varve.pipeline import extract as extracting
+        from varve.pipeline.episodes import Cutting
+        from varve.pipeline.judging import ModelJudge
 
         # Filtered again, for whoever put it on the queue may not have gone through ingest.
-        private, thresholds = privacy.delivered(message), config.experience.thresholds
-        return extracting.extract(private, config.zone, **tools, thresholds=thresholds)
+        private, llm = privacy.delivered(message), self.parts.llm(config, privacy)
+        cutting = Cutting(config.experience.thresholds, ModelJudge(llm) if llm else None)
+        return extracting.extract(private, config.zone, **tools, cutting=cutting)
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it. Raises Rejected: names the field."""

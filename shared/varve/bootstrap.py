@@ -192,20 +192,26 @@ class Parts:
         # Within the checkpoint, which is an object in the store like any other.
         return CheckpointedExtractor(PrivateExtractor(model, privacy), self.objects)
 
-    def summarizer(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Summarizer:
-        """The agent's summarizer: a model, or sentences chosen by the embedder."""
-        from varve.pipeline.privacy import PrivateLLM, PrivateSummarizer
+    def llm(self, config: WorkspaceConfig, privacy: "Privacy") -> LLM | None:
+        """The workspace's chat model, what it answers filtered; None where it goes without."""
+        from varve.pipeline.privacy import PrivateLLM
 
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
-        if name.provider == "offline":
+        return None if name.provider == "offline" else PrivateLLM(self._llm(name, config), privacy)
+
+    def summarizer(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Summarizer:
+        """The agent's summarizer: a model, or sentences chosen by the embedder."""
+        from varve.pipeline.privacy import PrivateSummarizer
+
+        llm = self.llm(config, privacy)
+        if llm is None:
             from varve.pipeline.condensing import ExtractiveSummarizer
 
             return PrivateSummarizer(ExtractiveSummarizer(self.embedder(config)), privacy)
         from varve.pipeline.condensing import ModelSummarizer
 
         words = config.prompts_for(agent).summarize
-        llm = PrivateLLM(self._llm(name, config), privacy)
         return PrivateSummarizer(ModelSummarizer(llm, self.objects, instructions=words), privacy)
 
     def privacy(self, config: WorkspaceConfig, workspace: str) -> "Privacy":

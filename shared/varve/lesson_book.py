@@ -8,13 +8,17 @@ from typing import Any
 
 from varve.domain.calendar import iso
 from varve.domain.damage import intact
-from varve.domain.errors import Rejected
+from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.experience import curation
 from varve.domain.experience.lessons import Lesson, lessons, vague
-from varve.domain.experience.rows import LessonVersion, lesson_id
+from varve.domain.experience.rows import GENERALIZED, LessonVersion, lesson_id
 from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
 from varve.experience_verbs import ExperienceVerbs
+from varve.pipeline.judging import worded
+
+MOST_REWORDED = 20
+"""Lessons that a model is asked about at once."""
 
 
 class LessonBook:
@@ -98,6 +102,29 @@ class LessonBook:
         found = {"at": iso(at), **report.to_dict(), "kept": len(kept), "applied": apply}
         self._verbs.parts.objects.put(curation_key(self.scope), json.dumps(found).encode())
         return found
+
+    def reword(self, *, apply: bool = False, now: datetime | None = None) -> dict[str, Any]:
+        """A model's words for derived lessons that nobody has worded yet; `apply` confirms them.
+
+        Refused are words that are of no use. Raises Misconfigured: there is no model; Retryable.
+        """
+        config, at = self._verbs.parts.config(self.scope.workspace), now or self._verbs.parts.clock()
+        llm = self._verbs.parts.llm(config, self._verbs.parts.privacy(config, self.scope.workspace))
+        if llm is None:
+            raise Misconfigured("VARVE_LLM: names the model that words lessons, and is not set")
+        history = self._verbs.history(self.scope)
+        plain = [one for one in lessons(history) if one.active and one.versions[-1].origin == GENERALIZED]
+        proposed, refused = [], []
+        for lesson in plain[:MOST_REWORDED]:
+            evidence = [history.by_id[id_] for id_ in lesson.supporting if id_ in history.by_id]
+            try:
+                proposed.append(worded(lesson, evidence, at, llm))
+            except Rejected as error:
+                refused.append({"lesson": lesson.id, "reason": error.reason})
+        for version in proposed if apply else []:
+            self._verbs.write_version(self.scope, version)
+        shown = [{"lesson": v.lesson_id, "condition": v.condition, "claim": v.claim} for v in proposed]
+        return {"proposed": shown, "refused": refused, "applied": apply}
 
     def last_curation(self) -> dict[str, Any] | None:
         """What the last `curate` found, by schedule or by hand; None where there was none."""

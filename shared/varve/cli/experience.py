@@ -35,8 +35,8 @@ def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
     recall.add_argument("text", metavar="SITUATION")
     recall.add_argument("--state", metavar="S")
     recall.add_argument("--limit", metavar="N", type=int, default=8)
-    lessons = command("lessons", "what was learnt: list, add CLAIM, retire ID, curate, render, block")
-    lessons.add_argument("action", choices=["list", "add", "retire", "curate", "render", "block"])
+    lessons = command("lessons", "what was learnt: list, add CLAIM, retire ID, curate, reword, render, block")
+    lessons.add_argument("action", choices=["list", "add", "retire", "curate", "reword", "render", "block"])
     lessons.add_argument("subject", nargs="?", metavar="CLAIM|ID|SITUATION")
     lessons.add_argument("--when", metavar="TEXT", default="", help="the condition, at least two words of it")
     lessons.add_argument("--then", metavar="TEXT", default="", help="the action")
@@ -44,7 +44,7 @@ def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
     lessons.add_argument("--state", metavar="S")
     lessons.add_argument("--tags", metavar="TAG", nargs="*", default=[])
     lessons.add_argument("--reason", metavar="TEXT", default="")
-    lessons.add_argument("--apply", action="store_true", help="confirm the merges that curate proposes")
+    lessons.add_argument("--apply", action="store_true", help="confirm what curate or reword proposes")
     lessons.add_argument(
         "--last", action="store_true", help="what the last curate found, by schedule or hand"
     )
@@ -116,6 +116,9 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
         case "block":
             text = book.block(options.subject, tags=options.tags)
             _out(options, {"block": text}, [text])
+        case "reword":
+            report = book.reword(apply=options.apply)
+            _out(options, report, [f"{one['lesson']}: {one['claim']}" for one in report["proposed"]])
         case "curate":
             report = (book.last_curation() or {}) if options.last else book.curate(apply=options.apply)
             _out(options, report, [f"{name}: {value}" for name, value in report.items()] or ["never curated"])

@@ -1,7 +1,7 @@
 """Cut a conversation into episodes and send them to the writer; the timeline stays as it came."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -10,9 +10,9 @@ from varve.domain.calendar import parse_instant
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
-from varve.domain.experience.reading import read_segment, worth_keeping
+from varve.domain.experience.reading import Judge, read_segment, worth_keeping
 from varve.domain.experience.rows import episode_record
-from varve.domain.experience.segments import Heard, Segment, Thresholds, segments
+from varve.domain.experience.segments import DEFAULT_THRESHOLDS, Heard, Segment, Thresholds, segments
 from varve.domain.identity import Scope
 from varve.domain.text import passages
 from varve.messages import IngestMessage, WriteTriples, send_triples
@@ -21,11 +21,19 @@ from varve.pipeline.timeline import Said, messages_on, working_day
 from varve.ports import Embedder, Objects, Queue
 
 
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """Where conversations are cut, and who says how an episode ended where its words do not."""
+
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
+    judge: Judge | None = None
+
+
 def keep_episodes(
     message: IngestMessage,
     new: Sequence[Said],
     zone: ZoneInfo,
-    thresholds: Thresholds,
+    cutting: Cutting,
     *,
     embedder: Embedder,
     queue: Queue,
@@ -42,10 +50,12 @@ def keep_episodes(
     if not worth_keeping(Segment(tuple(fresh), "")):
         return 0
     heard = fresh if new[0].position == 0 else list(_so_far(new, scope, message, zone, objects))
-    cut = segments(_embedded(heard, embedder), thresholds)
-    episodes = [read_segment(segment, message.received_at) for segment in cut]
     ids = {said.id for said in new}
-    grown = [episode for episode in episodes if ids & set(episode.message_ids)]
+    episodes, grown = [], []
+    for segment in segments(_embedded(heard, embedder), cutting.thresholds):
+        grows = any(one.message_id in ids for one in segment.heard)
+        episodes.append(read_segment(segment, message.received_at, cutting.judge if grows else None))
+        grown += episodes[-1:] if grows else []
     records = [episode_record(episode, year_of(episode.began, zone)) for episode in grown]
     send_rows(records, scope, embedder=embedder, queue=queue, objects=objects)
     links = tuple(

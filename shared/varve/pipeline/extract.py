@@ -9,7 +9,6 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.erasure import Tombstones
-from varve.domain.experience.segments import DEFAULT_THRESHOLDS, Thresholds
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
@@ -27,7 +26,7 @@ from varve.messages import (
     send_triples,
 )
 from varve.pipeline import tombstones
-from varve.pipeline.episodes import keep_episodes
+from varve.pipeline.episodes import Cutting, keep_episodes
 from varve.pipeline.sweep import sweep_again, sweep_payloads
 from varve.pipeline.timeline import Said, TakenIn, keep, working_day
 from varve.ports import Embedder, Extractor, Objects, Queue
@@ -70,7 +69,7 @@ def extract(
     embedder: Embedder,
     queue: Queue,
     objects: Objects,
-    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    cutting: Cutting = Cutting(),  # noqa: B008 - frozen
 ) -> ExtractOutcome:
     """Turn the new messages of a delivery into records and triple operations on the write queue.
 
@@ -97,7 +96,7 @@ def extract(
     facts, operations = learn(
         message, new, zone, extractor=extractor, embedder=embedder, queue=queue, objects=objects
     )
-    keep_episodes(message, new, zone, thresholds, embedder=embedder, queue=queue, objects=objects)
+    keep_episodes(message, new, zone, cutting, embedder=embedder, queue=queue, objects=objects)
     taken_in.add(new)
     sweep_again(scope, barred, conversation_id, objects=objects)
     return ExtractOutcome(len(new), len(turns), facts, operations, ignored)

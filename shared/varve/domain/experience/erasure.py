@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
-from varve.domain.experience.rows import LessonVersion, lesson_from, lesson_record
+from varve.domain.experience.rows import GENERALIZED, WORDED, LessonVersion, lesson_from, lesson_record
 from varve.domain.record import MemoryType, Record
 
 
@@ -25,9 +25,9 @@ def erase(
     """Which rows hold anything of these users, conversations or (conversation, message) pairs.
 
     Episodes, answers and findings of theirs go, and the reports of those episodes. A lesson's words may
-    repeat its evidence's, so versions generalized from an erased episode go, and are derived anew from
-    those that are left; one that people wrote loses the erased evidence. A lesson left without evidence is
-    retired by the fold.
+    repeat its evidence's, so versions generalized from an erased episode, or worded by a model, go, and
+    are derived anew from those that are left; one that people wrote loses the erased evidence. A lesson
+    left without evidence is retired by the fold.
     """
     known = {row.id: row for row in rows}
     gone = {r.id for r in known.values() if _theirs(r, user_ids, conversation_ids, message_ids)}
@@ -45,7 +45,7 @@ def erase(
             if not _cites(version, gone, user_ids, conversation_ids):
                 continue
             gone.add(row.id)
-            if version.origin != "generalized":
+            if version.origin not in {GENERALIZED, WORDED}:
                 rewritten.append(
                     lesson_record(_without(version, gone, user_ids, conversation_ids), row.period)
                 )

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from varve.domain.experience.outcomes import Outcome, Verdict, is_correction, judged
@@ -28,13 +28,22 @@ _ASSUMPTION = re.compile(
 _SUBJECT = re.compile(r"\b[\w]+(?:[-_/.][\w]+)+\b")
 
 
-def read_segment(segment: Segment, created_at: datetime) -> Episode:
-    """The episode of a segment; its situation is the first that the user says in it."""
+Judge = Callable[[Sequence[tuple[str, str]]], Verdict]
+"""Says of (role, text) pairs how they ended."""
+
+
+def read_segment(segment: Segment, created_at: datetime, judge: Judge | None = None) -> Episode:
+    """The episode of a segment; its situation is the first that the user says in it.
+
+    `judge` is asked where nothing states or gives away how it ended.
+    """
     heard = segment.heard
     said = [(one.role, one.text) for one in heard if one.text]
     users = [one.text for one in heard if one.role == "user" and one.text]
     situation = (users or [text for _, text in said] or ["(no words)"])[0][:MAX_SITUATION]
     verdict = judged([one.outcome for one in heard if one.outcome], said)
+    if judge is not None and verdict.outcome is Outcome.UNKNOWN and verdict.source == "none":
+        verdict = judge(said)
     corrections = [text[:MAX_QUOTE] for role, text in said[1:] if is_correction(role, text)]
     return Episode(
         id=episode_id(heard[0].conversation_id, heard[0].message_id),

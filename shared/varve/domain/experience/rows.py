@@ -72,6 +72,10 @@ class Report:
         return "outcome-" + digest(self.target, self.outcome, iso(self.at), *said, length=_ID)
 
 
+GENERALIZED, WORDED = "generalized", "worded"
+"""Origins of versions whose words come from the evidence: by rule, and by a model."""
+
+
 @dataclass(frozen=True, slots=True)
 class LessonVersion:
     """One version of a lesson as somebody wrote it, or as `curate` kept it; `active` False retires it."""
