@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from varve.bootstrap import Parts
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
@@ -10,8 +12,10 @@ from varve.domain.experience.history import History, Lived
 from varve.domain.experience.lessons import lessons
 from varve.domain.experience.recall import Recollection, recollect
 from varve.domain.experience.rows import LessonVersion, Report, lesson_record
+from varve.domain.experience.runs import links_of_runs
 from varve.domain.identity import Scope
 from varve.domain.record import Record, Store
+from varve.domain.triple import Triple, fold
 from varve.messages import DeleteRecords, send_deletion
 from varve.pipeline.experience import read_history, send_report, send_rows, year_of
 from varve.ports import Queue
@@ -76,16 +80,29 @@ class ExperienceVerbs:
 
     def why(self, scope: Scope, episode: Lived, depth: int) -> tuple[list[links.Step], list[str]]:
         """The links around an episode, and the story they tell."""
-        triples = self.parts.graph.triples(scope)
-        steps = links.story(episode.episode.id, triples, depth=depth)
-        return steps, links.told(steps, self.history(scope))
+        history = self.history(scope)
+        steps = links.story(episode.episode.id, self._triples(scope, history), depth=depth)
+        return steps, links.told(steps, history)
 
     def stories(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
         """The links right beside each of these episodes, in sentences."""
         if not ids:
             return {}
-        triples, history = self.parts.graph.triples(scope), self.history(scope)
+        history = self.history(scope)
+        triples = self._triples(scope, history)
         return {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in ids}
+
+    def _triples(self, scope: Scope, history: History) -> list[Triple]:
+        """The agent's triples, and the links between conversations that follow from its episodes."""
+        config = self.parts.config(scope.workspace)
+        embedder = self.parts.embedder(config)
+
+        def likeness(one: str, other: str) -> float:
+            a, b = embedder.embed([one, other])
+            return float(np.dot(a, b))
+
+        runs = links_of_runs(history, config.experience.thresholds, likeness)
+        return [*self.parts.graph.triples(scope), *fold(runs)]
 
     def write(self, scope: Scope, records: Sequence[Record]) -> None:
         """Send rows to the writer."""

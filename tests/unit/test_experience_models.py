@@ -55,7 +55,8 @@ def told(number: int, *texts: str, **given: Any) -> dict[str, Any]:
     messages = [
         {
             "id": f"m{place}", "role": "assistant" if place % 2 else "user", "content": text,
-            "state": "repair", "timestamp": (START + timedelta(days=number, minutes=place)).isoformat(), **given,
+            "state": "repair",
+            "timestamp": (START + timedelta(days=number, minutes=place)).isoformat(), **given,
         }
         for place, text in enumerate(texts)
     ]  # fmt: skip

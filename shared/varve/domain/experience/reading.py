@@ -64,6 +64,7 @@ def read_segment(segment: Segment, created_at: datetime, judge: Judge | None = N
         corrections=tuple(corrections),
         tags=_tags(said),
         importance=_importance(verdict, corrections, heard),
+        signals=(heard[0].signal, heard[-1].signal),
     )
 
 

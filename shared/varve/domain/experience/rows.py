@@ -22,7 +22,8 @@ _ID = 24
 class Episode:
     """A reference into the timeline, by message ids, with what was read from the messages.
 
-    `why` says why it was cut from what came before; `regime` is a small mapping of the caller's.
+    `why` says why it was cut from what came before; `regime` is a small mapping of the caller's; `signals`
+    are those of its first and its last message.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Episode:
     tags: tuple[str, ...] = ()
     regime: Mapping[str, str] = field(default_factory=dict)
     importance: float = 0.5
+    signals: tuple[str | None, str | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ def episode_record(episode: Episode, period: str) -> Record:
         "assumptions": list(episode.assumptions),
         "corrections": list(episode.corrections),
         "regime": dict(episode.regime),
+        "signals": list(episode.signals),
     }
     return Record(
         id=episode.id,
@@ -150,6 +153,7 @@ def episode_from(record: Record) -> Episode:
     """The inverse of `episode_record`."""
     details = json.loads(record.key_facts)
     outcome, source, because = details["outcome"]
+    first, last = details.get("signals") or (None, None)
     return Episode(
         id=record.id,
         conversation_id=record.conversation_id or "",
@@ -170,6 +174,7 @@ def episode_from(record: Record) -> Episode:
         tags=record.topics,
         regime=details["regime"],
         importance=record.importance,
+        signals=(first, last),
     )
 
 

@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from varve.domain.experience.outcomes import Outcome, cued
 from varve.domain.record import Vector
 
+RUN_BEGINS = "the run begins"
+"""Why the first episode of a run was cut."""
 SHORTEST = 8
 """Words below which a message is too short to be a shift of meaning: thanks, yes, go on."""
 
@@ -63,7 +65,7 @@ def segments(messages: Iterable[Heard], thresholds: Thresholds = DEFAULT_THRESHO
     """The episodes of a run of messages in the order of time, within one conversation or across several."""
     cut: list[Segment] = []
     running: list[Heard] = []
-    why, state = "the run begins", None
+    why, state = RUN_BEGINS, None
     for message in messages:
         reason = _reason(running, state, message, thresholds) if running else None
         if reason is not None:
