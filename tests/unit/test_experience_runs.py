@@ -1,4 +1,4 @@
-"""Runs across conversations: one conversation's episode goes on in the next one's, unless something parts them."""
+"""Runs across conversations: an episode goes on in the next conversation, unless something parts them."""
 
 from __future__ import annotations
 
