@@ -2,7 +2,8 @@
 
 Scenarios: the written ones of `tests/scenarios`, and of each domain in its files of domains one for every
 seed, in which the seed draws subjects and situations. The weights of recall and of the agent were fitted on
-all but those of `domains-held-back.json`. The agent of `varve eval experience` plays all of them with this memory, with flat vectors over the same texts, and with none.
+all but those of `domains-held-back.json`. The agent of `varve eval experience` plays all of them with
+this memory, with flat vectors over the same texts, and with none.
 Printed: the accuracy by type of round, and over the generated scenarios the mean of the rounds right with
 its 95 percent interval (1.96 standard errors); then how the experience store grows with the number of
 episodes.

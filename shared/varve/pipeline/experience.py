@@ -6,11 +6,10 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import Lesson, lessons
 from varve.domain.experience.links import links_of_report
-from varve.domain.experience.rows import Report, lesson_from, report_record
+from varve.domain.experience.rows import Report, report_record
 from varve.domain.identity import Scope
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
+from varve.domain.record import EmbeddedRecord, Record, Store
 from varve.messages import WriteRecords, WriteTriples, records_in_bounds, send_records, send_triples
 from varve.ports import Embedder, MemoryReader, Objects, Queue
 
@@ -52,15 +51,3 @@ def read_rows(scope: Scope, *, reader: MemoryReader) -> list[Record]:
     """All rows of an agent's experience, by year."""
     years = sorted(reader.periods(scope, Store.EXPERIENCE))
     return [row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)]
-
-
-def lessons_of(scope: Scope, user_id: str | None, *, reader: MemoryReader) -> list[Lesson]:
-    """An agent's lessons; those that rest on one user's experience alone where a user is named."""
-    rows = read_rows(scope, reader=reader)
-    return lessons(History(row for row in rows if user_id is None or _rests_on(row, user_id)))
-
-
-def _rests_on(row: Record, user_id: str) -> bool:
-    if row.memory_type is MemoryType.LESSON:
-        return lesson_from(row).user_ids == (user_id,)
-    return row.user_id == user_id

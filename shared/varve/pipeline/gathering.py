@@ -21,7 +21,7 @@ from varve.domain.supersession import Statement, ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.knowledge_ports import EntityFinder, ProfileReader, Reranker
-from varve.pipeline.experience import lessons_of
+from varve.pipeline.learnt import lessons_of
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
 from varve.ports import Embedder, GraphReader, MemoryReader
