@@ -185,6 +185,20 @@ def test_the_same_conversation_again_adds_nothing_and_a_grown_one_only_what_is_n
     assert rehearsal.search("again", "support")["searched"]["records"] == 4
 
 
+def test_an_outcome_that_the_function_is_told_labels_the_episode(rehearsal: Deployment) -> None:
+    whose = {"workspaceId": "endings", "agentId": "support", "conversationId": "c-end"}
+    worked = conversation("c-end", "The checkout service waits for connections.", workspace="endings")
+    rehearsal.ingest(worked | {"messages": [m | {"state": "debugging"} for m in worked["messages"]]})
+    ended = {"type": "outcome", **whose, "outcome": "FAILURE", "correction": "It was the release."}
+    assert rehearsal.ingest(ended) == {"accepted": {"outcomes": 1}}
+    assert "outcome" in rehearsal.ingest(ended | {"outcome": "WON"})["error"]["field"]
+    rehearsal.run()
+    answer = rehearsal.search("endings", "support", queryText="connections", memoryTypes=["episode"])
+    (content,) = contents(answer)
+    assert "FAILURE" in content
+    assert "It was the release." in content
+
+
 def test_a_conversation_over_the_queues_limit_takes_the_claim_check(rehearsal: Deployment) -> None:
     filler = " ".join(f"Item {number} of the inventory is in its place." for number in range(9_000))
     texts = [f"The list for my flat in Porto: {filler}", filler, f"So much for that. {filler}"]
