@@ -28,6 +28,7 @@ import pyarrow as pa
 from traffic import machine, markdown
 
 from varve.adapters import lance_columns
+from varve.adapters.column_cache import ColumnCache
 from varve.adapters.lance import AHEAD, LanceRecords
 from varve.adapters.lance_tables import compact
 from varve.adapters.lance_upkeep import Upkeep
@@ -226,7 +227,7 @@ def measure(bench: Bench, *, memory: bool) -> list[Row]:
         bench.rows.append([size, name, f"{first:.1f}", ""])
         bench.time("ranking in memory", rank)
     lance_columns.MAX_ROWS = 0
-    bench.records._columns = lance_columns.ColumnCache()
+    bench.records._columns = ColumnCache()
     bench.time("ranking of candidates", rank)
     lance_columns.MAX_ROWS = before
     bench.time("numpy product", lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])])

@@ -3,10 +3,12 @@
 Conversations of invented words are held as columns, and the same questions are ranked as `search` ranks them,
 without embedding and without storage; then asked of `Memory` on a directory, whose embedder is replaced by
 one that knows all answers beforehand. Beside it, on the same rows: one product of matrix and vector with the
-ten best taken from it, and bm25s over the contents. Rounds of all questions take turns, so that what else
-the machine does bears on all alike, on one thread of BLAS. Of the rounds the least counts, where other work
-bore least, and of the questions the median. `new words`: the question's words were not asked for since the
-store changed; `again`: they were.
+ten best taken from it, and bm25s over the contents. On one thread of BLAS. `in a row`: each way is given all
+questions before the next one is, so that the processor's caches hold what it needs. `in turns`: each question
+is given to all ways before the next one is, so that they hold what the others left, as in a process that has
+other things to do. Of the rounds the least counts, where other work bore least, and of the questions the
+median. `new words`: the question's words were not asked for since the store changed; `again`: they were.
+The last table has the processor's time of a whole search, all threads: a store's first, and after a commit.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 
@@ -34,7 +36,7 @@ from varve.domain.columns import columns_of
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.question import read_question
-from varve.domain.ranking import Lane, rank, records_of
+from varve.domain.ranking import Lane, rank
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.signals import Sought
 from varve.domain.strategies import BALANCED
@@ -42,7 +44,7 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 5
+DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 9
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
 
 
@@ -110,19 +112,20 @@ class Asked:
 Way = Callable[[Asked], object]
 
 
-def medians(ways: Mapping[str, Way], asked: Sequence[Asked], start: Callable[[], object]) -> dict[str, float]:
+def medians(
+    ways: Mapping[str, Way], asked: Sequence[Asked], *, turns: bool, start: Callable[[], object] = list
+) -> dict[str, float]:
     """The median over questions of the least milliseconds that a way took for it in any round."""
-    times: dict[str, list[list[float]]] = defaultdict(list)
+    by_way = [(name, one) for name in ways for one in asked]
+    by_question = [(name, one) for one in asked for name in ways]
+    times: dict[tuple[str, str], list[float]] = defaultdict(list)
     for _ in range(ROUNDS):
         start()
-        for name, way in ways.items():
-            taken = []
-            for one in asked:
-                started = perf_counter()
-                way(one)
-                taken.append(1_000 * (perf_counter() - started))
-            times[name].append(taken)
-    return {name: median(map(min, zip(*taken, strict=True))) for name, taken in times.items()}
+        for name, one in by_question if turns else by_way:
+            started = perf_counter()
+            ways[name](one)
+            times[name, one.text].append(1_000 * (perf_counter() - started))
+    return {name: median(min(times[name, one.text]) for one in asked) for name in ways}
 
 
 def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
@@ -144,8 +147,28 @@ def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
     return {"product": product, "bm25s": words}
 
 
-def measured(count: int, folder: str) -> dict[str, float]:
-    """Milliseconds of each way for a store of so many rows."""
+def memory_of(folder: str, seconds: int = 0) -> Memory:
+    """A memory in a directory, searched within a staleness of so many seconds."""
+    settings = read_settings({"VARVE_MAX_STALENESS_SECONDS": str(seconds)}, folder)
+    return Memory(Application(KnownParts(settings)), Scope("default", "default"))
+
+
+def growing(count: int, folder: str) -> list[float]:
+    """Milliseconds of the processor for a store's first search, and for the first after a row more."""
+    embedded, known = rows(count + ROUNDS, random.Random(count)), KnownParts.known
+    memory = memory_of(f"{folder}/growing-{count}")
+    taken = []
+    for last in range(count, count + ROUNDS + 1):
+        fresh = embedded[last - 1 : last] if taken else embedded[:count]
+        memory.parts.records.upsert(memory.scope, Grain.WORKING, fresh, known.model)
+        started = process_time()
+        memory.search(embedded[0].record.content, now=NOW)
+        taken.append(1_000 * (process_time() - started))
+    return [taken[0], min(taken[1:])]
+
+
+def measured(count: int, folder: str) -> list[dict[str, float]]:
+    """Milliseconds of each way for a store of so many rows, in a row and in turns."""
     luck = random.Random(count)
     embedded, known = rows(count, luck), KnownParts.known
     asked = []
@@ -157,14 +180,13 @@ def measured(count: int, folder: str) -> dict[str, float]:
     lanes = [Lane(Grain.WORKING, columns_of(embedded))]
 
     def ranking(one: Asked) -> object:
-        return records_of(rank(one.sought, lanes, Filter(), NOW, BALANCED, 10)[:10])
+        return rank(one.sought, lanes, Filter(), NOW, BALANCED, 10)[:10]
 
     def memory(seconds: int) -> Way:
-        settings = read_settings({"VARVE_MAX_STALENESS_SECONDS": str(seconds)}, f"{folder}/{count}")
-        memory = Memory(Application(KnownParts(settings)), Scope("default", "default"))
+        opened = memory_of(f"{folder}/{count}", seconds)
         if not seconds:
-            memory.parts.records.upsert(memory.scope, Grain.WORKING, embedded, known.model)
-        return lambda one: memory.search(one.text, now=NOW)
+            opened.parts.records.upsert(opened.scope, Grain.WORKING, embedded, known.model)
+        return lambda one: opened.search(one.text, now=NOW)
 
     least = the_least(embedded)
     ranking(asked[0])  # the index is made once for each version of a store
@@ -172,16 +194,21 @@ def measured(count: int, folder: str) -> dict[str, float]:
     def forget_words() -> None:
         columns = lanes[0].columns
         columns.known.clear()
+        columns.lexical.terms.clear()
         for likenesses in columns.lexical.kept:
             likenesses.known.clear()
         columns.met(BALANCED.reach)
 
-    first = medians({"new words": ranking, **least}, asked[1:], forget_words)
+    anew: dict[str, Way] = {"new words": ranking, **least}
     ways = {"again": ranking, "Memory.search": memory(0), "within staleness": memory(600), **least}
     for way in ways.values():
         for question_asked in asked:
             way(question_asked)
-    return {"new words": first["new words"], **medians(ways, asked[1:], lambda: None)}
+    found = []
+    for turns in (False, True):
+        known_words = medians(ways, asked[1:], turns=turns)
+        found.append(known_words | medians(anew, asked[1:], turns=turns, start=forget_words) | known_words)
+    return found
 
 
 def main() -> None:
@@ -189,14 +216,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000])
     shown = ("new words", "again", "Memory.search", "within staleness")
-    print("| rows | product + bm25s, ms |", " | ".join(f"{name}, ms | ratio" for name in shown), "|")
-    print("|---:" * (2 + 2 * len(shown)), "|", sep="")
+    print("| rows | measured | product + bm25s, ms |", " | ".join(f"{n}, ms | ratio" for n in shown), "|")
+    print("|---:|---|---:", "|---:" * (2 * len(shown)), "|", sep="")
+    sizes = parser.parse_args().sizes
     with tempfile.TemporaryDirectory() as folder:
-        for size in parser.parse_args().sizes:
-            taken = measured(size, folder)
-            least = taken["product"] + taken["bm25s"]
-            cells = " | ".join(f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown)
-            print(f"| {size:,} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |")
+        for size in sizes:
+            for how, taken in zip(("in a row", "in turns"), measured(size, folder), strict=True):
+                least = taken["product"] + taken["bm25s"]
+                cells = " | ".join(f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown)
+                print(f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |")
+        print("\n| rows | the first search, ms | the first after a row more, ms |\n|---:|---:|---:|")
+        for size in sizes:
+            print(f"| {size:,} |", " | ".join(f"{taken:.0f}" for taken in growing(size, folder)), "|")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from varve.clock import system_clock
 from varve.context_parts import build_finder, build_reranker
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
+from varve.domain.retention import Plan
 from varve.domain.usage import Usage
 from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig, parse_workspace_config
 from varve.embedder_parts import build_embedder
@@ -142,9 +143,7 @@ class Parts:
     def config(self, workspace: str) -> WorkspaceConfig:
         """The workspace's configuration as it is stored now. Raises Rejected: it is not valid."""
         stored = self.objects.get(f"workspaces/{path_id(workspace, 'workspaceId')}/config.json")
-        config = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
-        named = "plan" in config.model_fields_set
-        return config if named else config.model_copy(update={"plan": self.settings.default_plan})
+        return _configured(stored.data if stored else b"{}", self.settings.default_plan)
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
         """The workspace's embedder, with its cache; the same one for writing and asking.
@@ -264,6 +263,12 @@ class Parts:
         from varve.adapters.aws import SecretsManager
 
         return SecretsManager().get(secret)
+
+
+@lru_cache(maxsize=1_000)
+def _configured(stored: bytes, plan: Plan) -> WorkspaceConfig:
+    config = parse_workspace_config(stored)
+    return config if "plan" in config.model_fields_set else config.model_copy(update={"plan": plan})
 
 
 def _sqs(url: str | None, variable: str) -> "SqsQueue":

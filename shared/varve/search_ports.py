@@ -1,17 +1,16 @@
 """What ranking in memory needs from the outside: stores held whole, and vectors of single words."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.record import Record, StoreName, Vector
+from varve.domain.record import Candidate, Record, StoreName, Vector
 
 if TYPE_CHECKING:  # whoever only takes a conversation in need not load what ranks
     from varve.domain.columns import Columns
     from varve.domain.lexical import Floats
-    from varve.domain.ranking import Candidate
 
 
 class CandidatesReader(Protocol):
@@ -20,7 +19,7 @@ class CandidatesReader(Protocol):
     def search(
         self, scope: Scope, grain: StoreName, *, text: str, vector: Vector, model: str, where: Filter,
         limit: int,
-    ) -> "list[Candidate]":  # fmt: skip
+    ) -> list[Candidate]:  # fmt: skip
         """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered.
 
         `model` names the model behind the vector. Raises Misconfigured: the store's is another.
@@ -38,7 +37,6 @@ class CandidatesReader(Protocol):
         """The records, and those at most `reach` places from one of them in its conversation."""
 
 
-@runtime_checkable
 class KnowsWords(Protocol):
     """An Embedder that has vectors of single words at hand, without asking anybody."""
 
@@ -48,4 +46,4 @@ class KnowsWords(Protocol):
 
 def word_embedding(embedder: object) -> "Callable[[Sequence[str]], Floats] | None":
     """The embedder's way to embed single words, where it has them at hand."""
-    return embedder.embed_words if isinstance(embedder, KnowsWords) else None
+    return getattr(embedder, "embed_words", None)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
@@ -15,7 +15,7 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.query import SearchRequest
 from varve.domain.question import asks_how_things_stand
-from varve.domain.routing import Route, route
+from varve.domain.routing import route
 from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
@@ -93,8 +93,8 @@ class Views:
         """What a question is to be answered from. Raises Rejected, Misconfigured, Retryable."""
         kept, present = self._kept.get(scope), self._parts.clock()
         if kept is None or present - kept.since >= self._parts.settings.max_staleness:
-            # Which grain a question speaks of does not depend on the zone, which is not known yet.
-            kept = self._look(scope, route(request, now, _ANY_ZONE), present)
+            far = self._parts.settings.s3_location is not None
+            kept = self._look_far(scope, request, now, present) if far else self._look_here(scope, present)
             self._keep(scope, kept)
         return kept
 
@@ -110,7 +110,16 @@ class Views:
                 self._kept.pop(scope, None)
         return answer(self.of(scope, request, now))
 
-    def _look(self, scope: Scope, way: Route, present: datetime) -> View:
+    def _look_here(self, scope: Scope, present: datetime) -> View:
+        """In a directory: nothing is worth a thread, and what a question does not need is not read."""
+        parts = self._parts
+        reader, triples = parts.records.at(scope), partial(parts.graph.triples, scope)
+        return View(parts.config(scope.workspace), reader, Ledger(parts.objects), present, triples)
+
+    def _look_far(self, scope: Scope, request: SearchRequest, now: datetime, present: datetime) -> View:
+        """On S3: all that the question may need is asked for at once."""
+        # Which grain a question speaks of does not depend on the zone, which is not known yet.
+        way = route(request, now, _ANY_ZONE)
         records = self._parts.records
         ledger = _LedgerSeen(self._parts.objects, scope, self._pool)
         if way.asked in SUMMARY_GRAINS:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -10,18 +13,26 @@ from typing import Protocol
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.moto_process import PROJECT
 from varve.adapters import lance_columns
+from varve.adapters.column_cache import ColumnCache
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance import LanceRecords
-from varve.adapters.lance_columns import ColumnCache
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
 from varve.domain.columns import columns_of
 from varve.domain.errors import Misconfigured
 from varve.domain.query import Filter
+from varve.domain.question import read_question
+from varve.domain.ranking import Lane, rank
 from varve.domain.record import MemoryType, Record
+from varve.domain.signals import Sought
+from varve.domain.strategies import BALANCED
 from varve.ports import MemoryReader, MemoryWriter
 
 MODEL, WORKING, ANY = WordEmbedder.model, Grain.WORKING, Filter()
@@ -65,7 +76,7 @@ def put(records: Records, *made: Record) -> None:
 def test_columns_are_the_records_themselves(opened: Opener) -> None:
     put(opened(), *SAID, ALONE)
     held = opened().columns(ACME, WORKING, model=MODEL)
-    expected = columns_of(sorted(embedded(*SAID, ALONE), key=lambda e: e.record.id))
+    expected = columns_of(embedded(*SAID, ALONE))
     assert held is not None
     assert list(held.ids) == list(expected.ids)
     assert list(held.contents) == list(expected.contents)
@@ -75,20 +86,11 @@ def test_columns_are_the_records_themselves(opened: Opener) -> None:
     assert held.positions.tolist() == expected.positions.tolist()
     assert held.importances.tolist() == pytest.approx(expected.importances.tolist())
     for row in range(len(held)):
-        for column in ("conversations", "users", "speakers"):
+        for column in ("periods", "conversations", "users", "speakers"):
             assert getattr(held, column).name(row) == getattr(expected, column).name(row)
     assert np.abs(held.vectors - expected.vectors).max() < 2e-3, "vectors are stored as float16"
     assert np.linalg.norm(held.vectors, axis=1).tolist() == pytest.approx([1.0] * len(held))
     assert held.places.of.tolist() == expected.places.of.tolist()
-
-
-def test_a_row_makes_its_record_whole(opened: Opener) -> None:
-    put(opened(), *SAID, ALONE)
-    held = opened().columns(ACME, WORKING, model=MODEL)
-    assert held is not None
-    known = {record.id: record for record in [*SAID, ALONE]}
-    assert held.records([3, 0, len(held) - 1]) == [known[held.ids[row]] for row in (3, 0, len(held) - 1)]
-    assert held.records([]) == []
 
 
 def test_columns_are_of_the_newest_version(opened: Opener) -> None:
@@ -122,6 +124,81 @@ def test_a_store_that_grew_is_found_by_all_its_words(opened: Opener) -> None:
         assert dict(zip(held.ids, held.telling_time, strict=True)) == dict(
             zip(fresh.ids, fresh.telling_time, strict=True)
         )
+
+
+def test_a_store_that_did_not_change_is_not_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = LanceRecords(str(tmp_path), local_objects(tmp_path))
+    put(records, *SAID)
+    held = records.columns(ACME, WORKING, model=MODEL)
+    for name in ("checkout_latest", "search", "count_rows", "to_arrow"):
+        monkeypatch.setattr(LanceTable, name, None)
+    assert records.columns(ACME, WORKING, model=MODEL) is held
+    assert records.columns(ACME, Grain.DAILY, model=MODEL) is not None
+
+
+WRITER = """
+import sys
+from tests.contract.test_columns import directory, put, SAID, Path
+put(directory(Path(sys.argv[1]))(), *SAID[: int(sys.argv[2])])
+"""
+
+
+def test_what_another_process_wrote_is_found_by_the_next_search(tmp_path: Path) -> None:
+    reader, here = directory(tmp_path)(), {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
+    for count in (1, 2):
+        subprocess.run([sys.executable, "-c", WRITER, str(tmp_path), str(count)], check=True, env=here)
+        held = reader.columns(ACME, WORKING, model=MODEL)
+        assert held is not None
+        assert len(held) == count
+
+
+Change = tuple[str, int, str]
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["said", "said anew", "forgotten"]),
+        st.integers(0, 9),
+        st.sampled_from(["tea in May", "¿dónde?", "the router E-4711 is down again", "I moved to Lisbon"]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(CHANGES)
+def test_a_reader_that_followed_all_changes_ranks_as_one_that_reads_the_store_anew(
+    changes: list[Change],
+) -> None:
+    with tempfile.TemporaryDirectory() as root:
+        store = directory(Path(root))
+        writer, reader = store(), store()
+        for kind, number, words in changes:
+            record = replace(SAID[number], content=words, position=number + (kind == "said anew"))
+            if kind == "forgotten":
+                writer.delete(ACME, WORKING, [record.id])
+            else:
+                put(writer, record)
+            assert ranked(reader) == ranked(store())
+
+
+def ranked(records: Records) -> list[tuple[str, float]]:
+    """A question's answers, the scores to five digits: sums are summed in another order."""
+    held = records.columns(ACME, WORKING, model=MODEL)
+    assert held is not None
+    question = read_question("when did Dana say that the router was down in Lisbon?")
+    (vector,) = WordEmbedder().embed([question.text])
+    found = rank(
+        Sought(question, vector, vector),
+        [Lane(WORKING, held)],
+        ANY,
+        MORNING,
+        BALANCED,
+        limit=20,
+        explain=True,
+    )
+    return sorted((item.id, round(item.score, 5)) for item in found)
 
 
 def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:

@@ -42,3 +42,11 @@ def test_a_function_loads_no_heavy_library_before_it_calls_one(function: str) ->
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
+    ranking = ("Stemmer", "varve.domain.columns", "varve.domain.lexical", "varve.domain.ranking")
+    script = f"import sys, varve.adapters.lance; print([name for name in {ranking} if name in sys.modules])"
+    here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
+    assert run.stdout.strip() == "[]"

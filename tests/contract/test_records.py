@@ -23,8 +23,7 @@ from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store, Vector
+from varve.domain.record import Candidate, EmbeddedRecord, MemoryType, Record, Store, Vector
 from varve.ports import MemoryReader, MemoryWriter
 
 DIMENSIONS = 8

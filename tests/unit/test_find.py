@@ -102,7 +102,7 @@ def test_explain_adds_every_part_and_only_then() -> None:
     assert set(plain.to_dict()["why"]) == four
     assert set(explained.to_dict()["why"]) == {*four, "parts"}
     assert explained.why.parts is not None
-    assert {"turn", "window", "cosine", "session", "speaker", "recency"} <= set(explained.why.parts)
+    assert {"turn", "kin", "cosine", "session", "speaker", "recency"} <= set(explained.why.parts)
 
 
 def test_words_that_mean_alike_are_met_where_the_embedder_knows_words() -> None:

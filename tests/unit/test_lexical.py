@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from varve.domain.indexing import index_texts
 from varve.domain.lexical import (
     K1,
     B,
     fold,
     idf,
-    index_texts,
     is_spanish,
     parts,
     question_forms,

@@ -17,10 +17,10 @@ from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
 from varve.domain.columns import Columns, columns_of, microseconds
-from varve.domain.nearness import recency
+from varve.domain.nearness import fresh, recency
 from varve.domain.query import Filter
 from varve.domain.question import read_question
-from varve.domain.ranking import Lane, Ranked, rank, records_of, without_repeats
+from varve.domain.ranking import Lane, Ranked, rank, without_repeats
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.signals import Sought, signals
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
@@ -260,8 +260,8 @@ def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after
     for lasting, least in ((True, 0.5), (False, 0.2)):
         question = read_question("where was Dana living?", *month, lasting=lasting)
         found = signals(Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED)
-        before, after = found.values["date"]
-        assert before > least > after
+        near = dict(zip(columns.ids, found.values["date"], strict=True))
+        assert near["before"] > least > near["after"]
 
 
 def test_the_newer_of_two_facts_that_cannot_both_hold_comes_first() -> None:
@@ -291,13 +291,6 @@ def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> Non
     found = ranking(many, "tea 7", limit=5)
     assert 5 <= len(found) < 300
     assert found[0].content == "tea 7"
-
-
-def test_records_are_made_for_what_was_ranked_in_its_order() -> None:
-    records = said("I paint.", "I cook.", "I sing.")
-    found = ranking(records, "who cooks?")
-    assert [record.id for record in records_of(found)] == names(found)
-    assert records_of([]) == []
 
 
 def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
@@ -346,3 +339,14 @@ def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
     columns = columns_of(embedded(first, again))
     both = [Ranked(columns, row, Grain.WORKING, 0.5) for row in (0, 1)]
     assert names(without_repeats(both)) == ["f1"]
+
+
+@given(
+    st.lists(st.integers(-400, 400), min_size=1, max_size=8), st.integers(-500, 5_000), st.floats(0.5, 9_000)
+)
+def test_recency_from_what_is_kept_is_recency(days: list[int], later: int, half_life: float) -> None:
+    records = [a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=d)) for i, d in enumerate(days)]
+    columns, present = columns_of(embedded(*records)), MORNING + timedelta(days=later)
+    expected = recency(columns.event_times, present, half_life)
+    for _ in range(2):
+        assert fresh(columns, present, half_life).tolist() == pytest.approx(expected.tolist(), abs=1e-5)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varve.domain.calendar import Grain
+from varve.domain.timephrases import _HINT, hints_at_time
 from varve.domain.timewords import TimeWords, understand
 
 UTC_ZONE = ZoneInfo("UTC")
@@ -379,3 +380,14 @@ def test_never_raises_and_is_deterministic(text: str, now: datetime, zone: str) 
         assert found.phrase in text
         assert found.rest
         assert found.grain in Grain
+
+
+WORDS = st.sampled_from([
+    "yesterday", "ayer", "Q3", "2026", "x2026", "1999y", "segunda-feira", "feira", "lunes", "mar.",
+    "hier,", "aujourd'hui", "may", "two", "semanas", "sowohl", "Dienstag", "(ontem)",
+])  # fmt: skip
+
+
+@given(st.lists(WORDS | st.text(max_size=6), max_size=8).map(" ".join))
+def test_words_one_by_one_hint_at_time_where_the_whole_text_does(text: str) -> None:
+    assert hints_at_time(text) == bool(_HINT.search(text))

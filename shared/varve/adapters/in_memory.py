@@ -17,8 +17,7 @@ from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
 from varve.transfer_ports import Embed

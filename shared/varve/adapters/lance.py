@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.lance_columns import ColumnCache, ReadsColumns, unit_vectors
+from varve.adapters.column_cache import ColumnCache
+from varve.adapters.lance_candidates import best, united
 from varve.adapters.lance_purge import delete_ids
 from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables, remake
@@ -17,14 +16,18 @@ from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lance_vectors import nearest
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
+from varve.adapters.standing import Standing
 from varve.adapters.transfers import Transfers
+from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model, require_vectors
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.ranking import Candidate
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.ports import Objects
+
+if TYPE_CHECKING:  # a writer need not load what ranks
+    from varve.domain.columns import Columns
 
 with without_rest_client():
     import lancedb
@@ -38,18 +41,23 @@ CACHE_BYTES = 32 * 1024 * 1024
 AHEAD = 20
 """Rows that the vector lane takes more than it wants, to see whether equals were cut off at the end."""
 
+FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""At files that are damaged LanceDB raises nearly anything, and so does who reads their rows."""
+
 T = TypeVar("T")
 
 
 Open = Callable[[Scope, StoreName], Table | None]
 """The table of a store, or None where nothing has been written yet."""
+Stand = Callable[[Scope, StoreName], Standing]
+"""Where a store stands."""
 
 
-class LanceReader(ReadsColumns):
-    """MemoryReader over `vectordb/{workspace}/{agent}/{grain}/`, as `opened`; `newest` where that fails."""
+class LanceReader:
+    """MemoryReader over `vectordb/{workspace}/{agent}/{grain}/` as it stands; `newest` where that fails."""
 
-    def __init__(self, opened: Open, newest: Open, columns: ColumnCache) -> None:
-        self._opened, self._newest, self._columns = opened, newest, columns
+    def __init__(self, stand: Stand, newest: Open, columns: ColumnCache) -> None:
+        self._stand, self._newest, self._columns = stand, newest, columns
 
     def at(self, scope: Scope) -> "LanceReader":  # noqa: ARG002 - a view stays where it is
         return self
@@ -71,12 +79,43 @@ class LanceReader(ReadsColumns):
             by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
             near = nearest(table, vector, limit + AHEAD, where).select([*columns, "_distance"])
             worded = filtered(by_keyword, where).select([*columns, "_score"])
-            nearer = _best(near, limit, limit + AHEAD, "_distance", "ascending")
-            better = _best(worded, limit, 2 * limit, "_score", "descending")
+            nearer = best(near, limit, limit + AHEAD, "_distance", "ascending")
+            better = best(worded, limit, 2 * limit, "_score", "descending")
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            return _united(nearer, better, vector)
+            return united(nearer, better, vector)
 
         return self._read(scope, grain, run, [])
+
+    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Columns | None":
+        standing = self._stand(scope, grain)
+        nothing: Columns | None = self._columns.nothing
+        try:
+            stands = standing.version()
+        except FOREIGN as error:
+            raise _failed(f"{scope}/{grain}", error) from error
+        if stands is None:
+            return nothing
+        version = (stands, model)  # the model is that of the rows: asked for once
+        known = self._columns.get(scope, grain, version)
+        if known is not None:
+            return known
+        from varve.adapters.lance_columns import whole
+
+        def run(table: Table) -> "Columns | None":
+            read = whole(table, f"{scope}/{grain}", model, self._columns.newest(scope, grain))
+            if read is not None:
+                self._columns.put(scope, grain, version, read)
+            return read
+
+        return self._run(scope, grain, standing, run, nothing)
+
+    def around(
+        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+    ) -> "Columns":
+        from varve.adapters.lance_columns import around
+
+        nothing = self._columns.nothing
+        return self._read(scope, grain, lambda table: around(table, records, reach, where), nothing)
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         def run(table: Table) -> list[Record]:
@@ -125,16 +164,27 @@ class LanceReader(ReadsColumns):
     def _read(
         self, scope: Scope, grain: StoreName, run: Callable[[Table], T], nothing: T, since: int = 0
     ) -> T:
-        """Run on the newest version; where it vanished or is too old, once more on the then newest."""
+        return self._run(scope, grain, self._stand(scope, grain), run, nothing, since)
+
+    def _run(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        standing: Standing,
+        run: Callable[[Table], T],
+        nothing: T,
+        since: int = 0,
+    ) -> T:
+        """Run where the store stands; where that vanished or is too old, once more on the newest version."""
 
         def read(table: Table | None) -> T:
-            if (0 if table is None else table.version) < since:
+            if since and (0 if table is None else table.version) < since:
                 raise RuntimeError(f"older than version {since}, which has been written")
             return nothing if table is None else run(table)
 
         with _translated(f"{scope}/{grain}"):
             try:
-                return read(self._opened(scope, grain))
+                return read(standing.table())
             except (RuntimeError, OSError, ValueError):
                 return read(self._newest(scope, grain))
 
@@ -159,7 +209,7 @@ class LanceRecords(LanceReader):
             self._stores = ReplicatedTables(root, transfers, direct, session, upkeep, caching)
         else:
             self._stores = DirectTables(root, objects, session, upkeep)
-        super().__init__(self._stores.newest, self._stores.newest, ColumnCache())
+        super().__init__(self._stores.standing, self._stores.newest, ColumnCache())
 
     @property
     def newest(self) -> Open:
@@ -170,12 +220,13 @@ class LanceRecords(LanceReader):
         if isinstance(self._stores, DirectTables):
             return self
         with _translated(str(scope)):
-            openers = self._stores.at(scope)
+            standing = self._stores.at(scope)
 
-        def opened(asked: Scope, grain: StoreName) -> Table | None:
-            return openers[grain]() if asked == scope and grain in openers else self._newest(asked, grain)
+        def stand(asked: Scope, grain: StoreName) -> Standing:
+            here = asked == scope and grain in standing
+            return standing[grain] if here else self._stores.standing(asked, grain)
 
-        return LanceReader(opened, self._newest, self._columns)
+        return LanceReader(stand, self._newest, self._columns)
 
     def upsert(
         self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
@@ -230,34 +281,14 @@ def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     return [found[id_] for id_ in ids if id_ in found]
 
 
-def _best(query: Any, limit: int, asked: int, column: str, order: str) -> pa.Table:
-    """The first `limit` rows; of equals at the end those with the least ids, where LanceDB takes any."""
-    while True:
-        rows = query.limit(asked).to_arrow().sort_by([(column, order), ("id", "ascending")])
-        if len(rows) < asked or rows[column][limit - 1] != rows[column][-1]:
-            return rows.slice(0, limit)
-        asked *= 2
-
-
-def _united(near: pa.Table, worded: pa.Table, vector: Vector) -> list[Candidate]:
-    """Both lanes' rows once each, with the exact cosine for all of them."""
-    keyword = dict(zip(worded["id"].to_pylist(), worded["_score"].to_pylist(), strict=True))
-    rows = pa.concat_tables([near.drop_columns(["_distance"]), worded.drop_columns(["_score"])])
-    places = {id_: place for place, id_ in reversed(list(enumerate(rows["id"].to_pylist())))}
-    rows = rows.take(pa.array(sorted(places.values()), pa.int64()))
-    cosines = (unit_vectors(rows["vector"]) @ (vector / np.linalg.norm(vector))).tolist()
-    # Vectors as Python's numbers would take longer than the search.
-    records = map(to_record, rows.drop_columns(["vector"]).to_pylist())
-    return [Candidate(r, c, keyword.get(r.id, 0.0)) for r, c in zip(records, cosines, strict=True)]
-
-
 @contextmanager
 def _translated(store: str) -> Iterator[None]:
-    """LanceDB's errors in our words: whatever it could not read or commit may succeed later.
-
-    At files that are damaged it raises nearly anything, and so does who reads their rows.
-    """
+    """LanceDB's errors in our words: whatever it could not read or commit may succeed later."""
     try:
         yield
-    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise Retryable(f"store {store}: {type(error).__name__} in LanceDB") from error
+    except FOREIGN as error:
+        raise _failed(store, error) from error
+
+
+def _failed(store: str, error: Exception) -> Retryable:
+    return Retryable(f"store {store}: {type(error).__name__} in LanceDB")

@@ -89,6 +89,16 @@ def model_of(table: Table) -> str:
     return str(metadata.get(_MODEL_KEY, b"unknown:0"), "utf-8")
 
 
+def unit_vectors(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The stored vectors, float16, as float32 at unit length."""
+    dimensions = column.type.list_size
+    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+    unit: np.ndarray[Any, np.dtype[np.float32]] = flat.reshape(-1, dimensions)
+    lengths = np.sqrt(np.einsum("nd,nd->n", unit, unit))
+    unit /= np.maximum(lengths, np.float32(1e-9))[:, None]
+    return unit
+
+
 def condition(where: Filter) -> Expr | None:
     """The filter as an expression over values; nothing of it is ever pasted into a string of SQL."""
     terms = []

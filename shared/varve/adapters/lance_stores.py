@@ -1,19 +1,21 @@
 """Record stores as a whole: read out with their vectors, and put under another embedding model."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from varve.adapters.column_cache import ColumnCache
 from varve.adapters.lance import LanceReader, Open
-from varve.adapters.lance_columns import ColumnCache
 from varve.adapters.lance_rows import model_of, schema_for, to_record
 from varve.adapters.lance_tables import require_index, store_prefix
 from varve.adapters.lance_upkeep import look
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replica import Replica
+from varve.adapters.standing import Standing
 from varve.adapters.transfers import Transfers, Vanished
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Retryable
@@ -38,7 +40,7 @@ class LanceStores(LanceReader):
     """
 
     def __init__(self, newest: Open, objects: Objects, directory: Path) -> None:
-        super().__init__(newest, newest, ColumnCache())
+        super().__init__(lambda *store: Standing.of(partial(newest, *store)), newest, ColumnCache())
         self._objects, self._directory = objects, directory
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:

@@ -7,12 +7,14 @@ from time import sleep
 from typing import Any
 from uuid import uuid4
 
+from varve.adapters.lance_files import VERSIONS
 from varve.adapters.lance_purge import delete_orphans, leave_one_version
 from varve.adapters.lance_rows import schema_for
 from varve.adapters.lance_upkeep import Upkeep, prune
 from varve.adapters.lance_vectors import drop_vector_index, make_vector_index, vector_index_due
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replica import TABLE
+from varve.adapters.standing import Standing, Watch
 from varve.adapters.transfers import Transfers
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -98,6 +100,15 @@ class DirectTables:
         self._session, self._upkeep, self._transfers = session, upkeep, transfers
         self._tables: dict[tuple[Scope, StoreName], Table] = {}
         self._indexed: set[tuple[Scope, StoreName]] = set()
+        self._watch = Watch()
+
+    def standing(self, scope: Scope, grain: StoreName) -> Standing:
+        """The store, to be read at its newest version. In a directory nothing is opened to tell which."""
+        newest = partial(self.newest, scope, grain)
+        if self._transfers is not None:
+            return Standing.of(newest)
+        folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
+        return Standing(newest, partial(self._watch.newest, folder))
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""

@@ -112,9 +112,14 @@ class LocalObjects(ObstoreObjects):
         return LocalStore(self._root, mkdir=True)
 
     def get(self, key: str) -> StoredObject | None:
-        stored = super().get(key) if self._root.is_dir() else None
+        with _translated(key):
+            try:
+                with open(f"{self._root}/{key}", "rb") as file:  # noqa: PTH123 - each search asks for a file
+                    data = file.read()
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                return None
         # The file system's own tag is inode, time and size, which a coarse clock can make equal.
-        return stored and StoredObject(stored.data, hashlib.sha256(stored.data).hexdigest())
+        return StoredObject(data, hashlib.sha256(data).hexdigest())
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
         return super().part(key, start, length) if self._root.is_dir() else None
@@ -203,7 +208,7 @@ def _translated(key: str) -> Iterator[None]:
     """obstore's errors in our words: permission is the operator's business, the rest may pass."""
     try:
         yield
-    except (PermissionDeniedError, UnauthenticatedError) as error:
+    except (PermissionDeniedError, PermissionError, UnauthenticatedError) as error:
         raise Misconfigured(f"store: no permission for {key}") from error
     except (BaseError, OSError) as error:
         raise Retryable(f"store: {type(error).__name__} at {key}") from error

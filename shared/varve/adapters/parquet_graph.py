@@ -28,9 +28,14 @@ class ParquetGraph:
         self._objects = objects
         self._lock = Lock()
         self._opened: tuple[Scope, str | None, GraphTable] | None = None
+        self._read: tuple[GraphTable, list[Triple]] | None = None
 
     def triples(self, scope: Scope) -> list[Triple]:
-        return self.open(scope).triples()
+        table = self.open(scope)
+        with self._lock:
+            if self._read is None or self._read[0] is not table:
+                self._read = (table, table.triples())
+            return [*self._read[1]]
 
     def open(self, scope: Scope) -> "GraphTable":
         """The agent's table as it is stored now: one GET, and no loading where nothing has changed.

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import gettempdir
@@ -35,6 +35,7 @@ from varve.adapters.lance_upkeep import Upkeep, look, prune
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.packs import pack_name, unpack
 from varve.adapters.replica import Listing, Replica
+from varve.adapters.standing import Standing
 from varve.adapters.transfers import Transfers, Vanished
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
@@ -43,8 +44,6 @@ from varve.domain.record import StoreName, Written
 
 with without_rest_client():
     from lancedb.table import Table
-
-Opener = Callable[[], Table | None]
 
 TRIES, LONGEST_WAIT_SECONDS = 40, 0.5
 CONFIRM_AFTER_SECONDS = 45.0
@@ -88,10 +87,14 @@ class ReplicatedTables:
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
-        return self._refreshed(scope, [grain], store_prefix(scope, grain))[grain]()
+        return self._refreshed(scope, [grain], store_prefix(scope, grain))[grain].table()
 
-    def at(self, scope: Scope) -> dict[StoreName, Opener]:
-        """What opens each of an agent's tables, all as of one listing."""
+    def standing(self, scope: Scope, grain: StoreName) -> Standing:
+        """The store, to be read at its newest version."""
+        return Standing.of(partial(self.newest, scope, grain))
+
+    def at(self, scope: Scope) -> dict[StoreName, Standing]:
+        """Each of an agent's stores, all as of one listing."""
         return self._refreshed(scope, list(Grain), agent_prefix(scope))
 
     def write(
@@ -121,7 +124,7 @@ class ReplicatedTables:
 
     # ---- reading
 
-    def _refreshed(self, scope: Scope, grains: Sequence[StoreName], prefix: str) -> dict[StoreName, Opener]:
+    def _refreshed(self, scope: Scope, grains: Sequence[StoreName], prefix: str) -> dict[StoreName, Standing]:
         for _ in range(TRIES):
             replicas = {grain: self._replica(scope, grain) for grain in grains}
             with ExitStack() as locks, suppress(Vanished):  # pruned between the listing and the fetch
@@ -130,10 +133,10 @@ class ReplicatedTables:
                 small = self._pulled(replicas, prefix)
                 locks.close()
                 self._evict()
-                return {grain: small.get(grain) or self._left_on_s3(scope, grain) for grain in grains}
+                return {grain: small.get(grain) or self._direct.standing(scope, grain) for grain in grains}
         raise Retryable(f"{prefix}: files vanish faster than they can be read")
 
-    def _pulled(self, replicas: Mapping[StoreName, Replica], prefix: str) -> dict[StoreName, Opener]:
+    def _pulled(self, replicas: Mapping[StoreName, Replica], prefix: str) -> dict[StoreName, Standing]:
         """Bring those up to date that may have a replica, in as few round trips as it takes."""
         packs, taken = self._asked_for_packs(replicas), monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
@@ -177,9 +180,6 @@ class ReplicatedTables:
                 replica.fetched(files)
         for replica, listing in pairs:
             replica.settle(listing)
-
-    def _left_on_s3(self, scope: Scope, grain: StoreName) -> Opener:
-        return cache(partial(self._direct.newest, scope, grain))
 
     # ---- writing
 
@@ -262,8 +262,8 @@ class ReplicatedTables:
                     replica.lock.release()
 
 
-def _standing(table: Table | None) -> Opener:
-    return lambda: table
+def _standing(table: Table | None) -> Standing:
+    return Standing.of(lambda: table)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """All records of one store at one version, held as columns, and what searching them needs but once."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.lexical import Floats, Ints, Lexical, index_texts, words
+from varve.domain.indexing import index_texts
+from varve.domain.lexical import Floats, Ints, Lexical, words
 from varve.domain.occurrences import Met
 from varve.domain.places import Places, places_of
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.record import EmbeddedRecord, MemoryType
 from varve.domain.stopwords import STOP_WORDS
 
 Bools = npt.NDArray[np.bool_]
@@ -25,6 +26,8 @@ MAX_ROWS = 50_000
 
 docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
 """
+
+EVERYTHING = Filter()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTHS = (
@@ -64,14 +67,16 @@ class Codes:
 class Columns:
     """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
 
-    `records` makes the Records of some rows, so that only those that may be shown are ever
-    made; `known` keeps what was worked out for a reach.
+    Rows stand conversation by conversation, each in order of position and id; those without one are last.
+    The columns are all that a result shows. `known` keeps what was worked out for a reach, `faded` for a
+    half-life.
     """
 
     ids: Sequence[str]
     contents: Sequence[str]
     sources: Sequence[Sequence[str]]
     types: npt.NDArray[np.int8]
+    periods: Codes
     conversations: Codes
     users: Codes
     speakers: Codes
@@ -79,11 +84,15 @@ class Columns:
     event_times: Times
     importances: Floats
     vectors: Floats
-    records: Callable[[Sequence[int]], list[Record]]
     known: dict[int, Met] = field(default_factory=dict, repr=False)
+    faded: dict[float, Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def count(self, where: Filter) -> int:
+        """How many rows the filter lets through."""
+        return len(self) if where == EVERYTHING else int(np.count_nonzero(self.admitted(where)))
 
     def admitted(self, where: Filter) -> Bools:
         """Which rows the filter lets through."""
@@ -115,6 +124,11 @@ class Columns:
         """The rows' places."""
         speakers = np.where(self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1))
         return places_of(self.conversations.of, self.positions, speakers)
+
+    @cached_property
+    def newest(self) -> int:
+        """The newest event time; 0 where there are no rows."""
+        return int(self.event_times.max()) if len(self) else 0
 
     @cached_property
     def voices(self) -> Mapping[str, frozenset[int]]:
@@ -150,8 +164,12 @@ class Columns:
     @cached_property
     def asking(self) -> Floats:
         """1 for each place where a question is asked."""
-        marks = np.fromiter(("?" in text for text in self.contents), np.float32, len(self))
-        return self.places.best(marks)
+        return self.places.best(self.questions)
+
+    @cached_property
+    def questions(self) -> Floats:
+        """1 for each row that asks a question."""
+        return ask(self.contents)
 
     @cached_property
     def telling_time(self) -> Floats:
@@ -164,20 +182,41 @@ def tell_a_time(texts: Sequence[str]) -> Floats:
     return np.fromiter((TIME_EXPRESSION.search(text) is not None for text in texts), np.float32, len(texts))
 
 
+def ask(texts: Sequence[str]) -> Floats:
+    """1 for each text that asks a question."""
+    return np.fromiter(("?" in text for text in texts), np.float32, len(texts))
+
+
 def grown(before: Columns, after: Columns) -> Columns:
-    """`after`, whose first rows have the texts of `before` in their order, with what was read in those."""
-    new = after.contents[len(before) :]
+    """`after`, with what was read in the texts of `before`, where all of these are still there."""
+    row_of = dict(zip(after.ids, range(len(after)), strict=True))
+    rows = [row_of.get(id_, -1) for id_ in before.ids]
+    if not all(
+        row >= 0 and after.contents[row] == text for row, text in zip(rows, before.contents, strict=True)
+    ):
+        return after
+    kept = np.array(rows, np.intp)
+    gaps = np.delete(np.arange(len(after)), kept)
+    new = [after.contents[row] for row in gaps.tolist()]
     known = vars(before)  # a cached property that was asked for stands there
     if "lexical" in known and len(before):
-        vars(after)["lexical"] = index_texts(new, before.lexical)
-    if "telling_time" in known:
-        vars(after)["telling_time"] = np.concatenate((before.telling_time, tell_a_time(new)))
+        vars(after)["lexical"] = index_texts(new, before.lexical, kept)
+    for name, read in (("telling_time", tell_a_time), ("questions", ask)):
+        if name in known:
+            marks = np.empty(len(after), np.float32)
+            marks[kept], marks[gaps] = known[name], read(new)
+            vars(after)[name] = marks
     return after
 
 
 def microseconds(moment: datetime) -> int:
     """Microseconds since 1970."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(since_1970: int) -> datetime:
+    """The instant, of microseconds."""
+    return _EPOCH + timedelta(microseconds=since_1970)
 
 
 def coded(values: Sequence[str | None]) -> Codes:
@@ -189,7 +228,7 @@ def coded(values: Sequence[str | None]) -> Codes:
 
 def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
     """The records as columns."""
-    given = list(embedded)
+    given = sorted(embedded, key=_place)
     records = [one.record for one in given]
     vectors = np.array([one.vector for one in given], np.float32) if given else np.zeros((0, 1), np.float32)
     return Columns(
@@ -197,6 +236,7 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         contents=[record.content for record in records],
         sources=[record.source_ids for record in records],
         types=np.array([TYPES.index(record.memory_type) for record in records], np.int8),
+        periods=coded([record.period for record in records]),
         conversations=coded([record.conversation_id for record in records]),
         users=coded([record.user_id for record in records]),
         speakers=coded([record.about for record in records]),
@@ -204,5 +244,9 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         event_times=np.array([microseconds(record.event_time) for record in records], np.int64),
         importances=np.array([record.importance for record in records], np.float32),
         vectors=vectors,
-        records=lambda rows: [records[row] for row in rows],
     )
+
+
+def _place(one: EmbeddedRecord) -> tuple[bool, str, int, str]:
+    record = one.record
+    return record.conversation_id is None, record.conversation_id or "", record.position, record.id

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from varve.domain.lexical import Floats
 from varve.domain.record import Vector
@@ -17,7 +18,10 @@ _WORD = re.compile(r"\w+")
 
 
 def mmr(
-    relevance: Sequence[float], vectors: Sequence[Vector] | Floats, limit: int, balance: float = BALANCE
+    relevance: Sequence[float] | npt.NDArray[np.float64],
+    vectors: Sequence[Vector] | Floats,
+    limit: int,
+    balance: float = BALANCE,
 ) -> list[int]:
     """The indices of at most `limit` items, in the order in which they are worth reading.
 
@@ -30,15 +34,14 @@ def mmr(
         raise ValueError(f"{len(relevance)} relevances, {len(vectors)} vectors")
     if not len(relevance):
         return []
-    worth = balance * np.asarray(relevance, dtype=np.float64)
     matrix = np.asarray(vectors, dtype=np.float32)
-    cost = (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(np.float64)
-    paid = np.zeros(len(worth))
+    worth = balance * np.asarray(relevance, dtype=np.float64)
+    beside = worth - (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(np.float64)
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
-        best = int((worth - paid).argmax())
+        best = int(worth.argmax())
         chosen.append(best)
-        np.maximum(paid, cost[best], out=paid)
+        np.minimum(worth, beside[best], out=worth)  # the largest cosine leaves the least
         worth[best] = -np.inf
     return chosen
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
+from varve.domain.stopwords import ENGLISH, SPANISH, STOP_WORDS
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
@@ -72,10 +72,12 @@ def is_spanish(found: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a question: its form, and the codes that it may have in a store's vocabulary."""
+    """A word of a question: its form, the codes that it may have in a store's vocabulary, and how many of
+    the texts hold it."""
 
     form: str
     codes: tuple[int, ...]
+    frequency: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class Lexical:
     """The inverted index of some texts.
 
     `codes` numbers the stems; the texts that hold stem `c` are `rows[starts[c]:starts[c + 1]]`,
-    ascending, with how often each does in `counts`. `lengths` are the texts' words without stop words;
+    each once, with how often each does in `counts`. `lengths` are the texts' words without stop words;
     `addressing` is how much of a text speaks of the listener, in [0, 1]. `forms` has one or more words
     as they were written for each stem.
     """
@@ -95,6 +97,7 @@ class Lexical:
     lengths: Floats
     addressing: Floats
     forms: Mapping[str, int] = field(repr=False)
+    terms: dict[str, Term] = field(default_factory=dict, repr=False)
     kept: list["Likenesses"] = field(default_factory=list, repr=False)
     earlier: Sequence["Likenesses"] = field(default=(), repr=False)
 
@@ -116,8 +119,15 @@ class Lexical:
 
     def term(self, form: str) -> Term:
         """The folded word as this vocabulary has it."""
-        known = (self.codes.get(stem) for stem in stems(form))
-        return Term(form, tuple(code for code in known if code is not None))
+        known = self.terms.get(form)
+        if known is None:
+            found = (self.codes.get(stem) for stem in stems(form))
+            codes = tuple(code for code in found if code is not None)
+            held = sum(int(self.starts[code + 1] - self.starts[code]) for code in codes)
+            if len(self.terms) >= MOST_KNOWN:
+                self.terms.clear()
+            known = self.terms[form] = Term(form, codes, held)
+        return known
 
     def postings(self, codes: Sequence[int]) -> tuple[Ints, Floats]:
         """The rows that hold any of the stems, and how often; a row may come once for each stem."""
@@ -127,10 +137,6 @@ class Lexical:
         if not spans:
             return self.rows[:0], self.counts[:0]
         return np.concatenate([self.rows[s] for s in spans]), np.concatenate([self.counts[s] for s in spans])
-
-    def frequency(self, term: Term) -> int:
-        """How many texts hold the term."""
-        return sum(int(self.starts[code + 1] - self.starts[code]) for code in term.codes)
 
     def likenesses(self, embed: WordVectors) -> "Likenesses":
         """How alike the stems are. Made once for each index and kept with it."""
@@ -169,88 +175,6 @@ class Likenesses:
                 near = np.flatnonzero(cosines > least).astype(np.int32)
                 self.known[form, least] = (near, cosines[near])
         return [self.known[form, least] for form in forms]
-
-
-def index_texts(texts: Sequence[str], before: Lexical | None = None) -> Lexical:
-    """The index of the texts, by their places in the sequence, as if they followed those indexed `before`."""
-    if before is None:
-        return _indexed(texts, _Reader({}, {}))
-    added = _indexed(texts, _Reader(dict(before.codes), dict(before.forms)))
-    old = np.diff(before.starts, append=np.full(len(added.codes) - len(before.codes), before.starts[-1]))
-    new = np.diff(added.starts)
-    starts = np.concatenate(([0], np.cumsum(old + new)))
-    rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    known = np.arange(len(before.rows)) + np.repeat(starts[:-1] - np.cumsum(old) + old, old)
-    others = np.arange(len(added.rows)) + np.repeat(starts[:-1] + old - np.cumsum(new) + new, new)
-    rows[known], counts[known] = before.rows, before.counts
-    rows[others], counts[others] = added.rows + np.int32(before.size), added.counts
-    return Lexical(
-        codes=added.codes,
-        starts=starts,
-        rows=rows,
-        counts=counts,
-        lengths=np.concatenate((before.lengths, added.lengths)),
-        addressing=np.concatenate((before.addressing, added.addressing)),
-        forms=added.forms,
-        kept=[],
-        earlier=list(before.kept),
-    )
-
-
-def _indexed(texts: Sequence[str], reader: "_Reader") -> Lexical:
-    lists = [reader.read(text) for text in texts]
-    lengths = np.fromiter(map(len, lists), np.float32, len(lists))
-    row_of = np.repeat(np.arange(len(lists), dtype=np.int64), lengths.astype(np.int64))
-    flat = np.fromiter((code for codes in lists for code in codes), np.int64, len(row_of))
-    keys, counts = np.unique(flat * max(1, len(lists)) + row_of, return_counts=True)
-    stems_of, rows = np.divmod(keys, max(1, len(lists)))
-    starts = np.searchsorted(stems_of, np.arange(len(reader.codes) + 1))
-    return Lexical(
-        codes=reader.codes,
-        starts=starts,
-        rows=rows.astype(np.int32),
-        counts=counts.astype(np.float32),
-        lengths=lengths,
-        addressing=np.array(reader.addressing, np.float32),
-        forms=reader.forms,
-    )
-
-
-class _Reader:
-    """Reads texts into codes, stemming each form once for each language."""
-
-    def __init__(self, codes: dict[str, int], forms: dict[str, int]) -> None:
-        self.codes = codes
-        self.forms = forms
-        self.addressing: list[float] = []
-        self._known: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
-
-    def read(self, text: str) -> list[int]:
-        """The codes of a text's words, in order."""
-        found = words(text)
-        spoken = sum(word in ADDRESSING for word in found)
-        self.addressing.append(min(1.0, 4 * spoken / (3 + len(found))))
-        spanish = is_spanish(found)
-        known = self._known[spanish]
-        codes: list[int] = []
-        for word in found:
-            of_word = known.get(word)
-            if of_word is None:
-                of_word = known[word] = self._codes(word, spanish)
-            codes += of_word
-        return codes
-
-    def _codes(self, word: str, spanish: bool) -> list[int]:
-        stemmer = _SPANISH if spanish else _ENGLISH
-        kept = [word, *parts(word)]
-        codes = []
-        for form in kept:
-            if form not in STOP_WORDS:
-                stem = stemmer.stemWord(form) if form.isalpha() else form
-                code = self.codes.setdefault(stem, len(self.codes))
-                self.forms.setdefault(form, code)
-                codes.append(code)
-        return codes
 
 
 def question_forms(text: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from math import log
 
 import numpy as np
 
-from varve.domain.columns import Times, microseconds
+from varve.domain.columns import Columns, Times, microseconds, moment
 from varve.domain.lexical import Floats
 from varve.domain.question import Question
 from varve.domain.strategies import Strategy
@@ -37,3 +37,13 @@ def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
     ages *= np.float32(-log(2) / (half_life_days * DAY))
     fresh: Floats = np.exp(ages, out=ages)
     return fresh
+
+
+def fresh(columns: Columns, present: datetime, half_life_days: float) -> Floats:
+    """The recency of all rows. Of what is past it falls for all alike, so it is worked out only once."""
+    since = microseconds(present) - columns.newest
+    if since < 0:
+        return recency(columns.event_times, present, half_life_days)
+    if half_life_days not in columns.faded:
+        columns.faded[half_life_days] = recency(columns.event_times, moment(columns.newest), half_life_days)
+    return columns.faded[half_life_days] * np.float32(0.5 ** (since / (half_life_days * DAY)))

@@ -65,7 +65,7 @@ class Met:
     reach: int
     _words: dict[str, Sparse] = field(default_factory=dict, repr=False)
     _kinds: dict[tuple[str, ...], Sparse] = field(default_factory=dict, repr=False)
-    _kin: dict[tuple[str, Kinship, bool], Sparse] = field(default_factory=dict, repr=False)
+    _kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = field(default_factory=dict, repr=False)
     _bytes: int = 0
 
     def __post_init__(self) -> None:
@@ -81,15 +81,15 @@ class Met:
 
     def kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
         """For each word how alike the most alike word around each place is, in [0, 1]."""
-        known, given = self._kin, embed is not None
-        found = {term.form: known.get((term.form, wanted, given)) for term in terms}
-        new = [term for term in terms if found[term.form] is None]
-        if new:
-            for term, one in zip(new, self._all_kin(new, wanted, embed), strict=True):
-                found[term.form] = one
-                self._room(one.bytes)
-                known[term.form, wanted, given] = one
-        return [one for one in (found[term.form] for term in terms) if one is not None]
+        of_kind = (wanted, embed is not None)
+        known = self._kin.get(of_kind, {})
+        found = {term.form: known[term.form] for term in terms if term.form in known}
+        if new := [term for term in terms if term.form not in found]:
+            made = dict(zip((term.form for term in new), self._all_kin(new, wanted, embed), strict=True))
+            self._room(sum(one.bytes for one in made.values()))
+            self._kin.setdefault(of_kind, {}).update(made)
+            found |= made
+        return [found[term.form] for term in terms]
 
     def _kept(self, known: dict[Key, Sparse], key: Key, make: Callable[[], Sparse]) -> Sparse:
         one = known.get(key)

@@ -19,27 +19,23 @@ class Places:
     """Where in which conversation something was said, in order.
 
     Records of one message share a place, and so do messages that one speaker sends in a row. `of` is each
-    row's place, `starts` the first place of each conversation, and a record without a conversation has
-    a place of its own.
+    row's place, which never falls from row to row, `rows` the first row of each place and `starts` the
+    first place of each conversation. A record without a conversation has a place of its own.
     """
 
     of: Spots
-    conversation: Ints
-    starts: Ints
+    rows: Spots
+    starts: Spots
     joints: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
-        return len(self.conversation)
+        return len(self.rows)
 
     @cached_property
     def numbers(self) -> Ints:
         """The number of each place's conversation in the order of `starts`."""
-        return np.repeat(np.arange(len(self.starts), dtype=np.int32), np.diff([*self.starts, len(self)]))
-
-    @cached_property
-    def of_rows(self) -> Ints:
-        """The number of each row's conversation."""
-        return self.numbers[self.of]
+        sizes = np.diff(self.starts, append=len(self))
+        return np.repeat(np.arange(len(self.starts), dtype=np.int32), sizes)
 
     @cached_property
     def opening(self) -> Floats:
@@ -48,34 +44,37 @@ class Places:
         return (1 / (1 + rank / 2)).astype(np.float32)[self.of]
 
     @cached_property
-    def _by_place(self) -> tuple[Spots, Spots]:
-        """The rows place by place, and where each place begins among them."""
-        order = np.argsort(self.of, kind="stable")
-        return order, np.searchsorted(self.of[order], np.arange(len(self)))
+    def _counts(self) -> Spots:
+        """How many rows each place has."""
+        return np.diff(self.rows, append=len(self.of))
 
     @cached_property
-    def _ordered(self) -> bool:
-        """Whether row i is place i."""
-        return len(self.of) == len(self) and bool((self.of == np.arange(len(self))).all())
+    def _spoken(self) -> Spots:
+        """How many rows each conversation has."""
+        return np.diff(self.rows[self.starts], append=len(self.of))
+
+    @property
+    def _single(self) -> bool:
+        """Whether each place has one row."""
+        return len(self.of) == len(self)
 
     def to_rows(self, values: Floats) -> Floats:
         """Each row's value of its place; may be the array given."""
-        return values if self._ordered else values[self.of]
+        return values if self._single else np.repeat(values, self._counts)
 
     def best(self, by_row: Floats) -> Floats:
         """The greatest value of each place's rows; may be the array given."""
-        if self._ordered or not len(self):
+        if self._single:
             return by_row
-        order, starts = self._by_place
-        greatest: Floats = np.maximum.reduceat(by_row[order], starts)
+        greatest: Floats = np.maximum.reduceat(by_row, self.rows)
         return greatest
 
     def best_passages(self, by_row: Floats) -> Floats:
-        """For each row its conversation's best passage: the greatest sum of a place and its neighbours."""
+        """For each row the best passage of its conversation: the greatest sum of a place and those beside."""
         if not len(self):
             return by_row
         greatest: Floats = np.maximum.reduceat(self.around(self.best(by_row), 1), self.starts)
-        return greatest[self.of_rows]
+        return np.repeat(greatest, self._spoken)
 
     def shifted(self, values: Floats, by: int) -> Floats:
         """The value that stands `by` places on in the same conversation; 0 where there is none."""
@@ -112,27 +111,21 @@ class Places:
 
 
 def places_of(conversations: Ints, positions: Ints, speakers: Ints) -> Places:
-    """Rows with a conversation by its number and their position; the others alone, after all of these.
+    """Of rows that stand conversation by conversation, by number, in order of position; -1: alone.
 
     `speakers` has the number of who said a row's message, -1 where the row is not its words: positions that
     follow each other and have the same one are one place, `BURST` of them at the most.
     """
-    n = len(positions)
-    alone = conversations < 0
-    keys = np.where(alone, np.iinfo(np.int32).max, conversations)
-    within = np.where(alone, np.arange(n), positions)
-    order = np.lexsort((within, keys))
-    first = np.ones(n, np.bool_)
-    first[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[order]) != 0)
+    first, alone = np.ones(len(positions), np.bool_), conversations < 0
+    first[1:] = (np.diff(conversations) != 0) | (np.diff(positions) != 0) | alone[1:]
     messages = np.flatnonzero(first)
-    said_by = np.maximum.reduceat(speakers[order], messages) if n else speakers
-    new = _bursts(keys[order][messages], within[order][messages], said_by)
-    of = np.empty(n, np.intp)
-    of[order] = (np.cumsum(new) - 1)[np.cumsum(first) - 1]
-    conversation = conversations[order][messages][new]
-    begins = np.ones(len(conversation), np.bool_)
-    begins[1:] = (np.diff(conversation) != 0) | (conversation[1:] < 0)
-    return Places(of, conversation, np.flatnonzero(begins).astype(np.int32))
+    said_by = np.maximum.reduceat(speakers, messages) if len(messages) else speakers
+    new = _bursts(conversations[messages], positions[messages], np.where(alone[messages], -1, said_by))
+    rows = messages[new]
+    spoken = conversations[rows]
+    opens = np.ones(len(rows), np.bool_)
+    opens[1:] = (np.diff(spoken) != 0) | (spoken[1:] < 0)
+    return Places((np.cumsum(new) - 1)[np.cumsum(first) - 1], rows, np.flatnonzero(opens))
 
 
 def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> npt.NDArray[np.bool_]:

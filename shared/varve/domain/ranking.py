@@ -1,9 +1,9 @@
 """From all records of all lanes to an order: scores, what says the same, and what is shown beside what."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,9 @@ from varve.domain.columns import TYPES, Columns
 from varve.domain.diversity import mmr
 from varve.domain.lexical import Floats, words
 from varve.domain.query import Filter
-from varve.domain.record import MemoryType, Record
-from varve.domain.signals import Signals, Sought, signals
+from varve.domain.record import MemoryType
+from varve.domain.scoring import Signals
+from varve.domain.signals import Sought, signals
 from varve.domain.strategies import Strategy
 
 SUMMARY_WEIGHT_NOW = 0.8
@@ -31,15 +32,6 @@ REPLACED_LIKENESS = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A record some lane found: its cosine similarity to the query, its BM25 score (0: no word hit)."""
-
-    record: Record
-    vector: float
-    keyword: float
-
-
-@dataclass(frozen=True, slots=True)
 class Lane:
     """The records of one grain, and what their scores are multiplied by."""
 
@@ -48,12 +40,12 @@ class Lane:
     weight: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Ranked:
     """A row of a lane's columns with its score in [0, 1] and what the score was made of.
 
     `vector` and `keyword` are cosine and BM25; the `parts`, where asked for, each signal's share of the
-    score.
+    score. `messages` are those a fact or turn comes from, each with its conversation; a summary has none.
     """
 
     columns: Columns
@@ -63,7 +55,15 @@ class Ranked:
     vector: float = 0.0
     keyword: float = 0.0
     recency: float = 0.0
-    parts: Mapping[str, float] = field(default_factory=dict, repr=False)
+    parts: Mapping[str, float] | None = field(default=None, repr=False)
+    type: MemoryType = field(init=False)
+    messages: frozenset[tuple[str | None, str]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.type = TYPES[self.columns.types[self.row]]
+        spoken = self.columns.conversations.name(self.row)
+        said = () if self.type is MemoryType.SUMMARY else self.sources
+        self.messages = frozenset([(spoken, source) for source in said])
 
     @property
     def id(self) -> str:
@@ -75,36 +75,10 @@ class Ranked:
         """What the record says."""
         return self.columns.contents[self.row]
 
-    @cached_property
-    def type(self) -> MemoryType:
-        """The record's memory type."""
-        return TYPES[int(self.columns.types[self.row])]
-
     @property
     def sources(self) -> Sequence[str]:
         """Message ids of a fact or turn, record ids of a summary."""
         return self.columns.sources[self.row]
-
-    @cached_property
-    def messages(self) -> set[tuple[str | None, str]]:
-        """The messages a fact or turn comes from, each with its conversation."""
-        if self.type is MemoryType.SUMMARY:
-            return set()
-        conversation = self.columns.conversations.name(self.row)
-        return {(conversation, source) for source in self.sources}
-
-
-def records_of(ranked: Sequence[Ranked]) -> list[Record]:
-    """Their records, made store by store, in the same order."""
-    wanted: dict[int, list[Ranked]] = {}
-    for item in ranked:
-        wanted.setdefault(id(item.columns), []).append(item)
-    made = {
-        (key, item.row): record
-        for key, items in wanted.items()
-        for item, record in zip(items, items[0].columns.records([i.row for i in items]), strict=True)
-    }
-    return [made[id(item.columns), item.row] for item in ranked]
 
 
 def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
@@ -150,24 +124,27 @@ def rank(
             break
         looked_at *= 4
     shown = _diverse(kept, strategy, limit)
-    return (
-        [replace(item, parts=_parts(item, found, filled, strategy)) for item in shown] if explain else shown
-    )
+    if explain:
+        for item in shown:
+            item.parts = _parts(item, found, filled, strategy)
+    return shown
 
 
 def _best(count: int, sought: Sought, found: Signals, scores: Floats, lanes: Sequence[Lane]) -> list[Ranked]:
     """The rows with the best scores, best first, with all that score like the last of them."""
     first = _first(scores, count)
-    best: list[Ranked] = []
+    best: list[tuple[float, int, str, Ranked]] = []
     for number, (lane, start, size) in enumerate(zip(lanes, found.starts, found.sizes, strict=True)):
         at = first if size == len(scores) else first[(first >= start) & (first < start + size)]
-        rows = found.rows(number, at)
-        cosines = lane.columns.vectors[rows] @ sought.whole
-        numbers = (rows, scores[at], cosines, found.keyword[at], found.values["recency"][at])
-        for row, score, vector, keyword, fresh in zip(*(column.tolist() for column in numbers), strict=True):
-            best.append(Ranked(lane.columns, row, lane.grain, round(score, 6), vector, keyword, fresh))
-    best.sort(key=lambda item: (-item.score, -int(item.columns.event_times[item.row]), item.id))
-    return best
+        columns, rows = lane.columns, found.rows(number, at)
+        cosines = columns.vectors[rows] @ sought.whole
+        fresh = found.measured["recency"][at]
+        numbers = (rows, columns.event_times[rows], scores[at], cosines, found.measured["turn"][at], fresh)
+        for row, time, score, vector, keyword, recency in zip(*(n.tolist() for n in numbers), strict=True):
+            item = Ranked(columns, row, lane.grain, round(score, 6), vector, keyword, recency)
+            best.append((-item.score, -time, columns.ids[row], item))
+    best.sort(key=itemgetter(0, 1, 2))
+    return [item for _, _, _, item in best]
 
 
 def _parts(item: Ranked, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
@@ -176,8 +153,8 @@ def _parts(item: Ranked, found: Signals, lanes: Sequence[Lane], strategy: Strate
     lane = next(number for number, lane in enumerate(lanes) if lane.columns is item.columns)
     admitted = found.admitted[lane]
     within = item.row if admitted is None else int(np.searchsorted(admitted, item.row))
-    at = found.starts[lane] + within
     share = lanes[lane].weight / total
+    at = found.starts[lane] + within
     return {name: share * weight * found.value(name, at) for name, weight in strategy.weights.items()}
 
 
@@ -193,7 +170,7 @@ def _first(scores: Floats, count: int) -> npt.NDArray[np.intp]:
     return np.flatnonzero(scores >= least - np.float32(SAME_SCORE))
 
 
-def _diverse(ranked: Sequence[Ranked], strategy: Strategy, limit: int) -> list[Ranked]:
+def _diverse(ranked: list[Ranked], strategy: Strategy, limit: int) -> list[Ranked]:
     """The first `limit` chosen by maximal marginal relevance, the rest behind them by score.
 
     First what a newer fact replaces and what adds no message to those before it is lowered. No score
@@ -201,20 +178,25 @@ def _diverse(ranked: Sequence[Ranked], strategy: Strategy, limit: int) -> list[R
     """
     if not ranked:
         return []
-    vectors = np.array([item.columns.vectors[item.row] for item in ranked])
+    vectors = _vectors(ranked)
     lowered = np.array([item.score for item in ranked])
     if strategy.superseded:
         lowered -= strategy.superseded * _superseded(ranked, vectors)
     lowered = np.maximum(0, lowered - strategy.repeated * _known(ranked))
-    chosen = mmr(lowered.tolist(), vectors, limit, balance=1 - strategy.diversity)
-    rest = sorted(set(range(len(ranked))) - set(chosen), key=lambda i: -lowered[i])
+    chosen = mmr(lowered, vectors, limit, balance=1 - strategy.diversity)
+    rest = sorted(set(range(len(ranked))).difference(chosen), key=lambda i: -lowered[i])
     order = [*chosen, *rest]
     falling = np.minimum.accumulate(lowered[order]).tolist()
-    return [_scored(ranked[i], score) for i, score in zip(order, falling, strict=True)]
+    for place, score in zip(order, falling, strict=True):
+        ranked[place].score = score
+    return [ranked[place] for place in order]
 
 
-def _scored(item: Ranked, score: float) -> Ranked:
-    return item if item.score == score else replace(item, score=score)
+def _vectors(ranked: Sequence[Ranked]) -> Floats:
+    columns = ranked[0].columns
+    if all(item.columns is columns for item in ranked):
+        return columns.vectors[[item.row for item in ranked]]
+    return np.array([item.columns.vectors[item.row] for item in ranked])
 
 
 def _superseded(ranked: Sequence[Ranked], vectors: Floats) -> npt.NDArray[np.bool_]:
@@ -237,9 +219,8 @@ def _known(ranked: Sequence[Ranked]) -> npt.NDArray[np.bool_]:
     shown: set[tuple[str | None, str]] = set()
     known = []
     for item in ranked:
-        messages = item.messages
-        known.append(bool(messages) and messages <= shown)
-        shown |= messages
+        known.append(bool(item.messages) and item.messages <= shown)
+        shown |= item.messages
     return np.array(known, np.bool_)
 
 
@@ -257,26 +238,25 @@ def without_repeats(ranked: Iterable[Ranked]) -> list[Ranked]:
     alone: set[str] = set()
     kept = []
     for item in ranked:
-        messages = item.messages
         if item.type is MemoryType.TURN:
-            if messages & facts:
+            if not facts.isdisjoint(item.messages):
                 continue
-            turns |= messages
+            turns |= item.messages
         elif item.type is MemoryType.FACT:
             wording = (item.columns.speakers.name(item.row), tuple(words(item.content)))
-            if messages <= turns or wording in worded:
+            if item.messages <= turns or wording in worded:
                 continue
-            facts |= messages
+            facts |= item.messages
             worded.add(wording)
-        elif _alone(item) & said or item.id in alone:
-            continue
+        else:
+            if item.id in alone or not said.isdisjoint(_alone(item)):
+                continue
+            alone |= _alone(item)
         said.add(item.id)
-        alone |= _alone(item)
         kept.append(item)
     return kept
 
 
 def _alone(item: Ranked) -> frozenset[str]:
     """The one source of a summary that has no other."""
-    is_summary = item.type is MemoryType.SUMMARY
-    return frozenset(item.sources if is_summary and len(item.sources) == 1 else ())
+    return frozenset(item.sources if len(item.sources) == 1 else ())

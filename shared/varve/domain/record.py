@@ -114,6 +114,15 @@ class EmbeddedRecord:
     vector: Vector = field(compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record some lane found: its cosine similarity to the query, its BM25 score (0: no word hit)."""
+
+    record: Record
+    vector: float
+    keyword: float
+
+
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:
     """The id of a message's turn; a long message has several passages, counted from 0."""
     return "turn-" + digest(conversation_id, message_id, str(passage), length=24)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.domain.answer import Result, Why
 from varve.domain.calendar import Grain, Period, day_of, iso
+from varve.domain.columns import moment
+from varve.domain.ranking import Ranked
 from varve.domain.record import MemoryType, Record
 from varve.domain.text import estimated_tokens
 
@@ -42,39 +44,71 @@ def within(found: Iterable[Item], max_results: int, max_tokens: int | None) -> t
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A record to show with its grain, its score, and what that was made of."""
+class Browsed:
+    """A record that no question was compared with; the score is how recent it is."""
 
     record: Record
     grain: Grain
     score: float
-    why: Why
 
     @property
     def content(self) -> str:
         """What the record says."""
         return self.record.content
 
-    def result(self, zone: ZoneInfo) -> Result:
-        """In the contract's shape."""
+    def result(self, zone: ZoneInfo) -> dict[str, Any]:
+        """The values of its `Result`."""
         record = self.record
-        return Result(
-            id=record.id,
-            content=record.content,
-            grain=str(self.grain),
-            period=record.period,
-            date=self._date(zone),
-            event_time=iso(record.event_time),
-            score=round(self.score, 4),
-            why=self.why,
-            conversation_id=record.conversation_id,
-            source_ids=list(record.source_ids[:MAX_SOURCE_IDS]),
-            user_id=record.user_id,
-            memory_type=str(record.memory_type),
-        )
+        return {
+            "id": record.id,
+            "content": record.content,
+            "grain": self.grain,
+            "period": record.period,
+            "date": _date(record.memory_type, record.period, self.grain, record.event_time, zone),
+            "event_time": iso(record.event_time),
+            "score": round(self.score, 4),
+            "why": {
+                "vector": None,
+                "keyword": None,
+                "recency": round(self.score, 4),
+                "importance": round(record.importance, 4),
+            },
+            "conversation_id": record.conversation_id,
+            "source_ids": record.source_ids[:MAX_SOURCE_IDS],
+            "user_id": record.user_id,
+            "memory_type": record.memory_type,
+        }
 
-    def _date(self, zone: ZoneInfo) -> str:
-        """The local day of what happened; of a summary the first day it sums up."""
-        if self.record.memory_type is MemoryType.SUMMARY:
-            return Period.parse(self.record.period, self.grain).days[0].isoformat()
-        return day_of(self.record.event_time, zone)
+
+def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
+    """The values of the `Result` of what was ranked, from the columns alone."""
+    held, row = item.columns, item.row
+    at, period = moment(int(held.event_times[row])), held.periods.name(row) or ""
+    parts = {name: round(share, 4) for name, share in item.parts.items()} if item.parts else None
+    return {
+        "id": item.id,
+        "content": item.content,
+        "grain": item.grain,
+        "period": period,
+        "date": _date(item.type, period, item.grain, at, zone),
+        "event_time": iso(at),
+        "score": round(item.score, 4),
+        "why": {
+            "vector": round(item.vector, 4),
+            "keyword": round(item.keyword, 4),
+            "recency": round(item.recency, 4),
+            "importance": round(float(held.importances[row]), 4),
+            "parts": parts,
+        },
+        "conversation_id": held.conversations.name(row),
+        "source_ids": item.sources[:MAX_SOURCE_IDS],
+        "user_id": held.users.name(row),
+        "memory_type": item.type,
+    }
+
+
+def _date(kind: MemoryType, period: str, grain: Grain, at: datetime, zone: ZoneInfo) -> str:
+    """The local day of what happened; of a summary the first day it sums up."""
+    if kind is MemoryType.SUMMARY:
+        return Period.parse(period, grain).days[0].isoformat()
+    return day_of(at, zone)

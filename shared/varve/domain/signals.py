@@ -19,32 +19,22 @@
 Each is in [0, 1] over what the filter lets through.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from math import sqrt
-from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from varve.domain.columns import Columns
 from varve.domain.lexical import Floats, Term, WordVectors, idf
-from varve.domain.nearness import near, recency
+from varve.domain.nearness import fresh, near
 from varve.domain.occurrences import Kinship
-from varve.domain.places import Spots
 from varve.domain.query import Filter
 from varve.domain.question import Question
 from varve.domain.record import Vector
+from varve.domain.scoring import Rows, Signals
 from varve.domain.strategies import Strategy
-
-Number = TypeVar("Number", bound=np.generic)
-Rows = Spots | None
-"""Some rows of a lane; None for all."""
-
-LEAST_WIDTH = 1e-5
-"""Values that differ by less are equal: what is left is the order in which a product was summed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,52 +48,6 @@ class Sought:
     whole: Vector
     focus: Vector
     words: WordVectors | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Signals:
-    """The admitted rows of all lanes one after the other.
-
-    `values` are the signals by name, without those that are 0 for every row; `keyword` is BM25 as it is.
-    """
-
-    admitted: Sequence[Rows]
-    sizes: Sequence[int]
-    values: Mapping[str, Floats]
-    keyword: Floats
-
-    def __len__(self) -> int:
-        return len(self.keyword)
-
-    @cached_property
-    def starts(self) -> list[int]:
-        """Where each lane's rows begin."""
-        return [sum(self.sizes[:lane]) for lane in range(len(self.sizes))]
-
-    def rows(self, lane: int, at: Spots) -> Spots:
-        """The rows of a lane's columns, by their places among all rows of all lanes."""
-        admitted, within = self.admitted[lane], at - self.starts[lane]
-        return within if admitted is None else admitted[within]
-
-    def value(self, name: str, at: int) -> float:
-        """One row's value of a signal."""
-        values = self.values.get(name)
-        return 0.0 if values is None else float(values[at])
-
-    def scores(self, weights: Mapping[str, float], lane_weights: Sequence[float]) -> Floats:
-        """The sum of the signals by their weights, over the sum of those above 0, by the lanes' weights."""
-        total = sum(weight for weight in weights.values() if weight > 0)
-        names = [name for name in weights if name in self.values]
-        summed = np.zeros(len(self), np.float32)
-        spare = np.empty_like(summed)
-        for name in names:
-            np.multiply(self.values[name], np.float32(weights[name] / total), out=spare)
-            summed += spare
-        for start, size, weight in zip(self.starts, self.sizes, lane_weights, strict=True):
-            if weight != 1:
-                summed[start : start + size] *= np.float32(weight)
-        np.maximum(summed, 0, out=summed)
-        return np.minimum(summed, 1, out=summed)
 
 
 def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
@@ -120,30 +64,25 @@ def signals(
     quick is that a word's part of it is kept (`domain/occurrences.py`).
     """
     admitted = [_rows(lane, where) for lane in lanes]
-    sizes = [len(lane) if rows is None else len(rows) for lane, rows in zip(lanes, admitted, strict=True)]
     names = names_in(sought.question, lanes)
     telling = _Telling(sought.question.forms, lanes)
     raw = [
         _raw(sought, lane, terms, names, telling, strategy)
         for lane, terms in zip(lanes, telling.terms, strict=True)
     ]
-    most = max((float(values["turn"].max(initial=0)) for values in raw), default=0.0) or 1.0
-    joined = {
-        name: _joined([_of(values, name, lane) for values, lane in zip(raw, lanes, strict=True)], admitted)
-        for name in dict.fromkeys(name for values in raw for name in values)
-    }
-    keyword = joined["turn"]
-    joined |= {
-        "turn": keyword / np.float32(most),
-        "reply": joined["reply"] / np.float32(most),
-        "cosine": _spread(joined["cosine"]),
-    }
-    joined["session"] = _of_sessions(joined["turn"] + joined["cosine"], lanes, admitted)
-    times = _joined([lane.event_times for lane in lanes], admitted)
+    found = Signals(lanes, admitted)
+    for name in dict.fromkeys(name for values in raw for name in values):
+        found.put(name, [values.get(name) for values in raw])
+    most = max(float(values["turn"].max(initial=0)) for values in raw) or 1.0
+    found.scale("turn", 1 / most)
+    found.scale("reply", 1 / most)
+    found.spread("cosine")
+    found.measured["session"] = _of_sessions(found, lanes)
+    found.spread("session")
     if sought.question.since is not None or sought.question.until is not None:
-        joined["date"] = near(times, sought.question, strategy)
-    joined["recency"] = recency(times, present, strategy.half_life_days)
-    return Signals(admitted, sizes, joined, keyword)
+        found.put("date", [near(lane.event_times, sought.question, strategy) for lane in lanes])
+    found.put("recency", [fresh(lane, present, strategy.half_life_days) for lane in lanes])
+    return found
 
 
 def _rows(lane: Columns, where: Filter) -> Rows:
@@ -159,10 +98,11 @@ class _Telling:
 
     def __init__(self, forms: Sequence[str], lanes: Sequence[Columns]) -> None:
         self.terms = [[lane.lexical.term(form) for form in forms] for lane in lanes]
-        counted = [map(lane.lexical.frequency, terms) for lane, terms in zip(lanes, self.terms, strict=True)]
-        frequencies = map(sum, zip(*counted, strict=True))
         size = sum(len(lane) for lane in lanes)
-        self.idf = {form: idf(count, size) for form, count in zip(forms, frequencies, strict=True)}
+        self.idf = {
+            form: idf(sum([term.frequency for term in found]), size)
+            for form, *found in zip(forms, *self.terms, strict=True)
+        }
 
 
 def _raw(
@@ -238,41 +178,17 @@ def _speaker(lane: Columns, names: Collection[str]) -> int | None:
     return speakers.pop() if len(speakers) == 1 else None
 
 
-def _of(values: Mapping[str, Floats], name: str, lane: Columns) -> Floats:
-    """A lane's values of a signal that some lane has."""
-    return values[name] if name in values else np.zeros(len(lane), np.float32)
-
-
-def _joined(columns: Sequence[npt.NDArray[Number]], admitted: Sequence[Rows]) -> npt.NDArray[Number]:
-    """The admitted rows of all lanes one after the other; the column itself where that is all of one."""
-    kept = [column if rows is None else column[rows] for column, rows in zip(columns, admitted, strict=True)]
-    return kept[0] if len(kept) == 1 else np.concatenate(kept)
-
-
-def _of_sessions(scores: Floats, lanes: Sequence[Columns], admitted: Sequence[Rows]) -> Floats:
-    """How good the best passage of each row's conversation is, from 0 for the worst to 1 for the best."""
-    best, start = [], 0
-    for lane, rows in zip(lanes, admitted, strict=True):
-        size = len(lane) if rows is None else len(rows)
+def _of_sessions(found: Signals, lanes: Sequence[Columns]) -> Floats:
+    """How good the best passage of each row's conversation is."""
+    scores = found.of("turn")
+    scores += found.of("cosine")
+    best = []
+    for lane, rows, start, size in zip(lanes, found.admitted, found.starts, found.sizes, strict=True):
         own = scores[start : start + size]
-        start += size
         if rows is None:
             best.append(lane.places.best_passages(own))
         else:
             whole = np.zeros(len(lane), np.float32)
             whole[rows] = own
             best.append(lane.places.best_passages(whole)[rows])
-    return _spread(best[0] if len(best) == 1 else np.concatenate(best))
-
-
-def _spread(values: Floats) -> Floats:
-    """The values mapped to [0, 1], least to greatest; all 0 where all are equal."""
-    if not len(values):
-        return values
-    low = float(values.min())
-    width = float(values.max()) - low
-    if width <= LEAST_WIDTH:
-        return np.zeros_like(values)
-    spread = values - np.float32(low)
-    spread /= np.float32(width)
-    return spread
+    return best[0] if len(best) == 1 else np.concatenate(best)

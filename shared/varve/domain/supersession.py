@@ -83,5 +83,5 @@ def _says(item: Ranked, over: Iterable[Statement]) -> bool:
 
 def _weighed(item: Ranked) -> Ranked:
     score = ENDED_WEIGHT * item.score
-    parts = {**item.parts, "ended": score - item.score} if item.parts else item.parts
+    parts = {**item.parts, "ended": score - item.score} if item.parts else None
     return replace(item, score=score, parts=parts)

@@ -6,14 +6,14 @@ Months, weekdays, units and most relative words come from the date parser's loca
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 from unicodedata import normalize
 
 from varve.domain.timespans import MONTHS, WEEKDAYS
 
-HINT = re.compile(
+_HINT = re.compile(
     r"(?i)(?<!\w)(?:(?:yester|to|mon|tues|wednes|thurs|fri|satur|sun)day|tonight|tomorrow|morning|afternoon"
     r"|evening|night|days?|weeks?|months?|quarters?|years?|q[1-4]|jan(?:u\w+|vier|eiro)?|f[eé][bv](?:\w+r\w*)?"
     r"|mar|m(?:arch|arzo|ars|[äa]rz)|março|maart|apri?l?e?|abril|avril|may|mayo|mai|maio|maggio|mei|june?i?"
@@ -26,6 +26,7 @@ HINT = re.compile(
     r"|\w*ontem|amanh[ãa]|m[êe]s|dias|vandaag|\w*gisteren|\w*morgen|weken|maand|maanden|jaar|jr|mnd)(?!\w)"
     r"|(?<!\d)(?:19\d\d|20\d\d|2100)(?!\d)"
 )
+_WORD = re.compile(r"\w+(?:-feira)?", re.IGNORECASE)
 _LANGUAGES = ("nl", "pt", "it", "fr", "de", "es", "en")  # a later one decides what a shared word means
 _ARTICLE = "(?:the |el |la |los |las |os |as |les? |l['’]|de |den |die |gli |il )?"
 _LAST = "(?:last|past|[úu]ltim[oa]s?|pasad[oa]s|derni[eè]re?s|ultim[ie]|letzten|afgelopen|laatste)"
@@ -102,6 +103,16 @@ class Grammar:
     forms: Sequence[tuple[str, str]]
     scan: re.Pattern[str]
     lead: re.Pattern[str]
+
+
+def hints_at_time(text: str) -> bool:
+    """Whether any word of the text may tell a time."""
+    return any(map(_hints, _WORD.findall(text)))
+
+
+@lru_cache(maxsize=4_096)
+def _hints(word: str) -> bool:
+    return _HINT.search(word) is not None
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from varve.domain.calendar import Grain
@@ -37,6 +38,7 @@ def read(form: str, parts: Parts, base: date, lean: str = "past") -> Span | None
     return _span(" ".join(parts[k] for k in _PLAIN if k in parts), base, lean)
 
 
+@lru_cache(maxsize=1_024)
 def _ask(english: str, base: date, lean: str) -> tuple[date, str] | None:
     """The parser's day and how wide it meant it."""
     from dateparser.date import DateDataParser

@@ -13,7 +13,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, start_of_day
-from varve.domain.timephrases import AND, HINT, LEADS, OR, TO, Grammar, fold, grammar
+from varve.domain.timephrases import AND, LEADS, OR, TO, Grammar, fold, grammar, hints_at_time
 from varve.domain.timespans import Parts, Span, read
 
 
@@ -107,7 +107,7 @@ class _Atom:
 
 def understand(text: str, now: datetime, zone: ZoneInfo) -> TimeWords | None:
     """The one window the text speaks of; None where it speaks of none, of several, or may mean none."""
-    if not HINT.search(text):
+    if not hints_at_time(text):
         return None
     chosen = _chosen(text, list(_atoms(text)))
     if not chosen:

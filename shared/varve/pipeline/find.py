@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-import numpy as np
-
 from varve.domain.calendar import Grain
-from varve.domain.columns import Columns
+from varve.domain.columns import Columns, moment
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -58,7 +56,7 @@ class Stock:
         held = self.columns(grain)
         if held is None:
             return self._reader.count(self._scope, grain, where=where)
-        return int(np.count_nonzero(held.admitted(where)))
+        return held.count(where)
 
     def holds(self, grains: Iterable[Grain], way: Route) -> bool:
         """Whether anything lies in the time that weighs."""
@@ -67,8 +65,15 @@ class Stock:
 
     def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
         """The newest event time up to the present, which it is where there is none."""
-        spans = [self._reader.span(self._scope, grain) for grain in grains]
-        return min(max((span[1] for span in spans if span), default=present), present)
+        latest = [self._latest(grain) for grain in grains]
+        return min(max((time for time in latest if time), default=present), present)
+
+    def _latest(self, grain: Grain) -> datetime | None:
+        held = self.columns(grain)
+        if held is not None:
+            return moment(held.newest) if len(held) else None
+        span = self._reader.span(self._scope, grain)
+        return span and span[1]
 
     def candidates(self, grain: Grain, sought: Sought, where: Filter, reach: int) -> Columns:
         """Of a store too large to hold, what vector and keyword find, with what was said around it.

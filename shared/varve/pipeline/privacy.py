@@ -76,9 +76,9 @@ class Privacy:
 
     def question(self, request: SearchRequest) -> SearchRequest:
         """The request with its words as memory has them, so that asking for a pseudonym's value finds it."""
-        if request.query_text is None:
-            return request
-        return request.model_copy(update={"query_text": self(request.query_text)})
+        asked = request.query_text
+        private = asked and self(asked)
+        return request if private == asked else request.model_copy(update={"query_text": private})
 
     def _json(self, value: object) -> object:
         return strings_changed(value, self)

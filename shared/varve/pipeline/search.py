@@ -1,6 +1,6 @@
 """Search: what `search_memory` answers. No model is asked, and identity is the caller's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -8,15 +8,15 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.answer import Searched, SearchResponse, Understood, Why
+from varve.domain.answer import Searched, SearchResponse, Understood
 from varve.domain.calendar import Grain, iso
 from varve.domain.columns import microseconds
 from varve.domain.identity import Scope
 from varve.domain.nearness import recency
 from varve.domain.query import Filter, SearchRequest
 from varve.domain.question import asks_how_things_stand, read_question
-from varve.domain.ranking import Ranked, lane_weight, records_of
-from varve.domain.results import Shown, within
+from varve.domain.ranking import Ranked, lane_weight
+from varve.domain.results import Browsed, ranked_result, within
 from varve.domain.routing import Route, route
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
 from varve.domain.supersession import behind, ended
@@ -84,11 +84,15 @@ def search(
     if reranker is not None and ranked:
         found, used = reranked(way.text, ranked, reranker)
     best, tokens = within(found, request.max_results, request.max_tokens)
-    shown = _shown(best)
-    return SearchResponse(
-        results=[item.result(zone) for item in shown],
-        searched=_searched(way, lanes, tokens, used),
-        hint=(hint if shown else None) or _hint(way, lanes, len(found), len(shown), asking),
+    # All values at once: validated one by one they would take twice as long as they are made.
+    return SearchResponse.model_validate(
+        {
+            "results": [
+                ranked_result(item, zone) if isinstance(item, Ranked) else item.result(zone) for item in best
+            ],
+            "searched": _searched(way, lanes, tokens, used),
+            "hint": (hint if best else None) or _hint(way, lanes, len(found), len(best), asking),
+        }
     )
 
 
@@ -136,7 +140,7 @@ def _pending(way: Route, asking: _Asking) -> bool:
     )
 
 
-def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Shown]:
+def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Browsed]:
     if not lanes.filled:
         return []
     if not way.text:
@@ -156,7 +160,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Shown
     return behind(found, way.text, ended(asking.triples(), way.present)) if current else found
 
 
-def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Shown]:
+def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browsed]:
     """The newest of all grains, those of the grain asked for first; the score is how recent they are."""
     browsed = [
         (record, grain)
@@ -175,42 +179,7 @@ def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Shown]
     )
     times = np.array([microseconds(record.event_time) for record, _ in browsed], np.int64)
     fresh = recency(times, way.present, asking.half_life_days).tolist()
-    return [
-        Shown(record, grain, score, _why(None, None, score, record.importance))
-        for (record, grain), score in zip(browsed, fresh, strict=True)
-    ]
-
-
-def _shown(best: Sequence[Ranked | Shown]) -> list[Shown]:
-    """What was ranked with its records, which are made only now."""
-    ranked = [item for item in best if isinstance(item, Ranked)]
-    if not ranked:
-        return [item for item in best if isinstance(item, Shown)]
-    return [
-        Shown(
-            record,
-            item.grain,
-            item.score,
-            _why(item.vector, item.keyword, item.recency, record.importance, item.parts),
-        )
-        for item, record in zip(ranked, records_of(ranked), strict=True)
-    ]
-
-
-def _why(
-    vector: float | None,
-    keyword: float | None,
-    fresh: float,
-    importance: float,
-    parts: Mapping[str, float] | None = None,
-) -> Why:
-    return Why(
-        vector=None if vector is None else round(vector, 4),
-        keyword=None if keyword is None else round(keyword, 4),
-        recency=round(fresh, 4),
-        importance=importance,
-        parts={name: round(share, 4) for name, share in parts.items()} if parts else None,
-    )
+    return [Browsed(record, grain, score) for (record, grain), score in zip(browsed, fresh, strict=True)]
 
 
 def _searched(way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None) -> Searched:

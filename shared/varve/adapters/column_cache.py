@@ -1,0 +1,54 @@
+"""The columns of whole stores that one process keeps."""
+
+from collections import OrderedDict
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from varve.domain.calendar import Grain
+from varve.domain.identity import Scope
+
+if TYPE_CHECKING:  # a writer has this cache too, and holds no columns
+    from varve.domain.columns import Columns
+
+MAX_BYTES = 256 * 1024 * 1024
+"""What all columns kept by one process may take together."""
+
+
+class ColumnCache:
+    """The columns of the stores used last, each at one version, while all of them fit."""
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Columns]] = OrderedDict()
+        self._lock = Lock()
+
+    @cached_property
+    def nothing(self) -> "Columns":
+        """The columns of a store in which nothing has been written yet."""
+        from varve.domain.columns import columns_of
+
+        return columns_of([])
+
+    def get(self, scope: Scope, grain: Grain, version: object) -> "Columns | None":
+        """The store's columns at exactly this version."""
+        with self._lock:
+            kept = self._kept.get((scope, grain))
+            if kept is None or kept[0] != version:
+                return None
+            self._kept.move_to_end((scope, grain))
+            return kept[1]
+
+    def newest(self, scope: Scope, grain: Grain) -> "Columns | None":
+        """The store's columns at whatever version they are."""
+        with self._lock:
+            kept = self._kept.get((scope, grain))
+            return None if kept is None else kept[1]
+
+    def put(self, scope: Scope, grain: Grain, version: object, columns: "Columns") -> None:
+        """Keep them in place of any other version; those used longest ago go."""
+        with self._lock:
+            self._kept[scope, grain] = (version, columns)
+            self._kept.move_to_end((scope, grain))
+            while len(self._kept) > 1 and sum(c.bytes for _, c in self._kept.values()) > self._max_bytes:
+                self._kept.popitem(last=False)

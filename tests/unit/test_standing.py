@@ -1,0 +1,107 @@
+"""Which version a folder's manifests tell, and when its names are read again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve.adapters import standing
+from varve.adapters.lance_files import manifest_name
+from varve.adapters.standing import COARSEST_SECONDS, Watch
+
+
+class Folder:
+    """A table's versions, written within one tick of a clock that this test turns by hand."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.table, self.now, self.readings = root / "memories.lance", 100.0, 0
+        monkeypatch.setattr(standing, "monotonic", lambda: self.now)
+        monkeypatch.setattr(standing, "os", self)
+        self.stat = os.stat
+
+    def listdir(self, path: str) -> list[str]:
+        self.readings += 1
+        return [found.name for found in Path(path).iterdir()]
+
+    @property
+    def path(self) -> str:
+        return str(self.table / "_versions")
+
+    def commit(self, version: int, tick: int = 1) -> None:
+        path = self.table / manifest_name(version)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+        os.utime(path.parent, ns=(tick, tick))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
+    return Folder(tmp_path, monkeypatch)
+
+
+def test_a_commit_within_the_same_tick_is_seen(folder: Folder) -> None:
+    watch = Watch()
+    assert watch.newest(folder.path) is None
+    seen = set()
+    for version in (1, 2, 3):
+        folder.commit(version)
+        seen.add(watch.newest(folder.path))
+        assert watch.newest(folder.path) in seen
+    assert len(seen) == 3
+
+
+def test_names_are_read_no_more_once_the_folder_stood_unchanged_for_longer_than_a_tick(
+    folder: Folder,
+) -> None:
+    watch = Watch()
+    folder.commit(1)
+    first = watch.newest(folder.path)
+    folder.commit(2)  # nothing but the names can tell
+    folder.now += COARSEST_SECONDS
+    second = watch.newest(folder.path)
+    assert second != first
+    readings = folder.readings
+    assert watch.newest(folder.path) == second
+    assert folder.readings == readings
+    folder.commit(3, tick=2)
+    assert watch.newest(folder.path) != second
+
+
+def test_the_same_version_in_another_life_of_the_store_is_another(folder: Folder) -> None:
+    watch = Watch()
+    folder.commit(7)
+    first = watch.newest(folder.path)
+    manifest = folder.table / manifest_name(7)
+    (kept := manifest.with_name("kept")).hardlink_to(manifest)  # so that its inode is not given away
+    manifest.unlink()
+    folder.commit(7)
+    kept.unlink()
+    os.utime(folder.path, ns=(1, 1))
+    assert watch.newest(folder.path) != first
+
+
+def test_a_folder_without_a_manifest_is_not_one_where_nothing_was_written(folder: Folder) -> None:
+    folder.commit(1)
+    (folder.table / manifest_name(1)).rename(folder.table / "_versions" / "lost")
+    assert Watch().newest(folder.path) is not None
+
+
+def test_a_manifest_that_goes_while_it_is_looked_at_leaves_a_newer_one(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.commit(1)
+    stat = Path.stat
+
+    def pruned(path: Path, **given: Any) -> os.stat_result:
+        if path.name == Path(manifest_name(1)).name and path.exists():
+            folder.commit(2)
+            path.unlink()
+        return stat(path, **given)
+
+    newest = Watch().newest(folder.path)
+    monkeypatch.setattr(Path, "stat", pruned)
+    monkeypatch.setattr(Path, "exists", lambda path: os.path.lexists(path))
+    assert Watch().newest(folder.path) not in (None, newest)
