@@ -103,12 +103,12 @@ class Bench:
                 summary = _summary(Period.of(NOW, grain, ZONE).shifted(-1 - steps))
                 records.upsert(SCOPE, grain, [summary], EMBEDDER.model)
 
-    def write(self, messages: int = BATCH, scope: Scope = SCOPE) -> None:
+    def write(self, messages: int = BATCH, scope: Scope = SCOPE, days: int = 1) -> None:
         """So many messages for one store, as one invocation of the writing function gets them."""
         queue, objects = self.deployment.queues["write"], self.deployment.writing.parts.objects
         for _ in range(messages):
             number = 1_000_000 + next(self.numbers)
-            record = tuple(turns([number], days=1))
+            record = tuple(turns([number], days))
             send_records(
                 WriteRecords(scope, Grain.WORKING, EMBEDDER.model, record), queue=queue, objects=objects
             )
@@ -209,6 +209,7 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
     found += [[size, "compacted", "changed by the compaction", *_cells([bench.counted(bench.search)])]]
     found += [[size, "compacted", name, *_cells([counts])] for name, counts in bench.searches()]
     ones = [bench.counted(lambda: bench.write(1)) for _ in range(5)]
+    strewn = [bench.counted(lambda: bench.write(days=BATCH)) for _ in range(2)]
     bench.restart()
     cold = bench.counted(bench.write)
     period = bench.until_compacted()
@@ -217,6 +218,7 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
         [size, "1 message, warm", *_cells(ones)],
         [size, "10 messages, cold", *_cells([cold])],
         [size, "10 messages, warm", *_cells(written[:-1])],
+        [size, "10 messages of 10 days, warm", *_cells(strewn)],
         [size, "10 messages, the one that compacts", *_cells(written[-1:])],
         [size, f"mean of {len(period)} batches, compaction included", *_cells(period)],
     ]

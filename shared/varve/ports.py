@@ -63,6 +63,12 @@ class Objects(Protocol):
     def delete(self, keys: Iterable[str]) -> None:
         """Remove the objects; those that are not there count as removed."""
 
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        """Put the first, which are empty, and remove the others: all at once and in no order.
+
+        Raises Retryable: some of it may have been done, and what has not will not be any more.
+        """
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Every object whose key begins with `prefix + "/"`, in order of keys."""
 
@@ -100,6 +106,9 @@ class MemoryReader(CandidatesReader, Protocol):
 
 class MemoryWriter(Protocol):
     """The only way to change records; only `pipeline/write.py` takes one."""
+
+    def expect(self, scope: Scope, grain: StoreName) -> None:
+        """An upsert follows: what must be known of the store before may be asked for meanwhile."""
 
     def upsert(
         self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str

@@ -262,6 +262,13 @@ class TestDeletingAndFolders:
         objects.delete(["b/never"])
         assert [info.key for info in objects.list("a")] == ["a/2"]
 
+    def test_an_exchange_puts_and_removes_and_minds_nothing_else(self, objects: Objects) -> None:
+        for key in ("a/old", "a/older", "a/other"):
+            objects.put(key, b"x")
+        objects.exchange([f"a/new-{number}" for number in range(3)], ["a/old", "a/older", "a/never"])
+        assert [info.key for info in objects.list("a")] == ["a/new-0", "a/new-1", "a/new-2", "a/other"]
+        objects.exchange([], [])
+
     def test_folders_are_the_names_that_have_objects_below_them(self, objects: Objects) -> None:
         for key in ("v/w1/a/x", "v/w1/b/x", "v/w1/b/y/z", "v/w2/c/x", "v/w1/file"):
             objects.put(key, b"x")

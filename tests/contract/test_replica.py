@@ -70,6 +70,9 @@ class Watched:
         doomed = list(keys)
         self._do("delete", doomed[0], lambda: self.inner.delete(doomed))
 
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        self._do("exchange", "", lambda: self.inner.exchange(fresh, doomed))
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         return iter(self._do("list", prefix, lambda: list(self.inner.list(prefix))))
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING
 from tests.support.traffic import CountingObjects
@@ -13,8 +15,8 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, require_own
-from varve.pipeline.ledger import Ledger
+from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, failed_key, require_own
+from varve.pipeline.ledger import Ledger, marking
 
 DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 OTHER = Scope("acme", "sales")
@@ -135,6 +137,49 @@ def test_a_write_that_is_repeated_while_its_mark_is_settled_leaves_no_half_that_
         assert ledger.pending(ACME) == frozenset()
     ledger.change(LedgerChanges(settles=ledger.marks(ACME, DAY)))
     assert list(objects.list("ledger")) == []
+
+
+class Torn(InMemoryObjects):
+    """Objects of whose exchange number `at` only some is done, and then the process dies."""
+
+    def __init__(self, at: int, done: frozenset[int]) -> None:
+        super().__init__()
+        self._at, self._done = at, done
+
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        self._at -= 1
+        if self._at != -1:
+            super().exchange(fresh, doomed)
+            return
+        new, old = list(fresh), list(doomed)
+        kept = [key for number, key in enumerate(new) if number in self._done]
+        super().exchange(kept, [key for number, key in enumerate(old, len(new)) if number in self._done])
+        raise Died
+
+
+@given(at=st.integers(0, 1), done=st.frozensets(st.integers(0, 7)))
+def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_comes_again(
+    at: int, done: frozenset[int]
+) -> None:
+    """It marks the week, settles two marks of its day and a failure, and leaves a note: any of it may be undone."""
+    objects = Torn(-1, done)
+    ledger, week = Ledger(objects), Period.parse("2026-W10")
+    for written in ("a", "b"):
+        ledger.mark(ACME, [DAY], written)
+    ledger.fail(ACME, DAY, "down", MORNING)
+    note = expiry_key(MORNING, ACME, Grain.DAILY)
+    settled = LedgerChanges((*ledger.marks(ACME, DAY), failed_key(ACME, DAY)), (note,))
+    objects._at = at
+    with pytest.raises(Died):
+        ledger.change(marking(ACME, [week], "summary") + settled)
+    assert ledger.pending(ACME)  # so retention waits, and a search does not take the week's for the last word
+    for grain in (Grain.DAILY, Grain.WEEKLY):
+        planned = {key for period in ledger.marked(grain) for one in ledger.due_in(period) for key in one.marks}
+        assert planned <= {key for one in ledger.due(grain, ACME) for key in one.marks}
+    ledger.change(marking(ACME, [week], "summary") + settled)
+    assert ledger.pending(ACME) == {week}
+    assert (due(ledger), due(ledger, Grain.WEEKLY)) == ([], [(ACME, week.label)])
+    assert (ledger.failure(ACME, DAY), ledger.standing((note,))) == (None, (note,))
 
 
 @pytest.mark.parametrize("others", [0, 50])

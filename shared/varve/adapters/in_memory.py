@@ -58,6 +58,12 @@ class InMemoryObjects:
             if key.startswith(prefix + "/"):
                 yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
 
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        for key in fresh:
+            self.put(key, b"")
+        if keys := list(doomed):
+            self.delete(keys)
+
     def folders(self, prefix: str) -> Sequence[str]:
         start = prefix and prefix + "/"
         inside = (key.removeprefix(start) for key in self._data if key.startswith(start))
@@ -75,6 +81,9 @@ class InMemoryRecords:
 
     def at(self, scope: Scope) -> "InMemoryRecords":  # noqa: ARG002 - it has no other moment than now
         return self
+
+    def expect(self, scope: Scope, grain: StoreName) -> None:
+        pass  # there is nothing to ask for
 
     def upsert(
         self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str

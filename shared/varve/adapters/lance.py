@@ -228,6 +228,10 @@ class LanceRecords(LanceReader):
 
         return LanceReader(stand, self._newest, self._columns)
 
+    def expect(self, scope: Scope, grain: StoreName) -> None:
+        if isinstance(self._stores, ReplicatedTables):
+            self._stores.expect(scope, grain)
+
     def upsert(
         self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
     ) -> Written:

@@ -2,9 +2,10 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +24,10 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports import ObjectInfo, Objects, StoredObject
+
+
+AT_ONCE = 32
+"""Requests of one exchange that are on their way together."""
 
 
 class ObstoreObjects:
@@ -73,6 +78,15 @@ class ObstoreObjects:
                 for key in doomed:
                     with suppress(FileNotFoundError, NotFoundError):
                         obstore.delete(self._store, key)
+
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        tasks: list[Callable[[], None]] = [partial(self.put, key, b"") for key in fresh]
+        if keys := list(doomed):
+            tasks.append(partial(self.delete, keys))
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            started = [pool.submit(task) for task in tasks]
+        for done in started:
+            done.result()
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         # S3 lists in order of keys, a page at a time: who stops early asks for no more pages.

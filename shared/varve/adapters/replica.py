@@ -8,7 +8,7 @@ dies before its put leaves files that nothing names.
 """
 
 import shutil
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -30,7 +30,7 @@ with without_rest_client():
 
 TABLE = "memories"
 AT_ONCE_BYTES = 16 * 1024 * 1024
-"""Up to here everything that is listed is fetched with the manifest, rather than after it."""
+"""What may be fetched with the manifest, rather than after it, though it may turn out not to be needed."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,7 @@ class Replica:
         if listing.newest == 0 or listing.newest == self.version:
             wanted = set()
         elif manifest not in self._held:
-            at_once = sum(lacking.values()) <= AT_ONCE_BYTES
-            wanted = {manifest, *(lacking if at_once else ())}
+            wanted = {manifest, *_likely(lacking, listing)}
         else:
             needs = self._needs(manifest)
             if needs.files - self._held.keys() - lacking.keys():
@@ -259,3 +258,17 @@ class Replica:
             return True
         same = listing.newest == self.version != 0
         return same and self._stamp is not None and listing.age_stamp(self.version) != self._stamp
+
+
+def _likely(lacking: Mapping[str, int], listing: Listing) -> Iterator[str]:
+    """What the newest version probably needs: the newest half of the bytes, and some that are older.
+
+    What a compaction replaced stays listed for a while and is about as large as what took its place.
+    """
+    half = sum(lacking.values()) / 2
+    taken = 0
+    for name in sorted(lacking, key=lambda name: listing.files[name].last_modified, reverse=True):
+        taken += lacking[name]
+        if taken - lacking[name] >= half and taken > half + AT_ONCE_BYTES:
+            return
+        yield name

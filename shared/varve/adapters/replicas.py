@@ -9,6 +9,7 @@ commits are the same conditional puts, so both sorts of writers are safe with ea
 import random
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,6 +85,7 @@ class ReplicatedTables:
         self._replicas: OrderedDict[tuple[Scope, StoreName], Replica] = OrderedDict()
         self._numbers = count()
         self._lock = Lock()
+        self._expected: dict[tuple[Scope, StoreName], Future[Listing]] = {}
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
@@ -97,17 +99,23 @@ class ReplicatedTables:
         """Each of an agent's stores, all as of one listing."""
         return self._refreshed(scope, list(Grain), agent_prefix(scope))
 
+    def expect(self, scope: Scope, grain: StoreName) -> None:
+        """A write follows: ask for its listing beside whatever comes before it."""
+        listed = partial(look, self._transfers.objects, store_prefix(scope, grain))
+        self._expected[scope, grain] = self._transfers.start(listed)
+
     def write(
         self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
     ) -> Written:
         """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
-        most = 0
+        most, expected = 0, self._expected.pop((scope, grain), None)
         for attempt in range(TRIES):
             if attempt:
                 sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
             replica = self._replica(scope, grain)
             with replica.lock:
-                listing = look(self._transfers.objects, replica.prefix)
+                look_again = partial(look, self._transfers.objects, replica.prefix)
+                listing = expected.result() if expected and not attempt else look_again()
                 if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
                 changed, done = self._changed(replica, listing, change, model, purge=purge)
@@ -120,6 +128,7 @@ class ReplicatedTables:
 
     def finish(self) -> None:
         """Wait for the packs that are on their way."""
+        self._expected.clear()  # of a write that did not come the listing is not to serve a later one
         self._transfers.finish()
 
     # ---- reading

@@ -43,10 +43,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
-    """Keys to remove, each due key with its twin, and expiries to note, once a write is committed."""
+    """What is to be noted once a write is committed: keys to remove, notes to leave, and due keys to put.
+
+    Each due key goes and comes with its twin. `expiries` are the notes of what expires, and of lessons to
+    look at.
+    """
 
     settles: tuple[str, ...] = ()
     expiries: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+    def __add__(self, other: "LedgerChanges") -> "LedgerChanges":
+        """Both."""
+        return LedgerChanges(
+            self.settles + other.settles, self.expiries + other.expiries, self.marks + other.marks
+        )
 
 
 NO_CHANGES = LedgerChanges()

@@ -57,12 +57,8 @@ class Ledger:
         self._objects = objects
 
     def mark(self, scope: Scope, periods: Iterable[Period], *written: str, version: int = 0) -> None:
-        """Say that something was written below these periods: `written` says what, for the name, and
-        `version` which of the store below has it; 0 where it is not known."""
-        token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
-        for period in sorted(set(periods)):
-            self._objects.put(mark_key(scope, period, token), b"")
-            self._objects.put(due_key(scope, period, token), b"")
+        """Put the marks that `marking` makes."""
+        self.change(marking(scope, periods, *written, version=version))
 
     def marked(self, grain: Grain, scope: Scope | None = None) -> list[Period]:
         """The periods, in order, that are due for any agent, or for one: a request for 1,000 periods."""
@@ -97,13 +93,16 @@ class Ledger:
         return tuple(due_key(scope, period, token) for token in sorted(tokens))
 
     def change(self, changes: LedgerChanges) -> None:
-        """Note when to look for what expires, then remove the marks that have been dealt with."""
-        for key in changes.expiries:
-            self._objects.put(key, b"")
-        if changes.settles:
-            self._objects.delete(changes.settles)
-        if twins := [twin(key) for key in changes.settles if key.startswith(f"{DUE}/")]:
-            self._objects.delete(twins)
+        """Note everything in two steps, each of them at once; what has been dealt with goes."""
+        settled = [key for key in changes.settles if key.startswith(f"{DUE}/")]
+        others = [key for key in changes.settles if not key.startswith(f"{DUE}/")]
+        self._exchange([*changes.expiries, *map(twin, changes.marks)], settled)
+        self._exchange(changes.marks, [*map(twin, settled), *others])
+
+    def _exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        new, old = dict.fromkeys(fresh), dict.fromkeys(doomed)
+        if new or old:
+            self._objects.exchange(new, old)
 
     def fail(self, scope: Scope, period: Period, reason: str, now: datetime) -> Failure:
         """Record one more failure; the wait doubles from an hour to a day."""
@@ -154,7 +153,7 @@ class Ledger:
 
     def note_lessons(self, scope: Scope, at: datetime) -> None:
         """Have an agent's lessons looked at from the month of this instant on."""
-        self._objects.put(lessons_key(month_of(at), scope), b"")
+        self.change(LedgerChanges(expiries=(lessons_key(month_of(at), scope),)))
 
     def lessons_due(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
         """The agents whose lessons are to be looked at, with the months they are noted under."""
@@ -173,6 +172,13 @@ class Ledger:
     def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
         """Those of the notes that nobody has settled yet."""
         return tuple(note for note in notes if self._objects.get(note) is not None)
+
+
+def marking(scope: Scope, periods: Iterable[Period], *written: str, version: int = 0) -> LedgerChanges:
+    """The marks that say that something was written below these periods: `written` says what, for the
+    name, and `version` which of the store below has it; 0 where it is not known."""
+    token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
+    return LedgerChanges(marks=tuple(due_key(scope, period, token) for period in sorted(set(periods))))
 
 
 def _narrowed(folder: str, scope: Scope | None) -> str:

@@ -9,7 +9,7 @@ from varve.domain.embedding import EmbeddingMismatch, require_same_model
 from varve.domain.erasure import Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges
+from varve.domain.ledger import LedgerChanges, lessons_key, month_of
 from varve.domain.record import EmbeddedRecord, Store, StoreName, Written
 from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
 from varve.knowledge_ports import ProfileWriter
@@ -25,7 +25,7 @@ from varve.messages import (
 from varve.pipeline import tombstones
 from varve.pipeline.deliver import by_group, until_failure
 from varve.pipeline.embedders import embedder_for
-from varve.pipeline.ledger import Ledger
+from varve.pipeline.ledger import Ledger, marking
 from varve.pipeline.staging import Staging, sweep
 from varve.pipeline.sweep import sweep_payloads
 from varve.ports import DeadLetters, Delivery, Embedder, GraphWriter, MemoryWriter, Objects
@@ -187,12 +187,13 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
         and (parent := Period(grain, label).parent())
         and parent.label not in message.ready
     ]
-    # Even where nothing changed: the delivery before may have ended between commit and mark.
     said = sorted(embedded.record.fingerprint for embedded in records)
-    stores.ledger.mark(scope, parents, *said, version=written.version)
+    changes = marking(scope, parents, *said, version=written.version)
     if grain is Store.EXPERIENCE and records:
-        stores.ledger.note_lessons(scope, max(embedded.record.created_at for embedded in records))
-    _change_ledger(messages, stores)
+        month = month_of(max(embedded.record.created_at for embedded in records))
+        changes += LedgerChanges(expiries=(lessons_key(month, scope),))
+    # Even where nothing changed: the delivery before may have ended between commit and mark.
+    stores.ledger.change(sum((message.ledger for message in messages), changes))
     return written.changed
 
 
@@ -202,6 +203,7 @@ def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRec
     A summary of something forgotten is not written and settles nothing: its period stays due.
     """
     scope, kept = messages[0].scope, []
+    stores.records.expect(scope, messages[0].grain)
     barred = tombstones.load(scope, objects=stores.objects)
     for message in messages if barred else ():
         records = tuple(e for e in message.records if not barred.bars_record(e.record))
@@ -274,8 +276,3 @@ def _waiting(message: ExpirePeriods, ledger: Ledger) -> set[str]:
     own, due = message.grain, ledger.pending(message.scope)
     periods = (Period(own, label) for label in message.labels)
     return {period.label for period in periods if {period, period.parent()} & due}
-
-
-def _change_ledger(messages: Sequence[WriteRecords], stores: Stores) -> None:
-    for message in messages:
-        stores.ledger.change(message.ledger)

@@ -1,0 +1,194 @@
+"""How many round trips, one after the other, searches and writes take: counted at a server of S3's kind.
+
+Each request takes a quarter of a second there, so that those that start together overlap for certain. The
+count is the largest set of requests of which no two overlap, so whatever holds a thread up can only add to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from benchmarks.counting_s3 import CountingS3, Counts
+from benchmarks.traffic import BATCH, Deployment
+from tests.support.builders import a_record
+from varve.adapters import replica
+from varve.adapters.lance import LanceRecords
+from varve.adapters.lance_upkeep import Upkeep
+from varve.adapters.objects import lance_options
+from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.clock import fixed_clock
+from varve.domain.calendar import Grain, Period
+from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
+from varve.domain.query import parse_search_request
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.messages import WriteRecords, send_records
+from varve.pipeline.ledger import Ledger
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+UTC_ZONE = ZoneInfo("UTC")
+SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
+DELAY = 0.25
+MOST_FOR_A_WRITE, MOST_FOR_A_COLD_SEARCH = 6, 4
+OFTEN = Upkeep(max_fragments=4)
+EMBEDDER = WordLlamaEmbedder()
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[CountingS3]:
+    with CountingS3() as server, server.as_aws():
+        yield server
+
+
+class Agent:
+    """One agent's memory on the counting server, and the processes that read and write it."""
+
+    def __init__(self, s3: CountingS3, name: str) -> None:
+        self.s3, self.deployment = s3, Deployment(fixed_clock(NOW), name)
+        self.numbers = count(1)
+        self.restart()
+
+    def restart(self, upkeep: Upkeep | None = None) -> None:
+        """New processes, that have asked once whether the endpoint takes conditional puts."""
+        self.deployment.restart()
+        parts: Any = self.deployment.writing.parts
+        parts.records = LanceRecords(parts.settings.store, parts.objects, lance_options(), upkeep)
+        self.say(1, scope=OTHER)
+        self.deployment.write()
+
+    def counted(self, run: Callable[[], object]) -> Counts:
+        self.s3.reset()
+        self.s3.delay(DELAY)
+        run()
+        self.s3.delay(0)
+        return self.s3.counts()
+
+    def say(self, messages: int = BATCH, *, scope: Scope = SCOPE) -> None:
+        """A turn each, every one on a day of its own, in one batch."""
+        numbers = [next(self.numbers) for _ in range(messages)]
+        self.send([WriteRecords(scope, Grain.WORKING, EMBEDDER.model, embedded(turn(n))) for n in numbers])
+
+    def summarize(self, days: int, first: int = 1) -> None:
+        """A summary each for so many days, one batch, each settling the marks that called for it."""
+        periods = [Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in range(first, first + days)]
+        ledger = Ledger(self.deployment.writing.parts.objects)
+        messages = []
+        for period in periods:
+            settles = (*ledger.marks(SCOPE, period), failed_key(SCOPE, period))
+            changes = LedgerChanges(settles, (expiry_key(NOW, SCOPE, Grain.DAILY),))
+            messages.append(
+                WriteRecords(SCOPE, Grain.DAILY, EMBEDDER.model, embedded(summary(period)), changes)
+            )
+        self.send(messages)
+
+    def send(self, messages: Sequence[WriteRecords]) -> None:
+        queue, objects = self.deployment.queues["write"], self.deployment.writing.parts.objects
+        for message in messages:
+            send_records(message, queue=queue, objects=objects)
+
+    def search(self, **asked: object) -> None:
+        request = parse_search_request({"query_text": "which firm sent the invoice?", **asked})
+        assert self.deployment.reading.search(SCOPE, request).results
+
+
+def embedded(record: Record) -> tuple[EmbeddedRecord, ...]:
+    (vector,) = EMBEDDER.embed([record.content])
+    return (EmbeddedRecord(record, vector),)
+
+
+def turn(number: int) -> Record:
+    at = NOW - timedelta(days=number)
+    text = f"Dana: the firm sent the invoice {number}."
+    return a_record(text, at=at, id=f"turn-{number}", memory_type=MemoryType.TURN)
+
+
+def summary(period: Period) -> Record:
+    text = f"On {period.label} a firm sent an invoice."
+    id_ = f"summary-{period.label}"
+    return a_record(text, at=period.start(UTC_ZONE), id=id_, memory_type=MemoryType.SUMMARY)
+
+
+def test_a_batch_of_ten_messages_takes_six_round_trips_at_most(s3: CountingS3) -> None:
+    """The first of a store, one by a cold process and one by a warm one, each with records of ten periods."""
+    agent = Agent(s3, "batches")
+    depths = []
+    for _ in range(2):
+        agent.say()
+        depths.append(agent.counted(agent.deployment.write).depth)
+        agent.restart()
+    agent.say()
+    depths.append(agent.counted(agent.deployment.write).depth)
+    agent.say()
+    depths.append(agent.counted(agent.deployment.write).depth)
+    assert max(depths) <= MOST_FOR_A_WRITE
+    assert depths[-1] < MOST_FOR_A_WRITE
+
+
+def test_a_batch_of_summaries_takes_six_round_trips_at_most_and_settles_their_marks(s3: CountingS3) -> None:
+    agent = Agent(s3, "summaries")
+    agent.say(5)
+    agent.deployment.write()
+    agent.summarize(3, first=2)
+    first = agent.counted(agent.deployment.write)
+    agent.restart()
+    agent.summarize(2, first=5)
+    cold = agent.counted(agent.deployment.write)
+    assert max(first.depth, cold.depth) <= MOST_FOR_A_WRITE
+    pending = Ledger(agent.deployment.writing.parts.objects).pending(SCOPE)
+    assert {period.grain for period in pending} == {Grain.WEEKLY}
+
+
+def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_stale(s3: CountingS3) -> None:
+    agent = Agent(s3, "searches")
+    agent.say()
+    agent.deployment.write()
+    agent.summarize(3)
+    agent.deployment.write()
+    agent.restart()
+    assert agent.counted(agent.search).depth <= MOST_FOR_A_COLD_SEARCH
+    assert agent.counted(agent.search).depth == 1
+    agent.say(1)
+    agent.deployment.write()
+    assert agent.counted(agent.search).depth == 1  # and it sees the newest commit
+    parts = agent.deployment.reading.parts
+    parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
+    agent.search()
+    assert agent.counted(agent.search).requests == 0
+
+
+def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_its_manifest(
+    s3: CountingS3, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version before the compaction is still there, and about as large: it is left alone."""
+    monkeypatch.setattr(replica, "AT_ONCE_BYTES", 10_000)
+    agent = Agent(s3, "compacted")
+    agent.restart(OFTEN)
+    for _ in range(OFTEN.max_fragments + 1):
+        agent.say()
+        agent.deployment.write()
+    agent.restart()
+    read = agent.counted(agent.search)
+    assert read.depth == 2
+    assert read.bytes_out < s3.usage(f"{agent.deployment.root}/vectordb/{SCOPE}").bytes
+    agent.restart()
+    agent.say()
+    assert agent.counted(agent.deployment.write).depth <= MOST_FOR_A_WRITE
+
+
+def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_period(s3: CountingS3) -> None:
+    asked = []
+    for days in (1, 120):
+        agent = Agent(s3, f"periods-{days}")
+        made = [summary(Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-1 - n)) for n in range(days)]
+        records = agent.deployment.writing.parts.records
+        records.upsert(SCOPE, Grain.DAILY, [one for record in made for one in embedded(record)], EMBEDDER.model)
+        searches = [agent.counted(lambda agent=agent: agent.search(grain="daily")) for _ in range(2)]
+        asked.append([search.by_kind for search in searches])
+    assert asked[0] == asked[1]
