@@ -7,8 +7,9 @@ shuffled deliveries lead to the same profile, and every statement is kept as his
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -44,7 +45,7 @@ MAX_VALUE_CHARACTERS = 300
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProfileEntry:
     """One statement about one attribute, with where it was said.
 
@@ -65,7 +66,7 @@ class ProfileEntry:
     ends: bool = False
     replaces: str = ""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The same statement of the same messages has the same id, whenever it arrives."""
         said = (self.user_id, self.key, self.value, str(self.ends), self.replaces, self.subject)
@@ -128,8 +129,9 @@ def merged(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
     """All statements by id; of two accounts of one statement the one that was learnt first."""
     entries: dict[str, ProfileEntry] = {}
     for entry in (entry for account in accounts for entry in account):
-        known = entries.get(entry.id, entry)
-        entries[entry.id] = min(known, entry, key=_learnt)
+        known = entries.setdefault(entry.id, entry)
+        if known != entry:
+            entries[entry.id] = min(known, entry, key=_learnt)
     return entries
 
 
@@ -188,16 +190,16 @@ def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
 
 def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
     """A statement from the values of `entry_as_json`. Raises KeyError, TypeError, ValueError: not such."""
-    entry = ProfileEntry(
-        user_id=value["userId"],
-        key=value["key"],
-        value=value["value"],
-        event_time=parse_instant(value["eventTime"]),
-        created_at=parse_instant(value["createdAt"]),
-        conversation_id=value["conversationId"],
-        message_ids=tuple(value["messageIds"]),
-        subject=value["subject"],
-        ends=value["ends"],
-        replaces=value["replaces"],
-    )
-    return _ENTRY.validate_python(asdict(entry))
+    fields = {
+        "user_id": value["userId"],
+        "key": value["key"],
+        "value": value["value"],
+        "event_time": parse_instant(value["eventTime"]),
+        "created_at": parse_instant(value["createdAt"]),
+        "conversation_id": value["conversationId"],
+        "message_ids": tuple(value["messageIds"]),
+        "subject": value["subject"],
+        "ends": value["ends"],
+        "replaces": value["replaces"],
+    }
+    return _ENTRY.validate_python(fields)

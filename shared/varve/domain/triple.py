@@ -9,9 +9,10 @@ another's moves what was said under it, and what one of the names replaced, the 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -38,7 +39,7 @@ class Op(StrEnum):
     DELETE = "DELETE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TripleOperation:
     """One statement about a triple, with where it was said.
 
@@ -58,7 +59,7 @@ class TripleOperation:
     confidence: float = 1.0
     replaces: str | None = None
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The same statement of the same messages has the same id, whenever it arrives."""
         said = (self.op, self.subject, self.predicate, self.object, self.replaces or "")
@@ -134,6 +135,8 @@ def stated_names(operations: Iterable[TripleOperation]) -> Names:
 
 def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:
     """Of two accounts of one statement the earlier; of two at one time always the same one."""
+    if one == other:
+        return one
     return min(one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o), sort_keys=True)))
 
 
@@ -248,20 +251,20 @@ def operation_as_json(operation: TripleOperation) -> dict[str, object]:
 
 def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
     """An operation from the values of `operation_as_json`. Raises KeyError, ValueError: not such values."""
-    operation = TripleOperation(
-        op=Op(value["op"]),
-        subject=value["subject"],
-        predicate=value["predicate"],
-        object=value["object"],
-        event_time=parse_instant(value["eventTime"]),
-        created_at=parse_instant(value["createdAt"]),
-        conversation_id=value["conversationId"],
-        message_ids=tuple(value["messageIds"]),
-        user_id=value["userId"],
-        confidence=value["confidence"],
-        replaces=value["replaces"],
-    )
-    return _OPERATION.validate_python(asdict(operation))
+    fields = {
+        "op": value["op"],
+        "subject": value["subject"],
+        "predicate": value["predicate"],
+        "object": value["object"],
+        "event_time": parse_instant(value["eventTime"]),
+        "created_at": parse_instant(value["createdAt"]),
+        "conversation_id": value["conversationId"],
+        "message_ids": tuple(value["messageIds"]),
+        "user_id": value["userId"],
+        "confidence": value["confidence"],
+        "replaces": value["replaces"],
+    }
+    return _OPERATION.validate_python(fields)
 
 
 def properties(triple: Triple) -> str:
