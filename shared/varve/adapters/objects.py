@@ -25,7 +25,6 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports import ObjectInfo, Objects, StoredObject
 
-
 AT_ONCE = 32
 """Requests of one exchange that are on their way together."""
 
@@ -141,6 +140,11 @@ class LocalObjects(ObstoreObjects):
     def delete(self, keys: Iterable[str]) -> None:
         if self._root.is_dir():
             super().delete(keys)
+
+    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
+        for key in fresh:
+            self.put(key, b"")
+        self.delete(doomed)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         found = super().list(prefix) if self._root.is_dir() else iter(())
