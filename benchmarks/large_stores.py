@@ -29,7 +29,8 @@ from traffic import machine, markdown
 
 from varve.adapters import lance_columns
 from varve.adapters.column_cache import ColumnCache
-from varve.adapters.lance import AHEAD, LanceRecords
+from varve.adapters.lance import LanceRecords
+from varve.adapters.lance_candidates import AHEAD
 from varve.adapters.lance_tables import compact
 from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.lance_vectors import nearest

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.record import Candidate, Record, StoreName, Vector
+from varve.domain.record import Candidate, StoreName, Vector
 
 if TYPE_CHECKING:  # whoever only takes a conversation in need not load what ranks
     from varve.domain.columns import Columns
@@ -32,9 +32,9 @@ class CandidatesReader(Protocol):
         """
 
     def around(
-        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+        self, scope: Scope, grain: Grain, found: Sequence[Candidate], *, reach: int, where: Filter
     ) -> "Columns":
-        """The records, and those at most `reach` places from one of them in its conversation."""
+        """The candidates, and those at most `reach` places from one of them in its conversation."""
 
 
 class KnowsWords(Protocol):

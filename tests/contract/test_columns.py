@@ -30,7 +30,7 @@ from varve.domain.errors import Misconfigured
 from varve.domain.query import Filter
 from varve.domain.question import read_question
 from varve.domain.ranking import Lane, rank
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import Candidate, MemoryType, Record
 from varve.domain.signals import Sought
 from varve.domain.strategies import BALANCED
 from varve.ports import MemoryReader, MemoryWriter
@@ -71,6 +71,10 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 def put(records: Records, *made: Record) -> None:
     records.upsert(ACME, WORKING, embedded(*made), MODEL)
+
+
+def placed(*records: Record) -> list[Candidate]:
+    return [Candidate(record.id, record.conversation_id, record.position) for record in records]
 
 
 def test_columns_are_the_records_themselves(opened: Opener) -> None:
@@ -222,7 +226,7 @@ def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(ope
 
 def test_around_are_the_records_and_their_neighbours_in_the_conversation(opened: Opener) -> None:
     put(opened(), *SAID, ALONE)
-    around = opened().around(ACME, WORKING, [SAID[6], SAID[9], ALONE], reach=2, where=ANY)
+    around = opened().around(ACME, WORKING, placed(SAID[6], SAID[9], ALONE), reach=2, where=ANY)
     assert set(around.ids) == {"turn-04", "turn-05", "turn-06", "turn-07", "turn-08", "turn-09", "summary"}
     assert len(opened().around(ACME, Grain.DAILY, [], reach=2, where=ANY)) == 0
 
@@ -230,7 +234,7 @@ def test_around_are_the_records_and_their_neighbours_in_the_conversation(opened:
 def test_around_keeps_to_the_filter(opened: Opener) -> None:
     put(opened(), *SAID, ALONE)
     where = Filter(since=SAID[5].event_time, user_id="u-1")
-    around = opened().around(ACME, WORKING, [SAID[6]], reach=3, where=where)
+    around = opened().around(ACME, WORKING, placed(SAID[6]), reach=3, where=where)
     assert list(around.ids) == ["turn-06"]
 
 

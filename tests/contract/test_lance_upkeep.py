@@ -207,7 +207,7 @@ class TestReadersInFlight:
         near = reader.search(
             SCOPE, Grain.WORKING, text="tea", vector=vector, model=MODEL, where=ANY, limit=1_000
         )
-        assert {c.record.id for c in near} >= {r.id for r in found}
+        assert {c.id for c in near} >= {r.id for r in found}
         assert all(c.keyword > 0 for c in near)
         assert reader.get(SCOPE, Grain.WORKING, ["r-00000", "none"]) == [embedded(0).record]
         return len(found)

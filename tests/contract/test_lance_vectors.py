@@ -94,7 +94,7 @@ def found(records: LanceRecords, near: int, where: Filter = ANY, limit: int = 10
     candidates = records.search(
         SCOPE, Grain.WORKING, text="zzz", vector=VECTORS[near], model=MODEL, where=where, limit=limit
     )
-    return [candidate.record.id for candidate in candidates]
+    return [candidate.id for candidate in candidates]
 
 
 def nearest(near: int, among: range, limit: int = 10) -> list[str]:

@@ -118,11 +118,11 @@ def look(
 
 def worded(records: Records, text: str) -> set[str]:
     """The ids that the keyword lane finds."""
-    return {candidate.record.id for candidate in look(records, text) if candidate.keyword > 0}
+    return {candidate.id for candidate in look(records, text) if candidate.keyword > 0}
 
 
 def ids(found: Sequence[Candidate | Record]) -> list[str]:
-    return [one.record.id if isinstance(one, Candidate) else one.id for one in found]
+    return [one.id for one in found]
 
 
 def browsed(records: Records, where: Filter = ANY, limit: int = 10_000) -> list[Record]:
@@ -200,7 +200,7 @@ class TestUpsert:
             found = records.search(
                 scope, Grain.WORKING, text="secret", vector=axis(0), model=MODEL, where=ANY, limit=50
             )
-            assert [c.record.content for c in found] == [f"secret {number}"]
+            assert ids(found) == ["a"]
             assert records.count(scope, Grain.WORKING, where=ANY) == 1
             (only,) = records.browse(scope, Grain.WORKING, where=ANY, limit=10)
             assert only.content == f"secret {number}"
@@ -250,14 +250,12 @@ class TestSearch:
         put(records, *crowd, vector=axis(0))
         put(records, record("worded", "the printer shows ERR-4711 again"), vector=axis(0, -1.0))
         put(records, record("nearest", "nothing in common"), vector=axis(1))
-        found = {c.record.id: c for c in look(records, "printer ERR-4711", axis(1), limit=5)}
+        found = {c.id: c for c in look(records, "printer ERR-4711", axis(1), limit=5)}
         assert found["nearest"].vector == pytest.approx(1.0, abs=1e-3)
         assert found["nearest"].keyword == 0.0
-        assert found["worded"].vector == pytest.approx(0.0, abs=1e-3)
+        assert found["worded"].vector == 0.0
         assert found["worded"].keyword > 0.0
-        again = {c.record.id: c for c in look(records, "printer ERR-4711", axis(0), limit=5)}
-        assert again["worded"].vector == pytest.approx(-1.0, abs=1e-3)
-        assert len(again) == 6
+        assert len(look(records, "printer ERR-4711", axis(0), limit=5)) == 6
 
     def test_finds_a_record_of_both_lanes_once_with_both_scores(self, records: Records) -> None:
         put(records, record("a", "tea with lemon"))
@@ -486,7 +484,7 @@ class TestPeriods:
         put(records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN))
         turns = Filter(memory_types=("turn",))
         assert (counted(records, turns), [one.id for one in browsed(records, turns)]) == (1, ["b"])
-        assert {one.record.id for one in look(records, "tea", where=turns)} == {"b"}
+        assert {one.id for one in look(records, "tea", where=turns)} == {"b"}
 
 
 class TestErasure:
@@ -510,11 +508,11 @@ class TestErasure:
         records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         records.delete(SCOPE, Grain.WORKING, [made[0].record.id])
         records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-sails", "new sails"), axis(2))], MODEL)
-        for word, found in (("maps", set()), ("ferns", {"young ferns"}), ("sails", {"new sails"})):
+        for word, found in (("maps", set()), ("ferns", {"r-ferns"}), ("sails", {"r-sails"})):
             hits = records.search(
                 SCOPE, Grain.WORKING, text=word, vector=axis(7), model=MODEL, where=ANY, limit=9
             )
-            assert {hit.record.content for hit in hits if hit.keyword} == found
+            assert {hit.id for hit in hits if hit.keyword} == found
 
 
 def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """How many round trips, one after the other, searches and writes take: counted at a server of S3's kind.
 
-Each request takes a quarter of a second there, so that those that start together overlap for certain. The
-count is the largest set of requests of which no two overlap, so whatever holds a thread up can only add to it.
+Each request takes a quarter of a second there, so that those that start together overlap. The count is the
+largest set of requests of which no two overlap, so whatever holds a thread up can only add to it.
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_perio
     asked = []
     for days in (1, 120):
         agent = Agent(s3, f"periods-{days}")
-        made = [summary(Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-1 - n)) for n in range(days)]
-        records = agent.deployment.writing.parts.records
-        records.upsert(SCOPE, Grain.DAILY, [one for record in made for one in embedded(record)], EMBEDDER.model)
+        made = (summary(Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-1 - n)) for n in range(days))
+        rows = [one for record in made for one in embedded(record)]
+        agent.deployment.writing.parts.records.upsert(SCOPE, Grain.DAILY, rows, EMBEDDER.model)
         searches = [agent.counted(lambda agent=agent: agent.search(grain="daily")) for _ in range(2)]
         asked.append([search.by_kind for search in searches])
     assert asked[0] == asked[1]

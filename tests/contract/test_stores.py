@@ -77,7 +77,7 @@ def found(records: Any, model: str) -> set[str]:
     lanes = records.search(
         SCOPE, Grain.WORKING, text="tea", vector=vector, model=model, where=Filter(), limit=50
     )
-    return {candidate.record.id for candidate in lanes}
+    return {candidate.id for candidate in lanes}
 
 
 def test_a_store_that_is_not_there_has_no_model(opened: Open) -> None:

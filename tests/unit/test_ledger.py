@@ -161,7 +161,7 @@ class Torn(InMemoryObjects):
 def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_comes_again(
     at: int, done: frozenset[int]
 ) -> None:
-    """It marks the week, settles two marks of its day and a failure, and leaves a note: any of it may be undone."""
+    """It marks the week, settles its day's two marks and a failure, and leaves a note: any may be undone."""
     objects = Torn(-1, done)
     ledger, week = Ledger(objects), Period.parse("2026-W10")
     for written in ("a", "b"):
@@ -174,7 +174,8 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
         ledger.change(marking(ACME, [week], "summary") + settled)
     assert ledger.pending(ACME)  # so retention waits, and a search does not take the week's for the last word
     for grain in (Grain.DAILY, Grain.WEEKLY):
-        planned = {key for period in ledger.marked(grain) for one in ledger.due_in(period) for key in one.marks}
+        found = (one for period in ledger.marked(grain) for one in ledger.due_in(period))
+        planned = {key for one in found for key in one.marks}
         assert planned <= {key for one in ledger.due(grain, ACME) for key in one.marks}
     ledger.change(marking(ACME, [week], "summary") + settled)
     assert ledger.pending(ACME) == {week}

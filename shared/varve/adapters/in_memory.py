@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -114,15 +115,19 @@ class InMemoryRecords:
         words = _words(text)
         found = [
             Candidate(
-                e.record,
+                e.record.id,
+                e.record.conversation_id,
+                e.record.position,
                 float(np.dot(e.vector, vector)),
                 float(len(words & _words(e.record.content))),
             )
             for e in self._matching(scope, grain, where)
         ]
-        nearest = sorted(found, key=lambda c: (-c.vector, c.record.id))[:limit]
-        worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.record.id))[:limit]
-        return list({c.record.id: c for c in [*nearest, *worded]}.values())
+        nearest = sorted(found, key=lambda c: (-c.vector, c.id))[:limit]
+        worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.id))[:limit]
+        united = {c.id: replace(c, keyword=0.0) for c in nearest}
+        united |= {c.id: c if c.id in united else replace(c, vector=0.0) for c in worded}
+        return list(united.values())
 
     def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Columns | None:
         require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
@@ -132,13 +137,13 @@ class InMemoryRecords:
         return columns_of(store[id_] for id_ in sorted(store))
 
     def around(
-        self, scope: Scope, grain: StoreName, records: Sequence[Record], *, reach: int, where: Filter
+        self, scope: Scope, grain: StoreName, found: Sequence[Candidate], *, reach: int, where: Filter
     ) -> Columns:
-        ids = {record.id for record in records}
-        near = {(r.conversation_id, r.position + by) for r in records for by in range(-reach, reach + 1)}
-        found = sorted(self._matching(scope, grain, where), key=lambda e: e.record.id)
+        ids = {one.id for one in found}
+        near = {(one.conversation_id, one.position + by) for one in found for by in range(-reach, reach + 1)}
+        known = sorted(self._matching(scope, grain, where), key=lambda e: e.record.id)
         return columns_of(
-            e for e in found if e.record.id in ids or (e.record.conversation_id and _place(e.record) in near)
+            e for e in known if e.record.id in ids or (e.record.conversation_id and _place(e.record) in near)
         )
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:

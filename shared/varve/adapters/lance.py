@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow.compute as pc
 
 from varve.adapters.column_cache import ColumnCache
-from varve.adapters.lance_candidates import best, united
+from varve.adapters.lance_candidates import candidates
 from varve.adapters.lance_purge import delete_ids
 from varve.adapters.lance_rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
 from varve.adapters.lance_tables import DirectTables, remake
 from varve.adapters.lance_upkeep import Upkeep
-from varve.adapters.lance_vectors import nearest
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replicas import Caching, ReplicatedTables
 from varve.adapters.standing import Standing
@@ -32,14 +31,10 @@ if TYPE_CHECKING:  # a writer need not load what ranks
 with without_rest_client():
     import lancedb
     from lancedb.expr import col, lit
-    from lancedb.query import MatchQuery
     from lancedb.table import Table
 
 CACHE_BYTES = 32 * 1024 * 1024
 """For indices, and again for metadata: a warm process may meet any number of agents."""
-
-AHEAD = 20
-"""Rows that the vector lane takes more than it wants, to see whether equals were cut off at the end."""
 
 FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """At files that are damaged LanceDB raises nearly anything, and so does who reads their rows."""
@@ -75,14 +70,9 @@ class LanceReader:
     ) -> list[Candidate]:
         def run(table: Table) -> list[Candidate]:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            columns = [*RECORD_COLUMNS, "vector"]
-            by_keyword = table.search(MatchQuery(text, "content"), query_type="fts")
-            near = nearest(table, vector, limit + AHEAD, where).select([*columns, "_distance"])
-            worded = filtered(by_keyword, where).select([*columns, "_score"])
-            nearer = best(near, limit, limit + AHEAD, "_distance", "ascending")
-            better = best(worded, limit, 2 * limit, "_score", "descending")
+            found = candidates(table, text, vector, where, limit)
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            return united(nearer, better, vector)
+            return found
 
         return self._read(scope, grain, run, [])
 
@@ -110,12 +100,14 @@ class LanceReader:
         return self._run(scope, grain, standing, run, nothing)
 
     def around(
-        self, scope: Scope, grain: Grain, records: Sequence[Record], *, reach: int, where: Filter
+        self, scope: Scope, grain: Grain, found: Sequence[Candidate], *, reach: int, where: Filter
     ) -> "Columns":
         from varve.adapters.lance_columns import around
 
         nothing = self._columns.nothing
-        return self._read(scope, grain, lambda table: around(table, records, reach, where), nothing)
+        if not found:
+            return nothing
+        return self._read(scope, grain, lambda table: around(table, found, reach, where), nothing)
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         def run(table: Table) -> list[Record]:

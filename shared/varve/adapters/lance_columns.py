@@ -1,4 +1,4 @@
-"""LanceDB's rows as columns: of whole stores, and of conversations around some records."""
+"""LanceDB's rows as columns: of whole stores, and of conversations around candidates."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from varve.adapters.lance_rows import filtered, model_of, unit_vectors
+from varve.adapters.lance_candidates import rows_around
+from varve.adapters.lance_rows import model_of, unit_vectors
 from varve.adapters.lean_import import without_rest_client
 from varve.domain.columns import MAX_ROWS, TYPES, Codes, Columns, grown
 from varve.domain.embedding import require_same_model
 from varve.domain.query import Filter
-from varve.domain.record import Record
+from varve.domain.record import Candidate
 
 with without_rest_client():
-    from lancedb.expr import col
     from lancedb.table import Table
 
 NEEDED = (
@@ -40,14 +40,9 @@ def whole(table: Table, store: str, model: str, before: Columns | None) -> Colum
     return to_columns(rows, before)
 
 
-def around(table: Table, records: Sequence[Record], reach: int, where: Filter) -> Columns:
-    """The records, and those at most `reach` places from one of them in its conversation."""
-    ids = [record.id for record in records]
-    spoken = sorted({r.conversation_id for r in records if r.conversation_id is not None})
-    wanted = col("id").isin(ids) | col("conversation_id").isin(spoken) if spoken else col("id").isin(ids)
-    query = filtered(table.search().where(wanted), where)
-    rows = query.select([*NEEDED]).limit(None).to_arrow()
-    return to_columns(_near(rows, records, reach))
+def around(table: Table, found: Sequence[Candidate], reach: int, where: Filter) -> Columns:
+    """The candidates, and those at most `reach` places from one of them in its conversation."""
+    return to_columns(rows_around(table, found, reach, where, NEEDED))
 
 
 def to_columns(rows: pa.Table, before: Columns | None = None) -> Columns:
@@ -87,14 +82,3 @@ def _codes(column: pa.ChunkedArray) -> Codes:
         encoded = encoded.combine_chunks()
     of = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
     return Codes(of, encoded.dictionary.to_pylist())
-
-
-def _near(rows: pa.Table, records: Sequence[Record], reach: int) -> pa.Table:
-    """The rows that are one of the records or within `reach` places of one in its conversation."""
-    ids = {record.id for record in records}
-    near = {(r.conversation_id, r.position + by) for r in records for by in range(-reach, reach + 1)}
-    keys = zip(
-        rows["id"].to_pylist(), rows["conversation_id"].to_pylist(), rows["position"].to_pylist(), strict=True
-    )
-    kept = [id_ in ids or (spoken is not None and (spoken, at) in near) for id_, spoken, at in keys]
-    return rows.filter(pa.array(kept))

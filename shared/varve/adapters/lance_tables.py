@@ -11,7 +11,7 @@ from varve.adapters.lance_files import VERSIONS
 from varve.adapters.lance_purge import delete_orphans, leave_one_version
 from varve.adapters.lance_rows import schema_for
 from varve.adapters.lance_upkeep import Upkeep, prune
-from varve.adapters.lance_vectors import drop_vector_index, make_vector_index, vector_index_due
+from varve.adapters.lance_vectors import drop_indices, indices_due, make_indices
 from varve.adapters.lean_import import without_rest_client
 from varve.adapters.replica import TABLE
 from varve.adapters.standing import Standing, Watch
@@ -75,10 +75,10 @@ def compact(table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, pur
     With `purge` their index is made anew: LanceDB carries the codes over.
     """
     if purge:
-        drop_vector_index(table)
+        drop_indices(table)
     optimize()
-    if vector_index_due(table, upkeep.index_rows):
-        make_vector_index(table)
+    if indices_due(table, upkeep.index_rows):
+        make_indices(table)
 
 
 class DirectTables:

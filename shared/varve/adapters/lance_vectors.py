@@ -1,4 +1,5 @@
-"""The vector index of large tables: from which size there is one, how it is kept up and how it is asked."""
+"""The indices of large tables, of vectors and of conversations: from which size there are any, how they are
+kept up, and how the vectors' is asked."""
 
 from typing import Any
 
@@ -8,10 +9,10 @@ from varve.domain.query import Filter
 from varve.domain.record import Vector
 
 with without_rest_client():
-    from lancedb.index import IvfRq
+    from lancedb.index import BTree, IvfRq
     from lancedb.table import Table
 
-_NAME = "vector_idx"
+_NAME, _PLACES = "vector_idx", "conversation_idx"
 _PROBES = 64
 """Partitions that are looked into; a million rows have some 120. Where a filter applies, all may be."""
 _COMPARED = 400
@@ -21,29 +22,35 @@ docs/benchmarks.md, "Large stores", has how many of the nearest are found.
 """
 
 
-def vector_index_due(table: Table, rows: int) -> bool:
-    """Whether the table has so many rows and no vector index yet."""
-    return int(table.count_rows()) >= rows and not has_vector_index(table)
+def indices_due(table: Table, rows: int) -> bool:
+    """Whether the table has so many rows and lacks one of its indices."""
+    return int(table.count_rows()) >= rows and not {_NAME, _PLACES} <= _names(table)
 
 
 def has_vector_index(table: Table) -> bool:
     """Whether the version has a vector index."""
-    return any(index.name == _NAME for index in table.list_indices())
+    return _NAME in _names(table)
 
 
-def make_vector_index(table: Table) -> None:
-    """Make the index of all rows. What is written later is searched without it until the next compaction.
+def make_indices(table: Table) -> None:
+    """Make the indices of all rows. What is written later is searched without them until the next compaction.
 
-    RaBitQ codes in partitions: built in a tenth of the time that a graph (HNSW) takes, which one
-    invocation of the writer could not wait for, and searched as fast.
+    Vectors: RaBitQ codes in partitions, built in a tenth of the time that a graph (HNSW) takes, which one
+    invocation of the writer could not wait for, and searched as fast. Conversations: a tree, for what was
+    said around a row.
     """
     table.create_index("vector", config=IvfRq(distance_type="cosine"), name=_NAME)
+    table.create_index("conversation_id", config=BTree(), name=_PLACES)
 
 
-def drop_vector_index(table: Table) -> None:
-    """Forget the index, whose codes are made of rows that must leave no trace."""
-    if has_vector_index(table):
-        table.drop_index(_NAME)
+def drop_indices(table: Table) -> None:
+    """Forget the indices, which are made of rows that must leave no trace."""
+    for name in {_NAME, _PLACES} & _names(table):
+        table.drop_index(name)
+
+
+def _names(table: Table) -> set[str]:
+    return {index.name for index in table.list_indices()}
 
 
 def nearest(table: Table, vector: Vector, limit: int, where: Filter) -> Any:

@@ -116,11 +116,14 @@ class EmbeddedRecord:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A record some lane found: its cosine similarity to the query, its BM25 score (0: no word hit)."""
+    """A record that a lane found, by its id and its place: cosine similarity and BM25 score, 0 where the
+    other lane alone found it."""
 
-    record: Record
-    vector: float
-    keyword: float
+    id: str
+    conversation_id: str | None
+    position: int
+    vector: float = 0.0
+    keyword: float = 0.0
 
 
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:

@@ -21,8 +21,11 @@ from varve.pipeline.embedders import as_stored
 from varve.ports import Embedder, MemoryReader
 from varve.search_ports import word_embedding
 
-CANDIDATES = 200
-"""How many of a store too large to hold are looked at by each of vector and keyword."""
+CANDIDATES = 100
+"""How many of a store too large to hold are looked at by each of vector and keyword.
+
+docs/benchmarks.md, "Large stores", has what more and fewer find, and what they take.
+"""
 RERANKED = 30
 """How many of the best a reranker is shown."""
 
@@ -90,8 +93,7 @@ class Stock:
             where=where,
             limit=CANDIDATES,
         )
-        records = [candidate.record for candidate in found]
-        columns = self._reader.around(self._scope, grain, records, reach=reach, where=where)
+        columns = self._reader.around(self._scope, grain, found, reach=reach, where=where)
         if len(columns) and columns.vectors.shape[1] != len(sought.focus):
             raise EmbeddingMismatch(f"{self._scope}/{grain}", "another one since", model)
         return columns

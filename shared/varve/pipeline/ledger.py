@@ -38,7 +38,6 @@ from varve.domain.ledger import (
     failed_folder,
     failed_key,
     lessons_key,
-    mark_key,
     marks_folder,
     month_of,
     twin,
