@@ -20,7 +20,7 @@ from varve.adapters.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.record import Candidate, EmbeddedRecord, MemoryType, Record
 from varve.ports import Objects
 
 DIMENSIONS = 32
@@ -74,6 +74,8 @@ def embedded(number: int) -> EmbeddedRecord:
         event_time=T0 + timedelta(minutes=number),
         created_at=T0,
         source_ids=("m1",),
+        conversation_id=f"c-{number // 20}",
+        position=number % 20,
         user_id="u-rare" if number % 40 == 0 else "u-1",
     )
     return EmbeddedRecord(record, VECTORS[number])
@@ -145,6 +147,14 @@ def test_rows_written_after_the_index_are_found_at_once(records: LanceRecords) -
     assert len(set(found(records, 705, limit=600))) == 510
 
 
+def test_what_was_said_around_a_row_is_found_with_the_index_and_since(records: LanceRecords) -> None:
+    filled(records)
+    write(records, 500, 503)
+    asked = [Candidate(f"r-{number:05d}", f"c-{number // 20}", number % 20) for number in (10, 300, 501)]
+    around = records.around(SCOPE, Grain.WORKING, asked, reach=1, where=ANY)
+    assert sorted(around.ids) == [f"r-{n:05d}" for n in (9, 10, 11, 300, 301, 500, 501, 502)]
+
+
 def test_rows_replaced_after_the_index_are_found_by_their_new_vectors_alone(records: LanceRecords) -> None:
     filled(records)
     changed = EmbeddedRecord(replace(embedded(5).record, content="Dana saw a swan"), VECTORS[750])
@@ -153,16 +163,22 @@ def test_rows_replaced_after_the_index_are_found_by_their_new_vectors_alone(reco
     assert len(found(records, 5, limit=500)) == 500
 
 
-def test_a_purged_vector_leaves_no_code_in_the_index(records: LanceRecords, objects: Objects) -> None:
+def test_a_purged_vector_leaves_no_code_and_the_next_compaction_makes_the_index_anew(
+    records: LanceRecords, objects: Objects
+) -> None:
     filled(records)
     before = codes(objects)
     assert before
     records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"])
+    assert not indexed(records)
+    assert not codes(objects)
+    left = [n for n in range(500) if n % 8]
+    assert set(found(records, 8, limit=500)) == {f"r-{n:05d}" for n in left}
+    for number in (700, 701):
+        write(records, number, number + 1)
     assert indexed(records)
     assert codes(objects)
     assert not codes(objects) & before
-    left = [n for n in range(500) if n % 8]
-    assert set(found(records, 8, limit=500)) == {f"r-{n:05d}" for n in left}
 
 
 def test_a_table_that_is_purged_below_the_size_has_no_index(records: LanceRecords) -> None:

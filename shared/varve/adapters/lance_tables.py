@@ -70,14 +70,15 @@ def fragments_of(table: Table) -> int:
 
 
 def compact(table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool) -> None:
-    """Merge fragments and bring indices up to date as `optimize` does; index the vectors if that is due.
+    """Merge fragments and bring indices up to date as `optimize` does; make those of a large table if due.
 
-    With `purge` their index is made anew: LanceDB carries the codes over.
+    With `purge` these are dropped, for LanceDB carries over what they hold of rows that are gone. The next
+    compaction makes them anew: that takes longer than all else of a purge, which must not fail for it.
     """
     if purge:
         drop_indices(table)
     optimize()
-    if indices_due(table, upkeep.index_rows):
+    if not purge and indices_due(table, upkeep.index_rows):
         make_indices(table)
 
 
