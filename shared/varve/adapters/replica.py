@@ -265,10 +265,11 @@ def _likely(lacking: Mapping[str, int], listing: Listing) -> Iterator[str]:
 
     What a compaction replaced stays listed for a while and is about as large as what took its place.
     """
-    half = sum(lacking.values()) / 2
-    taken = 0
+    half, taken, spare = sum(lacking.values()) / 2, 0, AT_ONCE_BYTES
     for name in sorted(lacking, key=lambda name: listing.files[name].last_modified, reverse=True):
+        if taken >= half:
+            spare -= lacking[name]
+            if spare < 0:
+                return
         taken += lacking[name]
-        if taken - lacking[name] >= half and taken > half + AT_ONCE_BYTES:
-            return
         yield name
