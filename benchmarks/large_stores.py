@@ -3,10 +3,10 @@
 Turns of invented words, thirty to a conversation, with clustered random vectors of 256 dimensions, are put
 into a store in a directory in bulk and compacted as the writer does. Of each size, for the same questions (a
 stored vector moved a little, and words of that row): LanceDB's exact search; its index with the fewest probes
-that find 0.95 of the ten best; its search by vector and words; the product's vector lane; the product's whole ranking
-of a question in process, embedding excluded, from the store's columns in memory or from candidates; and a
-matrix product in numpy. Times are the processor's, all threads, medians in milliseconds; recall@10 is against
-the exact product.
+that find 0.95 of the ten best; its search by vector and words; the product's vector lane; the product's
+whole ranking of a question in process, embedding excluded, from the store's columns in memory or from
+candidates; and a matrix product in numpy. Times are the processor's, all threads, medians in milliseconds;
+recall@10 is against the exact product.
 """
 
 import argparse
