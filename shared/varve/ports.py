@@ -64,10 +64,7 @@ class Objects(Protocol):
         """Remove the objects; those that are not there count as removed."""
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        """Put the first, which are empty, and remove the others: all at once and in no order.
-
-        Raises Retryable: some of it may have been done, and what has not will not be any more.
-        """
+        """Put the first, empty, and remove the others: at once, in no order. Raises Retryable: half done."""
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """Every object whose key begins with `prefix + "/"`, in order of keys."""
@@ -113,10 +110,9 @@ class MemoryWriter(Protocol):
     def upsert(
         self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
     ) -> Written:
-        """Insert or replace by id in one commit.
+        """Insert or replace by id in one commit. `model` names the embedding model.
 
-        `model` names the embedding model. Raises Misconfigured: the store holds vectors of another
-        model or of other dimensions. Raises Retryable: the storage failed.
+        Raises Misconfigured: the store's vectors are of another model or other dimensions; Retryable.
         """
 
     def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
