@@ -1,7 +1,8 @@
 """Invariants 1 to 5 under faults: whatever breaks on the way, memory is what a plain one would hold.
 
 A failing seed is played again with `make faults SEEDS=7`; `make faults` plays a thousand. Runs in which
-somebody is forgotten take longer and have seeds of their own: `VARVE_FORGETTING_SEEDS=0-23`.
+somebody is forgotten, and those of stale listings alone, have seeds of their own:
+`VARVE_FORGETTING_SEEDS=0-23`, `VARVE_STALE_SEEDS=0-15`.
 """
 
 from __future__ import annotations
@@ -62,6 +63,12 @@ def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
 @pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-49"))
 def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(tried: Ordeal, seed: int) -> None:
     wrong = tried.run(seed)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", seeds("VARVE_STALE_SEEDS", "0-2"))
+def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(tried: Ordeal, seed: int) -> None:
+    wrong = tried.run(seed, rate=0.4, only="stale")
     assert not wrong, "\n".join(wrong)
 
 

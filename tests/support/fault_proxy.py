@@ -53,11 +53,12 @@ class Kill:
 
 @dataclass
 class Plan:
-    """What goes wrong in one run; `rate` is the share of requests that meet a fault."""
+    """What goes wrong in one run: `rate` is the share of requests that meet a fault, of one sort `only`."""
 
     seed: int
     rate: float
     kill: Kill | None = None
+    only: str | None = None
     log: list[tuple[str, str, str]] = field(default_factory=list)
     requests: Counter[str] = field(default_factory=Counter)
     _seen: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -78,7 +79,8 @@ class Plan:
         if kill and kill.function == function and self.requests[function] == kill.request:
             return "kill after" if kill.after else "kill before"
         draw = Random(f"{self.seed}/{function}/{call}/{self._seen[function, str(call)]}")
-        return draw.choice(call.faults) if draw.random() < self.rate else None
+        faults = [fault for fault in call.faults if self.only in (None, fault)]
+        return draw.choice(faults) if faults and draw.random() < self.rate else None
 
 
 CALM = Plan(0, 0.0)

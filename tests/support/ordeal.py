@@ -148,10 +148,10 @@ class Ordeal:
     unproved: int = 0
     faults: list[tuple[str, str, str]] = field(default_factory=list)
 
-    def run(self, seed: int, *, rate: float = FAULT_RATE) -> list[str]:
-        """Play one seed; what is wrong at the end, which should be nothing."""
-        plan = Plan(seed, rate, _kill(seed) if rate else None)
-        workspace = f"seed-{seed}"
+    def run(self, seed: int, *, rate: float = FAULT_RATE, only: str | None = None) -> list[str]:
+        """Play one seed, with all faults and a kill or with one fault `only`; what is wrong at the end."""
+        plan = Plan(seed, rate, _kill(seed) if rate and not only else None, only)
+        workspace = f"{only or 'seed'}-{seed}"
         told = conversations(seed, workspace)
         self._break(plan)
         for conversation in told:
