@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -191,8 +192,28 @@ def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(tmp_path: P
     control = told(tmp_path / "two", *MARCO, *others)
     memory.summarize()
     assert held(memory) == held(control)
-    assert memory.forget(user="u-danaquetzal", verify=True)["verification"]["proved"]
+    # What lost against another's commit leaves files behind, until none can be a write's that still goes on.
+    past = (NOW - timedelta(days=365)).timestamp()
+    for file in (tmp_path / "one" / "vectordb").rglob("*"):
+        if file.is_file() and file.parent.name != "_versions":
+            os.utime(file, (past, past))
+    checked = memory.forget(user="u-danaquetzal", verify=True)["verification"]
+    assert (checked["foundIn"], checked["remains"]) == ([], [])
+    assert checked["proved"]
+    assert held(memory) == held(control)
     assert traces(files_under(tmp_path), *CANARIES) == []
+
+
+def test_invariant_8_what_others_said_or_are_known_for_as_well_does_not_spoil_the_proof(
+    tmp_path: Path,
+) -> None:
+    texts = ("I'm Dana.", "You're welcome!", "I live in Kumquatolia.", "Understood, thank you.")
+    one, other = (conversation(f"c-{user}", user, "Dana", *texts) for user in ("u-one", "u-other"))
+    memory = told(tmp_path, {**one, "messages": [{**m, "name": None} for m in one["messages"]]}, other)
+    done = memory.forget(user="u-one", verify=True)
+    assert done["verification"]["foundIn"] == []
+    assert done["verification"]["proved"]
+    assert memory.search("Who lives in Kumquatolia?", user_id="u-other").results
 
 
 @pytest.fixture(scope="module")

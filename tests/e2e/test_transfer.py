@@ -188,7 +188,7 @@ def test_an_import_that_was_cut_off_goes_on(
 
     fresh = opened(tmp_path / "fresh", DANA)
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "mark", cut_off)
+        patch.setattr(Ledger, "change", cut_off)
         with pytest.raises(Retryable, match="cut off"):
             fresh.import_(exported)
     fresh.import_(exported)

@@ -91,6 +91,12 @@ class Record:
         return self.fingerprint != other.fingerprint and self.position <= other.position
 
     @property
+    def words(self) -> str:
+        """The content without the speaker's name that a turn begins with."""
+        of_turn = self.memory_type is MemoryType.TURN and self.about
+        return self.content.removeprefix(f"{self.about}: ") if of_turn else self.content
+
+    @property
     def fingerprint(self) -> str:
         """What the record says, hashed: equal for a repeated delivery, whenever that arrives."""
         said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "created_at"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from varve.domain.personal import strings_changed
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import Record
 from varve.pipeline.imported import Imported
 from varve.pipeline.privacy import private_operation
 
@@ -42,13 +42,8 @@ class Filter:
         )
 
     def _record(self, record: Record) -> Record:
-        speaker = f"{record.about}: " if record.memory_type is MemoryType.TURN and record.about else ""
-        spoken = speaker and record.content.startswith(speaker)
-        content = (
-            speaker + self._private(record.content.removeprefix(speaker))
-            if spoken
-            else self._private(record.content)
-        )
+        speaker = record.content.removesuffix(record.words)
+        content = speaker + self._private(record.words)
         return replace(
             record,
             content=content,

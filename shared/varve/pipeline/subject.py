@@ -20,13 +20,14 @@ EVERYTHING = 1_000_000
 class Subject:
     """What is to be forgotten, as it is before: its messages and the records that say what they said.
 
-    `lines` are those still on the timeline, `others` what is left there of everybody else; `records` are
-    the hashes' parts of facts, turns and what summaries stand on.
+    `lines` are those still on the timeline, `others` what is left there of everybody else, and `kept` the
+    facts that are not taken; `records` are the hashes' parts of facts, turns and what summaries stand on.
     """
 
     messages: frozenset[MessageKey]
     lines: tuple[Line, ...]
     others: tuple[Line, ...]
+    kept: tuple[str, ...]
     facts_and_turns: tuple[Record, ...]
     records: frozenset[tuple[str, ...]]
 
@@ -48,12 +49,17 @@ def find(scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Obj
     timeline = [line for said in read_timeline(scope, objects=objects).values() for line in said]
     keys = _messages(selector, every, facts, timeline)
     lines = tuple(line for line in timeline if (line.conversation_id, line.id) in keys)
-    taken = tuple(r for r in every if _takes(selector, r.id, r.user_id, r.conversation_id))
-    taken += tuple(r for r in every if r not in taken and _of(r) & keys)
+    taken: list[Record] = []
+    kept: list[Record] = []
+    for r in every:
+        goes = _takes(selector, r.id, r.user_id, r.conversation_id) or _of(r) & keys
+        (taken if goes else kept).append(r)
     records = {(r.id,) for r in taken} | set(_gone(selector, facts, summaries))
     records |= {(id_,) for line in lines for id_ in turn_ids(line.conversation_id, line.message)}
     others = tuple(line for line in timeline if (line.conversation_id, line.id) not in keys)
-    return Subject(frozenset(keys), lines, others, taken, frozenset(records))
+    stays = [r.content for r in kept if r.memory_type is MemoryType.FACT]
+    stays += [fact.content for fact in facts if (fact.id,) not in records and not _said_in(fact) & keys]
+    return Subject(frozenset(keys), lines, others, tuple(stays), tuple(taken), frozenset(records))
 
 
 def working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
@@ -84,7 +90,7 @@ def _messages(
             keys |= _of(record) - known
     for fact in facts:
         if fact.id in selector.ids:
-            keys |= {(fact.conversation_id or "", id_) for id_ in fact.message_ids}
+            keys |= _said_in(fact)
     return keys
 
 
@@ -104,6 +110,10 @@ def _takes(selector: Selector, id_: str, user: str | None, conversation: str | N
         or (selector.user is not None and user == selector.user)
         or (selector.conversation is not None and conversation == selector.conversation)
     )
+
+
+def _said_in(fact: KeyFact) -> set[MessageKey]:
+    return {(fact.conversation_id or "", id_) for id_ in fact.message_ids}
 
 
 def _of(record: Record) -> set[MessageKey]:

@@ -84,13 +84,13 @@ class Verification:
 
 def needles(selector: Selector, subject: Subject) -> Needles:
     """What of the subject nobody else has said: at most `MAX_NEEDLES`, ids and texts before words."""
-    others = _folded(" ".join(_said(line.value) for line in subject.others))
+    others = _folded(" ".join([*(_said(line.value) for line in subject.others), *subject.kept]))
     kept_conversations = {line.conversation_id for line in subject.others}
     ids = (
         {selector.user or ""} | {line.id for line in subject.lines} | {r.id for r in subject.facts_and_turns}
     )
     ids |= {line.conversation_id for line in subject.lines} - kept_conversations
-    contents = [line.message.text for line in subject.lines] + [r.content for r in subject.facts_and_turns]
+    contents = [line.message.text for line in subject.lines] + [r.words for r in subject.facts_and_turns]
     texts = {_folded(p[:TEXT_CHARACTERS]) for content in contents for p in passages(content)}
     names = " ".join(line.message.name or "" for line in subject.lines)
     words = set(_WORD.findall(_folded(" ".join([*contents, names])))) - _FIXED
