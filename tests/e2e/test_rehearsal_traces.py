@@ -27,6 +27,8 @@ def ran(rehearsal: Deployment) -> Deployment:
     rehearsal.fire("daily", "2026-01-01T00:10:00Z")
     rehearsal.fire("CleanupFunctionNightly", "2026-01-01T05:10:00Z")
     rehearsal.search("trace", "support", queryText="Where does Dana live?")
+    whom = {"workspaceId": "trace", "agentId": "support", "user": "nobody", "dryRun": True}
+    rehearsal.functions["ForgetFunction"].invoke(whom)
     return rehearsal
 
 
