@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from varve.bootstrap import Parts
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
@@ -95,13 +93,7 @@ class ExperienceVerbs:
     def _triples(self, scope: Scope, history: History) -> list[Triple]:
         """The agent's triples, and the links between conversations that follow from its episodes."""
         config = self.parts.config(scope.workspace)
-        embedder = self.parts.embedder(config)
-
-        def likeness(one: str, other: str) -> float:
-            a, b = embedder.embed([one, other])
-            return float(np.dot(a, b))
-
-        runs = links_of_runs(history, config.experience.thresholds, likeness)
+        runs = links_of_runs(history, config.experience.thresholds, self.parts.embedder(config).embed)
         return [*self.parts.graph.triples(scope), *fold(runs)]
 
     def write(self, scope: Scope, records: Sequence[Record]) -> None:

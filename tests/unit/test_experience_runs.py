@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from varve import Memory
 from varve.domain.experience.rows import episode_id
+from varve.domain.experience.runs import links_of_runs
+from varve.domain.experience.segments import Thresholds
+from varve.domain.record import Vector
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 FIRST = "the checkout service times out because threads wait for a connection"
@@ -62,6 +67,19 @@ def test_what_would_cut_a_conversation_parts_two_of_them(memory: Memory, after: 
 def test_an_ended_episode_does_not_go_on(memory: Memory) -> None:
     memory.ingest([told("c-1", FIRST, 0, signal="episode_end"), told("c-2", NEXT, 30)])
     assert links(memory) == set()
+
+
+def test_the_embedder_is_asked_once_for_all_conversations(memory: Memory) -> None:
+    memory.ingest([told(f"c-{number}", NEXT, 10 * number) for number in range(1, 5)])
+    asked = []
+
+    def embed(texts: Sequence[str]) -> list[Vector]:
+        asked.append(len(texts))
+        return [np.ones(1, dtype=np.float32) for _ in texts]
+
+    history = memory._application.experience.history(memory.scope)
+    assert len(links_of_runs(history, Thresholds(), embed)) == 3
+    assert asked == [6]
 
 
 def test_erasing_one_conversation_leaves_the_other_alone(memory: Memory) -> None:
