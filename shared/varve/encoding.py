@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -13,7 +12,6 @@ from varve.domain.ledger import LedgerChanges, noted_grain, require_own
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
 
 _RECORD = TypeAdapter(Record)
-_FIELDS = [field.name for field in fields(Record)]
 
 
 def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
@@ -52,27 +50,27 @@ def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
 
 def fields_from_json(value: dict[str, Any]) -> Record:
     """A record from JSON values. Raises KeyError, TypeError, ValueError: they are not a record's."""
-    record = Record(
-        id=value["id"],
-        memory_type=MemoryType(value["memoryType"]),
-        content=value["content"],
-        period=value["period"],
-        event_time=parse_instant(value["eventTime"]),
-        created_at=parse_instant(value["createdAt"]),
-        source_ids=tuple(value["sourceIds"]),
-        conversation_id=value["conversationId"],
-        user_id=value["userId"],
-        about=value["about"],
-        importance=value["importance"],
-        confidence=value["confidence"],
-        position=value["position"],
-        people=tuple(value["people"]),
-        topics=tuple(value["topics"]),
-        open_questions=tuple(value["openQuestions"]),
-        source_fingerprints=tuple(value["sourceFingerprints"]),
-        key_facts=value["keyFacts"],
-    )
-    return _RECORD.validate_python({name: getattr(record, name) for name in _FIELDS})
+    fields = {
+        "id": value["id"],
+        "memory_type": MemoryType(value["memoryType"]),
+        "content": value["content"],
+        "period": value["period"],
+        "event_time": parse_instant(value["eventTime"]),
+        "created_at": parse_instant(value["createdAt"]),
+        "source_ids": tuple(value["sourceIds"]),
+        "conversation_id": value["conversationId"],
+        "user_id": value["userId"],
+        "about": value["about"],
+        "importance": value["importance"],
+        "confidence": value["confidence"],
+        "position": value["position"],
+        "people": tuple(value["people"]),
+        "topics": tuple(value["topics"]),
+        "open_questions": tuple(value["openQuestions"]),
+        "source_fingerprints": tuple(value["sourceFingerprints"]),
+        "key_facts": value["keyFacts"],
+    }
+    return _RECORD.validate_python(fields)
 
 
 def _vector_as_text(vector: Vector) -> str:
