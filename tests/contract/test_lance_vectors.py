@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from tests.support.s3 import s3_server
 from varve.adapters.lance import LanceRecords, Upkeep
-from varve.adapters.lance_vectors import has_vector_index
 from varve.adapters.objects import lance_options, local_objects, s3_objects
 from varve.adapters.replicas import Caching
 from varve.domain.calendar import Grain
@@ -108,7 +107,7 @@ def nearest(near: int, among: range, limit: int = 10) -> list[str]:
 
 def indexed(records: LanceRecords) -> bool:
     table = records._stores.newest(SCOPE, Grain.WORKING)
-    return table is not None and has_vector_index(table)
+    return table is not None and any(index.columns == ["vector"] for index in table.list_indices())
 
 
 def codes(objects: Objects) -> set[bytes]:

@@ -23,8 +23,8 @@ from varve.domain.ledger import (
     expiry_key,
     failed_key,
     lessons_key,
-    mark_key,
     month_of,
+    twin,
 )
 from varve.settings import DEFAULT_CACHE_MEGABYTES
 
@@ -79,7 +79,7 @@ _ACME, _DAY = Scope("acme", "support"), Period.parse("2026-03-02")
 _AT = datetime(2026, 3, 2, tzinfo=UTC)
 _OF_AN_AGENT = {
     due_key(_ACME, _DAY, "token"),
-    mark_key(_ACME, _DAY, "token"),
+    twin(due_key(_ACME, _DAY, "token")),
     failed_key(_ACME, _DAY),
     expiry_key(_AT, _ACME, Grain.WORKING),
     lessons_key(month_of(_AT), _ACME),

@@ -27,11 +27,6 @@ def indices_due(table: Table, rows: int) -> bool:
     return int(table.count_rows()) >= rows and not {_NAME, _PLACES} <= _names(table)
 
 
-def has_vector_index(table: Table) -> bool:
-    """Whether the version has a vector index."""
-    return _NAME in _names(table)
-
-
 def make_indices(table: Table) -> None:
     """Make the indices of all rows. What is written later is searched without them until the next compaction.
 

@@ -73,18 +73,13 @@ def due_folder(period: Period) -> str:
     return f"{DUE}/{period.grain}/{period.label}"
 
 
-def mark_key(scope: Scope, period: Period, token: str) -> str:
-    """The same mark, where its agent finds it."""
-    return f"{marks_folder(scope, period.grain)}/{period.label}/{token}"
-
-
 def marks_folder(scope: Scope, grain: Grain | None = None) -> str:
     """Where one agent's marks lie, of one grain or of all."""
     return f"ledger/marks/{scope}" + (f"/{grain}" if grain else "")
 
 
 def twin(key: str) -> str:
-    """The `mark_key` that goes with a `due_key`."""
+    """The key under which its agent finds the mark of a `due_key`."""
     _, _, grain, label, workspace, agent, token = key.split("/")
     return f"ledger/marks/{workspace}/{agent}/{grain}/{label}/{token}"
 
