@@ -15,7 +15,7 @@ import subprocess
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -118,6 +118,14 @@ class CountingS3:
     def reset(self) -> None:
         """Count from zero."""
         self._ask("reset")
+
+    def counted(self, run: Callable[[], object], delay: float) -> Counts:
+        """What a run asks for while every request takes so many seconds longer, so that chains show."""
+        self.reset()
+        self.delay(delay)
+        run()
+        self.delay(0)
+        return self.counts()
 
     def delay(self, seconds: float) -> None:
         """Let every request take so much longer from now on."""

@@ -49,11 +49,7 @@ class Measured:
 
     def of(self, name: str, run: Callable[[], object]) -> Counts:
         """Run it and note what it asked for."""
-        self.s3.reset()
-        self.s3.delay(DELAY)
-        run()
-        self.s3.delay(0)
-        counts = self.s3.counts()
+        counts = self.s3.counted(run, DELAY)
         self.rows.append(_row(name, counts))
         return counts
 

@@ -85,11 +85,7 @@ class Bench:
         return bench
 
     def counted(self, run: Callable[[], object]) -> Counts:
-        self.s3.reset()
-        self.s3.delay(DELAY)
-        run()
-        self.s3.delay(0)
-        return self.s3.counts()
+        return self.s3.counted(run, DELAY)
 
     def fill(self, size: int) -> None:
         """The working records in one commit, more than a million numbers away from the batches'."""

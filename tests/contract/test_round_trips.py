@@ -65,11 +65,7 @@ class Agent:
         self.deployment.write()
 
     def counted(self, run: Callable[[], object]) -> Counts:
-        self.s3.reset()
-        self.s3.delay(DELAY)
-        run()
-        self.s3.delay(0)
-        return self.s3.counts()
+        return self.s3.counted(run, DELAY)
 
     def least(self, run: Callable[[], object], first: Callable[[], object], most: int) -> Counts:
         """What a run asks for; once or twice more, with what comes first, where it took more round trips."""
