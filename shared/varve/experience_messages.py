@@ -26,8 +26,8 @@ Words = Annotated[str, Field(max_length=MAX_TEXT)]
 class OutcomeEvent(BaseModel):
     """How an episode of a conversation ended, its last one where none is named.
 
-    `at` says when that became known (default: when the event is read); the same statement with the same
-    `at` counts once.
+    `at` says when that became known; the same statement with the same `at` counts once, however often the
+    event comes, so it has to be told.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
@@ -37,9 +37,9 @@ class OutcomeEvent(BaseModel):
     agent_id: str
     conversation_id: str
     outcome: str
+    at: str
     episode_id: str | None = None
     user_id: Reference | None = None
-    at: str | None = None
     correction: Words | None = None
     decision: Words | None = None
     resolution: Words | None = None
@@ -60,7 +60,7 @@ def read_told_outcome(event: Mapping[str, Any], now: datetime) -> tuple[Scope, R
     report = Report(
         target=told.episode_id or told.conversation_id,
         outcome=an_outcome(told.outcome),
-        at=_instant(told.at) if told.at else now,
+        at=_instant(told.at),
         created_at=now,
         correction=told.correction or None,
         decision=told.decision or None,

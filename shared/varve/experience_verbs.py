@@ -91,10 +91,16 @@ class ExperienceVerbs:
         return {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in ids}
 
     def _triples(self, scope: Scope, history: History) -> list[Triple]:
-        """The agent's triples, and the links between conversations that follow from its episodes."""
+        """The agent's triples, and the links that only its episodes together tell."""
         config = self.parts.config(scope.workspace)
         runs = links_of_runs(history, config.experience.thresholds, self.parts.embedder(config).embed)
-        return [*self.parts.graph.triples(scope), *fold(runs)]
+        unnamed = [
+            link
+            for report in history.reports
+            if not report.names_episode
+            for link in links.links_of_report(report, history.target_at(report.target, report.at))
+        ]
+        return [*self.parts.graph.triples(scope), *fold([*runs, *unnamed])]
 
     def write(self, scope: Scope, records: Sequence[Record]) -> None:
         """Send rows to the writer."""

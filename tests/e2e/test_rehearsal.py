@@ -190,6 +190,7 @@ def test_an_outcome_that_the_function_is_told_labels_the_episode(rehearsal: Depl
     worked = conversation("c-end", "The checkout service waits for connections.", workspace="endings")
     rehearsal.ingest(worked | {"messages": [m | {"state": "debugging"} for m in worked["messages"]]})
     ended = {"type": "outcome", **whose, "outcome": "FAILURE", "correction": "It was the release."}
+    ended |= {"at": "2026-03-02T10:00:00Z"}
     assert rehearsal.ingest(ended) == {"accepted": {"outcomes": 1}}
     assert "outcome" in rehearsal.ingest(ended | {"outcome": "WON"})["error"]["field"]
     rehearsal.run()

@@ -296,6 +296,17 @@ def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(memory
     assert rows(memory) == 2
 
 
+def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(memory: Memory) -> None:
+    memory.ingest(conversation(1, "threads wait for a connection", state="debugging"))
+    (before,) = memory.experience.episodes()
+    Application(memory.parts).ingest_outcome(told(correction="It was the release.", used=[before["id"]]))
+    memory.ingest(conversation(0, "threads wait for a connection again", state="debugging"))
+    after = episode_id("c-0", "m0")
+    assert {(link["source"], link["link"]) for link in memory.experience.why(after, depth=1)["links"]} == {
+        (before["id"], "led_to"), (after, "contradicted"), (after, "learned_from"),
+    }  # fmt: skip
+
+
 def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(memory: Memory) -> None:
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     Application(memory.parts).ingest_outcome(told(correction="It was the release."))

@@ -99,14 +99,13 @@ def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_ep
     assert report.id == read_told_outcome(TOLD, MORNING + timedelta(2))[1].id
     _, named = read_told_outcome(TOLD | {"episodeId": "episode-1"}, MORNING)
     assert (named.target, named.conversation_id) == ("episode-1", "c-1")
-    undated = {name: value for name, value in TOLD.items() if name != "at"}
-    assert read_told_outcome(undated, MORNING)[1].at == MORNING
 
 
 @pytest.mark.parametrize(
     ("change", "field"),
     [
         ({"outcome": "WON"}, "outcome"), ({"episodeId": "../x"}, "episode"), ({"at": "soon"}, "at"),
+        ({"at": None}, "at"),
         ({"used": ["a b"]}, "used"), ({"workspaceId": ".."}, "workspaceId"),
         ({"conversationId": "../c"}, "episode"), ({"correction": "x" * 10_001}, "correction"),
         ({"messages": []}, "messages"), ({"conversationId": None}, "conversationId"),

@@ -34,11 +34,14 @@ def send_rows(
 def send_report(
     report: Report, scope: Scope, zone: ZoneInfo, *, embedder: Embedder, queue: Queue, objects: Objects
 ) -> None:
-    """A report's row, and the links it states."""
+    """A report's row, and the links it states of an episode.
+
+    Which episode of a conversation is meant is known when all is read, for its episodes may come later.
+    """
     row = report_record(report, year_of(report.at, zone))
     send_rows([row], scope, embedder=embedder, queue=queue, objects=objects)
     links = tuple(links_of_report(report, report.target))
-    if links:
+    if links and report.names_episode:
         send_triples(WriteTriples(scope, links), queue=queue, objects=objects)
 
 

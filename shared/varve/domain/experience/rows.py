@@ -16,6 +16,7 @@ from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 
 _ID = 24
+_EPISODE = "episode-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ class Report:
         said = (self.correction or "", self.decision or "", self.resolution or "", *sorted(self.used))
         return "outcome-" + digest(self.target, self.outcome, iso(self.at), *said, length=_ID)
 
+    @property
+    def names_episode(self) -> bool:
+        """Whether it says which episode, and not only which conversation."""
+        return self.target.startswith(_EPISODE)
+
 
 GENERALIZED, WORDED = "generalized", "worded"
 """Origins of versions whose words come from the evidence: by rule, and by a model."""
@@ -109,7 +115,7 @@ class LessonVersion:
 
 def episode_id(conversation_id: str, first_message_id: str) -> str:
     """An episode is known by where it begins, so that it stays itself while it grows."""
-    return "episode-" + digest(conversation_id, first_message_id, length=_ID)
+    return _EPISODE + digest(conversation_id, first_message_id, length=_ID)
 
 
 def lesson_id(state: str | None, action: str) -> str:
