@@ -35,7 +35,8 @@ from varve.domain.rules import RuleExtractor
 from varve.domain.text import MAX_PASSAGE_CHARACTERS, estimated_tokens
 from varve.domain.triple import Triple
 from varve.messages import IngestMessage, WriteRecords, read_ingest, read_write
-from varve.pipeline.extract import CONTEXT_UTTERANCES, MAX_BATCH_TOKENS, ExtractOutcome, extract
+from varve.pipeline.batching import CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
+from varve.pipeline.extract import ExtractOutcome, extract
 from varve.pipeline.ingest import ingest
 from varve.pipeline.timeline import messages_on
 from varve.pipeline.write import write_now

@@ -9,11 +9,10 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.erasure import Tombstones
-from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.extraction import Extraction, Fact, Utterance
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
-from varve.domain.text import estimated_tokens, passages, salience
-from varve.domain.triple import TripleOperation
+from varve.domain.text import passages, salience
 from varve.erasing import admitted
 from varve.messages import (
     IngestMessage,
@@ -26,13 +25,11 @@ from varve.messages import (
     send_triples,
 )
 from varve.pipeline import tombstones
+from varve.pipeline.batching import CONTEXT_UTTERANCES, extracted
 from varve.pipeline.episodes import Cutting, keep_episodes
 from varve.pipeline.sweep import sweep_again, sweep_payloads
 from varve.pipeline.timeline import Said, TakenIn, keep, working_day
 from varve.ports import Embedder, Extractor, Objects, Queue
-
-MAX_BATCH_TOKENS = 6_000
-CONTEXT_UTTERANCES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ def learn(
     """
     scope, said = message.conversation.scope, {s.id for s in new if about is None or s.id in about}
     spoken = [u for _, u in _spoken(new, message)]
-    extraction = _extracted(message, spoken, _context(message, new[0]), zone, extractor)
+    extraction = extracted(message, spoken, _context(message, new[0]), zone, extractor)
     facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
     _send_records(facts, message, embedder, queue, objects)
     if extraction.operations:
@@ -149,61 +146,6 @@ def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
     start = message.conversation.started_at or message.received_at
     new = [m for m in message.conversation.messages if m not in taken_in]
     return [Said(m, m.timestamp or start, len(taken_in) + index) for index, m in enumerate(new)]
-
-
-def _extracted(
-    message: IngestMessage,
-    spoken: Sequence[Utterance],
-    before: Sequence[Utterance],
-    zone: ZoneInfo,
-    extractor: Extractor,
-) -> Extraction:
-    """All batches' facts and operations, a fact that two batches state only once."""
-    facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
-    operations: list[TripleOperation] = []
-    for batch in _batches(message, spoken, before, zone):
-        extraction = extractor.extract(batch)
-        facts |= {(fact.content, fact.message_ids): fact for fact in extraction.facts}
-        operations += extraction.operations
-    return Extraction(tuple(facts.values()), tuple(operations))
-
-
-def _batches(
-    message: IngestMessage, spoken: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
-) -> Iterator[Batch]:
-    """The utterances in batches of bounded size, each with the few that came before it."""
-    batch: list[Utterance] = []
-    size = 0
-    for utterance in _bounded(spoken):
-        cost = estimated_tokens(utterance.text)
-        if batch and size + cost > MAX_BATCH_TOKENS:
-            yield _batch(message, batch, before, zone)
-            before, batch, size = batch[-CONTEXT_UTTERANCES:], [], 0
-        batch.append(utterance)
-        size += cost
-    if batch:
-        yield _batch(message, batch, before, zone)
-
-
-def _bounded(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
-    """The utterances, one that would fill more than a batch in several pieces of the same message."""
-    for utterance in spoken:
-        for piece in passages(utterance.text, 4 * MAX_BATCH_TOKENS):
-            yield replace(utterance, text=piece)
-
-
-def _batch(
-    message: IngestMessage, batch: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
-) -> Batch:
-    conversation = message.conversation
-    return Batch(
-        scope=conversation.scope,
-        conversation_id=conversation.conversation_id,
-        utterances=tuple(batch),
-        context=tuple(before),
-        zone=zone,
-        created_at=message.received_at,
-    )
 
 
 def _context(message: IngestMessage, first: Said) -> list[Utterance]:
