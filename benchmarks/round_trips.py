@@ -7,7 +7,7 @@ before the newest commit, `stale` one that may answer from what it saw a minute 
 `fresh` (one commit), `fragmented` (nearly as many commits since its compaction as the policy allows) or
 `compacted`; the other five grains hold what the starter plan keeps, each summary in a commit of its own.
 Commits here follow each other in seconds, so versions are pruned at any age, as they would be after hours.
-`--sizes` changes the amounts, `--only sizes|periods|large` runs one part.
+`--sizes` changes the amounts, `--only sizes|periods|contexts|large` runs one part.
 """
 
 import argparse
@@ -32,9 +32,11 @@ from varve.adapters.replicas import Caching
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
+from varve.domain.context import parse_context_request
+from varve.domain.experience.rows import LessonVersion, lesson_record
 from varve.domain.identity import Scope
 from varve.domain.query import Filter, parse_search_request
-from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.messages import WriteRecords, send_records
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -234,6 +236,48 @@ def periods(s3: CountingS3) -> list[Row]:
     return rows
 
 
+def contexts(s3: CountingS3) -> list[Row]:
+    """The block for a prompt and a recall, of an agent without lessons and of one with twenty."""
+    rows: list[Row] = []
+    prompt = QUESTION["query_text"]
+    request = parse_context_request({"prompt": prompt})
+
+    def context(bench: Bench) -> None:
+        assert bench.deployment.reading.knowledge.context(SCOPE, request, NOW).text
+
+    def recall(bench: Bench) -> None:
+        bench.deployment.reading.experience.recall(SCOPE, prompt, state=None, user_id=None, limit=8)
+
+    for amount in (0, 20):
+        bench = Bench.of(s3, f"lessons-{amount}")
+        bench.fill(1_000)
+        bench.summarize()
+        records = bench.deployment.writing.parts.records
+        if amount:
+            records.upsert(SCOPE, Store.EXPERIENCE, list(lessons(amount)), EMBEDDER.model)
+        for name, step in (("context", context), ("recall", recall)):
+            bench.restart()
+            for state in ("cold", "warm"):
+                rows.append([amount, f"{name}, {state}", *_cells([bench.counted(partial(step, bench))])])
+    return rows
+
+
+def lessons(amount: int) -> Iterator[EmbeddedRecord]:
+    """Lessons written by hand."""
+    for number in range(amount):
+        condition = f"an invoice of supplier {number} is overdue"
+        version = LessonVersion(
+            lesson_id=f"lesson-{number}",
+            claim=f"When {condition}, call first.",
+            condition=condition,
+            action="call first",
+            at=NOW,
+            created_at=NOW,
+        )
+        record = lesson_record(version, "2026")
+        yield EmbeddedRecord(record, EMBEDDER.embed([record.content])[0])
+
+
 def large(s3: CountingS3, size: int) -> list[Row]:
     """The same reads and writes with a replica and left to LanceDB on S3."""
     rows: list[Row] = []
@@ -277,7 +321,7 @@ def large(s3: CountingS3, size: int) -> list[Row]:
 def main() -> None:
     """Read the options, run, print Markdown."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", choices=("sizes", "periods", "large"))
+    parser.add_argument("--only", choices=("sizes", "periods", "contexts", "large"))
     parser.add_argument("--sizes", default="100,1000,10000,100000")
     parser.add_argument("--quick", action="store_true", help="a store of 100")
     options = parser.parse_args()
@@ -290,6 +334,8 @@ def main() -> None:
             _show("Writes", ["records", "write"], [row for _, written in tables for row in written])
         if options.only in (None, "periods"):
             _show("Daily periods", ["periods", "search"], periods(s3))
+        if options.only in (None, "contexts"):
+            _show("Context and recall", ["lessons", "step"], contexts(s3))
         if options.only in (None, "large"):
             rows = [row for size in sizes if size >= 10_000 for row in large(s3, size)]
             _show("Replica or LanceDB on S3", ["records", "through", "step"], rows)

@@ -94,7 +94,8 @@ class Application:
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
         """Answer `search_memory`; experience is searched where its memory types are asked for."""
         at = now or self.parts.clock()
-        return self.views.answer(scope, request, at, partial(self._search, scope, request, at))
+        lived = bool(EXPERIENCE_TYPES & set(request.memory_types))
+        return self.views.answer(scope, request, at, partial(self._search, scope, request, at), whole=lived)
 
     def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: "View") -> SearchResponse:
         from varve.pipeline import search as searching
@@ -115,9 +116,10 @@ class Application:
         )
         if not EXPERIENCE_TYPES & set(request.memory_types):
             return found
+        from varve.pipeline.experience import read_history
         from varve.pipeline.experience_search import with_experience
 
-        history = self.experience.history(scope)
+        history = read_history(scope, reader=view.reader)
         return with_experience(found, request, now, view.config.zone, history=history, embedder=embedder)
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
@@ -248,7 +250,7 @@ class Application:
         """What agents learn from what they did."""
         from varve.experience_verbs import ExperienceVerbs
 
-        return ExperienceVerbs(self.parts, self.write_queue)
+        return ExperienceVerbs(self.parts, self.write_queue, self.views)
 
     @cached_property
     def transferring(self) -> Transferring:

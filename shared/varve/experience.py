@@ -97,10 +97,9 @@ class Experience:
 
         Raises Rejected: the situation has no words.
         """
-        found = self._verbs.recall(self.scope, situation, state=state, user_id=user, limit=limit)
+        found, chains = self._verbs.recall(self.scope, situation, state=state, user_id=user, limit=limit)
         self.count_reads([item.id for item in found.items])
-        steps = self._verbs.stories(self.scope, [i.id for i in found.items if i.kind == "episode"])
-        return Recall(found, steps)
+        return Recall(found, chains)
 
     def why(self, id_: str, *, depth: int = 4) -> dict[str, Any]:
         """The links around an episode, and their story in sentences. Raises Rejected: no such episode."""

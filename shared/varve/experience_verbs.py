@@ -1,6 +1,6 @@
 """Experience over one set of parts: what Lambdas, the command line and the Python API all call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from varve.bootstrap import Parts
@@ -12,20 +12,24 @@ from varve.domain.experience.recall import Recollection, recollect
 from varve.domain.experience.rows import LessonVersion, Report, lesson_record
 from varve.domain.experience.runs import links_of_runs
 from varve.domain.identity import Scope
+from varve.domain.query import SearchRequest
 from varve.domain.record import Record, Store
 from varve.domain.triple import Triple, fold
+from varve.domain.workspace import WorkspaceConfig
 from varve.messages import DeleteRecords, send_deletion
 from varve.pipeline.experience import read_history, send_report, send_rows, year_of
 from varve.ports import Queue
 from varve.search_ports import word_embedding
+from varve.views import Views
 
 
 class ExperienceVerbs:
     """Experience over one set of parts; what changes goes to the write queue."""
 
-    def __init__(self, parts: Parts, write_queue: Queue) -> None:
+    def __init__(self, parts: Parts, write_queue: Queue, views: Views) -> None:
         self.parts = parts
         self.write_queue = write_queue
+        self._views = views
 
     def take_in(self, scope: Scope, report: Report) -> None:
         """Write what was reported of an episode. Raises Retryable, Misconfigured."""
@@ -52,47 +56,46 @@ class ExperienceVerbs:
 
     def history(self, scope: Scope) -> History:
         """The agent's past as it stands."""
-        return read_history(scope, reader=self.parts.records)
+        return read_history(scope, reader=self.parts.records.at(scope, [Store.EXPERIENCE]))
 
     def recall(
         self, scope: Scope, situation: str, *, state: str | None, user_id: str | None, limit: int
-    ) -> Recollection:
-        """What of the past bears on a situation. Raises Rejected: it has no words."""
+    ) -> tuple[Recollection, dict[str, list[str]]]:
+        """What of the past bears on a situation, and of each episode the links beside it, in sentences.
+
+        Raises Rejected: it has no words.
+        """
         if not situation.strip():
             raise Rejected("situation", "must not be empty")
-        embedder = self.parts.embedder(self.parts.config(scope.workspace))
-        history, situation = self.history(scope), self.private(scope, situation)
+        view = self._views.of(scope, SearchRequest(), self.parts.clock(), whole=True)
+        embedder, history = self.parts.embedder(view.config), read_history(scope, reader=view.reader)
+        situation = self.parts.privacy(view.config, scope.workspace)(situation)
         (vector,) = embedder.embed([situation])
-        known = lessons(history)
-        return recollect(
+        found = recollect(
             situation,
             vector,
             history,
-            known,
+            lessons(history),
             embedder.embed,
             words=word_embedding(embedder),
             state=state,
             user_id=user_id,
             limit=limit,
         )
+        shown = [item.id for item in found.items if item.kind == "episode"]
+        triples = self._triples(view.triples(), history, view.config) if shown else []
+        return found, {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in shown}
 
     def why(self, scope: Scope, episode: Lived, depth: int) -> tuple[list[links.Step], list[str]]:
         """The links around an episode, and the story they tell."""
         history = self.history(scope)
-        steps = links.story(episode.episode.id, self._triples(scope, history), depth=depth)
+        config = self.parts.config(scope.workspace)
+        triples = self._triples(self.parts.graph.triples(scope), history, config)
+        steps = links.story(episode.episode.id, triples, depth=depth)
         return steps, links.told(steps, history)
 
-    def stories(self, scope: Scope, ids: Sequence[str]) -> dict[str, list[str]]:
-        """The links right beside each of these episodes, in sentences."""
-        if not ids:
-            return {}
-        history = self.history(scope)
-        triples = self._triples(scope, history)
-        return {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in ids}
-
-    def _triples(self, scope: Scope, history: History) -> list[Triple]:
+    def _triples(self, triples: Iterable[Triple], history: History, config: WorkspaceConfig) -> list[Triple]:
         """The agent's triples, and the links that only its episodes together tell."""
-        config = self.parts.config(scope.workspace)
         runs = links_of_runs(history, config.experience.thresholds, self.parts.embedder(config).embed)
         unnamed = [
             link
@@ -100,7 +103,7 @@ class ExperienceVerbs:
             if not report.names_episode
             for link in links.links_of_report(report, history.target_at(report.target, report.at))
         ]
-        return [*self.parts.graph.triples(scope), *fold([*runs, *unnamed])]
+        return [*triples, *fold([*runs, *unnamed])]
 
     def write(self, scope: Scope, records: Sequence[Record]) -> None:
         """Send rows to the writer."""

@@ -25,6 +25,8 @@ from varve.pipeline.gathering import Sources
 from varve.ports import Queue
 from varve.views import View, Views
 
+Profile = Callable[[], list[ProfileEntry]]
+
 MAX_KEYS = 100
 """Attributes that a profile may have when one more is set by hand."""
 
@@ -39,16 +41,20 @@ class Knowledge:
 
     def context(self, scope: Scope, request: ContextRequest, now: datetime | None = None) -> ContextBlock:
         """The block to put before a prompt. Raises Rejected, Misconfigured, Retryable."""
-        at = now or self._parts.clock()
-        return self._views.answer(scope, SearchRequest(), at, partial(self._context, scope, request, at))
+        at, user = now or self._parts.clock(), request.user_id or DEFAULT_USER
+        profile = self._views.beside(partial(self._parts.profiles.entries, scope, user))
+        answer = partial(self._context, scope, request, at, profile)
+        return self._views.answer(scope, SearchRequest(), at, answer, whole=True)
 
-    def _context(self, scope: Scope, request: ContextRequest, at: datetime, view: View) -> ContextBlock:
+    def _context(
+        self, scope: Scope, request: ContextRequest, at: datetime, profile: Profile, view: View
+    ) -> ContextBlock:
         parts, config = self._parts, view.config
         sources = Sources(
             reader=view.reader,
             ledger=view.ledger,
-            graph=parts.graph,
-            profiles=parts.profiles,
+            triples=view.triples,
+            profile=profile,
             embedder=parts.embedder(config),
             finder=parts.entity_finder(config),
             reranker=parts.reranker(config),

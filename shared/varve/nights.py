@@ -130,9 +130,10 @@ class Nights:
         from varve.domain.experience.curation import next_stale
         from varve.experience_verbs import ExperienceVerbs
         from varve.lesson_book import LessonBook
+        from varve.views import Views
 
         self.ledger.settle_lessons(scope, months)
-        book = LessonBook(ExperienceVerbs(self.parts, self._write_queue), scope)
+        book = LessonBook(ExperienceVerbs(self.parts, self._write_queue, Views(self.parts)), scope)
         book.curate(now=now)
         if again := next_stale(book.all(), now):
             # The month after: passes are at a month's beginning. The 28th plus four days is in the next.

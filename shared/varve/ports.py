@@ -13,7 +13,7 @@ from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.personal import Finding
 from varve.domain.query import Filter
-from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import Triple, TripleOperation
 from varve.erasing_ports import GraphEraser
@@ -76,8 +76,8 @@ class Objects(Protocol):
 class MemoryReader(CandidatesReader, Protocol):
     """Records of one agent's grain, as committed at the moment of the call."""
 
-    def at(self, scope: Scope) -> "MemoryReader":
-        """For one answer: all grains of this agent as committed now, looked up once. Raises Retryable."""
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "MemoryReader":
+        """For one answer: these stores of the agent as committed now, looked up once. Raises Retryable."""
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         """The newest by event time, newest first."""

@@ -15,6 +15,7 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.query import SearchRequest
 from varve.domain.question import asks_how_things_stand
+from varve.domain.record import GRAINS, STORES
 from varve.domain.routing import route
 from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
@@ -89,26 +90,44 @@ class Views:
         self._parts = parts
         self._kept: dict[Scope, View] = {}
 
-    def of(self, scope: Scope, request: SearchRequest, now: datetime) -> View:
-        """What a question is to be answered from. Raises Rejected, Misconfigured, Retryable."""
+    def of(self, scope: Scope, request: SearchRequest, now: datetime, *, whole: bool = False) -> View:
+        """What a question is to be answered from; `whole`: triples and experience are asked for as well.
+
+        Raises Rejected, Misconfigured, Retryable.
+        """
         kept, present = self._kept.get(scope), self._parts.clock()
         if kept is None or present - kept.since >= self._parts.settings.max_staleness:
-            far = self._parts.settings.s3_location is not None
-            kept = self._look_far(scope, request, now, present) if far else self._look_here(scope, present)
+            kept = (
+                self._look_far(scope, request, now, present, whole)
+                if self._far
+                else self._look_here(scope, present)
+            )
             self._keep(scope, kept)
         return kept
 
-    def answer(self, scope: Scope, request: SearchRequest, now: datetime, answer: Callable[[View], T]) -> T:
+    def answer(
+        self,
+        scope: Scope,
+        request: SearchRequest,
+        now: datetime,
+        answer: Callable[[View], T],
+        *,
+        whole: bool = False,
+    ) -> T:
         """What is answered from a view, or from a newer one where a store has moved to another model since.
 
         Raises what `answer` and `of` do; EmbeddingMismatch, where looking again does not help.
         """
         for _ in range(LOOKS):
             try:
-                return answer(self.of(scope, request, now))
+                return answer(self.of(scope, request, now, whole=whole))
             except EmbeddingMismatch:
                 self._kept.pop(scope, None)
-        return answer(self.of(scope, request, now))
+        return answer(self.of(scope, request, now, whole=whole))
+
+    def beside(self, work: Callable[[], T]) -> Callable[[], T]:
+        """Work that may go on beside a look: begun at once on S3, in a directory when it is asked for."""
+        return self._pool.submit(work).result if self._far else work
 
     def _look_here(self, scope: Scope, present: datetime) -> View:
         """In a directory: nothing is worth a thread, and what a question does not need is not read."""
@@ -116,7 +135,9 @@ class Views:
         reader, triples = parts.records.at(scope), partial(parts.graph.triples, scope)
         return View(parts.config(scope.workspace), reader, Ledger(parts.objects), present, triples)
 
-    def _look_far(self, scope: Scope, request: SearchRequest, now: datetime, present: datetime) -> View:
+    def _look_far(
+        self, scope: Scope, request: SearchRequest, now: datetime, present: datetime, whole: bool
+    ) -> View:
         """On S3: all that the question may need is asked for at once."""
         # Which grain a question speaks of does not depend on the zone, which is not known yet.
         way = route(request, now, _ANY_ZONE)
@@ -125,9 +146,9 @@ class Views:
         if way.asked in SUMMARY_GRAINS:
             ledger.ask(way.asked)
         triples = _Triples(self._parts, scope, self._pool)
-        if asks_how_things_stand(way.text):
+        if whole or asks_how_things_stand(way.text):
             triples.ask()
-        reader = self._pool.submit(records.at, scope)
+        reader = self._pool.submit(records.at, scope, STORES if whole else GRAINS)
         config = self._parts.config(scope.workspace)
         return View(config, reader.result(), ledger, present, triples)
 
@@ -137,6 +158,10 @@ class Views:
             self._kept[scope] = view
             if len(self._kept) > MAX_KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
+
+    @property
+    def _far(self) -> bool:
+        return self._parts.settings.s3_location is not None
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

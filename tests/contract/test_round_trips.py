@@ -24,8 +24,11 @@ from varve.adapters.lance import LanceRecords
 from varve.adapters.lance_upkeep import Upkeep
 from varve.adapters.objects import lance_options
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.application import Application
 from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
+from varve.domain.context import parse_context_request
+from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
 from varve.domain.query import parse_search_request
@@ -180,6 +183,37 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
     parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
     agent.search()
     assert agent.counted(agent.search).requests == 0
+
+
+CONTEXT = parse_context_request({"prompt": "Which firm sent the invoice?"})
+EPISODES = parse_search_request({"query_text": "an invoice", "memory_types": ["episode"]})
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda app: app.knowledge.context(SCOPE, CONTEXT),
+        lambda app: app.experience.recall(SCOPE, "an invoice", state=None, user_id=None, limit=8),
+        lambda app: app.search(SCOPE, EPISODES),
+    ],
+    ids=["context", "recall", "search"],
+)
+def test_what_needs_experience_as_well_takes_four_round_trips_cold_and_one_warm(
+    s3: CountingS3, ask: Callable[[Application], object], request: pytest.FixtureRequest
+) -> None:
+    agent = Agent(s3, f"experience-{request.node.callspec.id}")
+    agent.say()
+    agent.deployment.write()
+    worked = {"id": "m", "role": "user", "content": "The invoice is overdue.", "state": "billing"}
+    told = {"conversationId": "c-1", "workspaceId": "w", "agentId": "a", "messages": [worked]}
+    agent.deployment.ingest([parse_conversation(told)])
+
+    def asked() -> None:
+        assert ask(agent.deployment.reading)
+
+    cold = agent.least(asked, agent.restart, MOST_FOR_A_COLD_SEARCH)
+    assert cold.depth <= MOST_FOR_A_COLD_SEARCH
+    assert agent.least(asked, asked, 1).depth == 1
 
 
 def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_its_manifest(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -22,7 +23,7 @@ from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.rows import LessonVersion, lesson_id, lesson_record
 from varve.domain.identity import digest
-from varve.domain.profile import ProfileEntry
+from varve.domain.profile import DEFAULT_USER, ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Store, Vector
 from varve.domain.relevance import content_words
 from varve.domain.text import estimated_tokens
@@ -83,10 +84,11 @@ class World:
         self, prompt: str, finder: Any = None, reranker: Any = None, most: int = 20, **given: Any
     ) -> ContextBlock:
         request = parse_context_request({"prompt": prompt, **given})
+        triples = partial(self.graph.triples, ACME)
+        profile = partial(self.profiles.entries, ACME, request.user_id or DEFAULT_USER)
         sources = Sources(
-            self.records, Ledger(self.objects), self.graph, self.profiles, PlainEmbedder(), finder, reranker,
-            most,
-        )  # fmt: skip
+            self.records, Ledger(self.objects), triples, profile, PlainEmbedder(), finder, reranker, most
+        )
         return context(ACME, request, NOW, LISBON, sources=sources)
 
 

@@ -18,7 +18,7 @@ from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.record import Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
 from varve.transfer_ports import Embed
@@ -80,8 +80,8 @@ class InMemoryRecords:
         self._models: dict[tuple[Scope, StoreName], str] = {}
         self._versions: Counter[tuple[Scope, StoreName]] = Counter()
 
-    def at(self, scope: Scope) -> "InMemoryRecords":  # noqa: ARG002 - it has no other moment than now
-        return self
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "InMemoryRecords":  # noqa: ARG002
+        return self  # it has no other moment than now
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         pass  # there is nothing to ask for

@@ -22,7 +22,7 @@ from varve.domain.embedding import require_same_model, require_vectors
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.query import Filter
-from varve.domain.record import Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.ports import Objects
 
 if TYPE_CHECKING:  # a writer need not load what ranks
@@ -54,8 +54,8 @@ class LanceReader:
     def __init__(self, stand: Stand, newest: Open, columns: ColumnCache) -> None:
         self._stand, self._newest, self._columns = stand, newest, columns
 
-    def at(self, scope: Scope) -> "LanceReader":  # noqa: ARG002 - a view stays where it is
-        return self
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002
+        return self  # a view stays where it is
 
     def search(
         self,
@@ -208,11 +208,11 @@ class LanceRecords(LanceReader):
         """What opens a store's table at its newest version."""
         return self._newest
 
-    def at(self, scope: Scope) -> LanceReader:
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> LanceReader:
         if isinstance(self._stores, DirectTables):
             return self
         with _translated(str(scope)):
-            standing = self._stores.at(scope)
+            standing = self._stores.at(scope, stores)
 
         def stand(asked: Scope, grain: StoreName) -> Standing:
             here = asked == scope and grain in standing

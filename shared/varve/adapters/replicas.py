@@ -95,9 +95,10 @@ class ReplicatedTables:
         """The store, to be read at its newest version."""
         return Standing.of(partial(self.newest, scope, grain))
 
-    def at(self, scope: Scope) -> dict[StoreName, Standing]:
-        """Each of an agent's stores, all as of one listing."""
-        return self._refreshed(scope, list(Grain), agent_prefix(scope))
+    def at(self, scope: Scope, stores: Sequence[StoreName]) -> dict[StoreName, Standing]:
+        """These stores of an agent, all as of one listing."""
+        prefix = agent_prefix(scope) if len(stores) > 1 else store_prefix(scope, stores[0])
+        return self._refreshed(scope, stores, prefix)
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         """A write follows: ask for its listing beside whatever comes before it."""

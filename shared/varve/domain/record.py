@@ -40,7 +40,9 @@ StoreName = Grain | Store
 """One of an agent's LanceDB databases."""
 
 
-STORES: tuple[StoreName, ...] = (*Grain, *Store)
+GRAINS: tuple[StoreName, ...] = tuple(Grain)
+"""Those of the calendar."""
+STORES: tuple[StoreName, ...] = (*GRAINS, *Store)
 """All of them."""
 
 

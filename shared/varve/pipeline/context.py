@@ -10,11 +10,12 @@ from varve.domain.diversity import distinct, mmr
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
+from varve.domain.profile import standing
 from varve.domain.record import Vector
 from varve.domain.relevance import BACKGROUND, ENTRY_FLOOR, FLOOR, NAMED_FLOOR, content_words, relevances
 from varve.domain.text import estimated_tokens
 from varve.knowledge_ports import Reranker
-from varve.pipeline.gathering import Choice, Question, Sources, account, attribute_entry, attributes, gathered
+from varve.pipeline.gathering import Choice, Question, Sources, account, attribute_entry, gathered
 from varve.ports import Embedder
 
 MAX_TRIPLES, MAX_ENTRIES = 30, 40
@@ -33,7 +34,7 @@ def context(
     fused order, and the result says so. Raises Rejected, Misconfigured, Retryable.
     """
     prompt = _query(request.prompt)
-    statements = attributes(scope, request.user_id, now, profiles=sources.profiles)
+    statements = standing(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
     top = head(profile, request.max_tokens)
     if not content_words(prompt):

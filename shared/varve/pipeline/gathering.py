@@ -1,6 +1,6 @@
 """What a context has to choose from: profile, search over all grains, triples, passages of documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -13,18 +13,18 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
 from varve.domain.mention import current, in_words, mentioned
-from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
+from varve.domain.profile import ProfileEntry
 from varve.domain.query import SearchRequest
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.supersession import Statement, ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
-from varve.knowledge_ports import EntityFinder, ProfileReader, Reranker
+from varve.knowledge_ports import EntityFinder, Reranker
 from varve.pipeline.learnt import lessons_of
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
-from varve.ports import Embedder, GraphReader, MemoryReader
+from varve.ports import Embedder, MemoryReader
 
 MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
 """Of what there is from each source, so many are weighed against each other."""
@@ -37,13 +37,14 @@ _FIRST_PERSON = frozenset({"i", "i'm", "i've", "me", "my", "mine", "myself", "yo
 class Sources:
     """Where the context looks, and what orders it; without a finder or reranker neither model is asked.
 
-    Of more than `most_lessons` lessons the nearest enter.
+    `profile` has every statement of the user, or without one of those who were not named. Of more than
+    `most_lessons` lessons the nearest enter.
     """
 
     reader: MemoryReader
     ledger: Ledger
-    graph: GraphReader
-    profiles: ProfileReader
+    triples: Callable[[], Sequence[Triple]]
+    profile: Callable[[], Sequence[ProfileEntry]]
     embedder: Embedder
     finder: EntityFinder | None = None
     reranker: Reranker | None = None
@@ -68,13 +69,6 @@ class Choice:
         return (self.found, self.triples, self.passages)
 
 
-def attributes(
-    scope: Scope, user_id: str | None, now: datetime, *, profiles: ProfileReader
-) -> list[ProfileEntry]:
-    """What holds of the user; without one, of those who were not named."""
-    return standing(profiles.entries(scope, user_id or DEFAULT_USER), now)
-
-
 def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
     """`location: Lisbon`, dated by when it began to hold."""
     words = f"{statement.key.replace('_', ' ')}: {statement.value}"
@@ -97,7 +91,7 @@ def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources:
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
     names, naming = _names(prompt, sources.finder)
-    known = sources.graph.triples(question.scope)
+    known = sources.triples()
     entities, triples = _known(question, statements, names, known)
     over = ended(known, question.now)
     return Choice(
