@@ -12,6 +12,7 @@ from varve.domain.conversation import Conversation
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.query import EXPERIENCE_TYPES, SearchRequest
+from varve.domain.record import GRAINS, STORES
 from varve.domain.triple import TripleOperation
 from varve.erasing import Erased, Reread
 from varve.erasing_ports import StoreInspector
@@ -94,8 +95,8 @@ class Application:
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
         """Answer `search_memory`; experience is searched where its memory types are asked for."""
         at = now or self.parts.clock()
-        lived = bool(EXPERIENCE_TYPES & set(request.memory_types))
-        return self.views.answer(scope, request, at, partial(self._search, scope, request, at), whole=lived)
+        stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
+        return self.views.answer(scope, request, at, partial(self._search, scope, request, at), stores)
 
     def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: "View") -> SearchResponse:
         from varve.pipeline import search as searching

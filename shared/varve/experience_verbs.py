@@ -67,7 +67,7 @@ class ExperienceVerbs:
         """
         if not situation.strip():
             raise Rejected("situation", "must not be empty")
-        view = self._views.of(scope, SearchRequest(), self.parts.clock(), whole=True)
+        view = self._views.of(scope, SearchRequest(), self.parts.clock(), (Store.EXPERIENCE,))
         embedder, history = self.parts.embedder(view.config), read_history(scope, reader=view.reader)
         situation = self.parts.privacy(view.config, scope.workspace)(situation)
         (vector,) = embedder.embed([situation])

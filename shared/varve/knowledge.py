@@ -19,6 +19,7 @@ from varve.domain.profile import (
     standing,
 )
 from varve.domain.query import SearchRequest
+from varve.domain.record import STORES
 from varve.messages import WriteProfile, send_profile
 from varve.pipeline.context import context
 from varve.pipeline.gathering import Sources
@@ -44,7 +45,7 @@ class Knowledge:
         at, user = now or self._parts.clock(), request.user_id or DEFAULT_USER
         profile = self._views.beside(partial(self._parts.profiles.entries, scope, user))
         answer = partial(self._context, scope, request, at, profile)
-        return self._views.answer(scope, SearchRequest(), at, answer, whole=True)
+        return self._views.answer(scope, SearchRequest(), at, answer, STORES)
 
     def _context(
         self, scope: Scope, request: ContextRequest, at: datetime, profile: Profile, view: View

@@ -15,7 +15,7 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.query import SearchRequest
 from varve.domain.question import asks_how_things_stand
-from varve.domain.record import GRAINS, STORES
+from varve.domain.record import GRAINS, Store, StoreName
 from varve.domain.routing import route
 from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
@@ -27,6 +27,7 @@ MAX_KEPT = 1_000
 LOOKS = 3
 """How often a question is begun again because a store has moved to another model meanwhile."""
 T = TypeVar("T")
+Wanted = tuple[StoreName, ...]
 _ANY_ZONE = ZoneInfo("UTC")
 
 
@@ -88,21 +89,21 @@ class Views:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._kept: dict[Scope, View] = {}
+        self._kept: dict[tuple[Scope, Wanted], View] = {}
 
-    def of(self, scope: Scope, request: SearchRequest, now: datetime, *, whole: bool = False) -> View:
-        """What a question is to be answered from; `whole`: triples and experience are asked for as well.
+    def of(self, scope: Scope, request: SearchRequest, now: datetime, stores: Wanted = GRAINS) -> View:
+        """What a question is to be answered from, with the triples at hand where experience is.
 
         Raises Rejected, Misconfigured, Retryable.
         """
-        kept, present = self._kept.get(scope), self._parts.clock()
+        kept, present = self._kept.get((scope, stores)), self._parts.clock()
         if kept is None or present - kept.since >= self._parts.settings.max_staleness:
             kept = (
-                self._look_far(scope, request, now, present, whole)
+                self._look_far(scope, request, now, present, stores)
                 if self._far
                 else self._look_here(scope, present)
             )
-            self._keep(scope, kept)
+            self._keep((scope, stores), kept)
         return kept
 
     def answer(
@@ -111,8 +112,7 @@ class Views:
         request: SearchRequest,
         now: datetime,
         answer: Callable[[View], T],
-        *,
-        whole: bool = False,
+        stores: Wanted = GRAINS,
     ) -> T:
         """What is answered from a view, or from a newer one where a store has moved to another model since.
 
@@ -120,10 +120,10 @@ class Views:
         """
         for _ in range(LOOKS):
             try:
-                return answer(self.of(scope, request, now, whole=whole))
+                return answer(self.of(scope, request, now, stores))
             except EmbeddingMismatch:
-                self._kept.pop(scope, None)
-        return answer(self.of(scope, request, now, whole=whole))
+                self._kept.pop((scope, stores), None)
+        return answer(self.of(scope, request, now, stores))
 
     def beside(self, work: Callable[[], T]) -> Callable[[], T]:
         """Work that may go on beside a look: begun at once on S3, in a directory when it is asked for."""
@@ -136,7 +136,7 @@ class Views:
         return View(parts.config(scope.workspace), reader, Ledger(parts.objects), present, triples)
 
     def _look_far(
-        self, scope: Scope, request: SearchRequest, now: datetime, present: datetime, whole: bool
+        self, scope: Scope, request: SearchRequest, now: datetime, present: datetime, stores: Wanted
     ) -> View:
         """On S3: all that the question may need is asked for at once."""
         # Which grain a question speaks of does not depend on the zone, which is not known yet.
@@ -146,16 +146,16 @@ class Views:
         if way.asked in SUMMARY_GRAINS:
             ledger.ask(way.asked)
         triples = _Triples(self._parts, scope, self._pool)
-        if whole or asks_how_things_stand(way.text):
+        if Store.EXPERIENCE in stores or asks_how_things_stand(way.text):
             triples.ask()
-        reader = self._pool.submit(records.at, scope, STORES if whole else GRAINS)
+        reader = self._pool.submit(records.at, scope, stores)
         config = self._parts.config(scope.workspace)
         return View(config, reader.result(), ledger, present, triples)
 
-    def _keep(self, scope: Scope, view: View) -> None:
+    def _keep(self, asked: tuple[Scope, Wanted], view: View) -> None:
         if self._parts.settings.max_staleness:
-            self._kept.pop(scope, None)
-            self._kept[scope] = view
+            self._kept.pop(asked, None)
+            self._kept[asked] = view
             if len(self._kept) > MAX_KEPT:
                 self._kept.pop(next(iter(self._kept)), None)
 
