@@ -161,6 +161,19 @@ def test_the_speaker_is_the_name_or_the_user_or_the_role() -> None:
     assert {r.content: r.user_id for r in stage.written[0]}["u-7: d"] == "u-7"
 
 
+def test_the_speakers_of_a_transcript_are_those_its_texts_name() -> None:
+    said = [("Dana", "I like tea"), ("Mel", "I like: coffee")]
+    pasted, named = Stage(), Stage()
+    pasted.take(a_conversation(*(raw_message(f"{name}: {text}", id=name) for name, text in said)))
+    named.take(a_conversation(*(raw_message(text, name=name, id=name) for name, text in said)))
+    assert pasted.contents() == ["Dana: I like tea", "Mel: I like: coffee"]
+    assert pasted.written == named.written
+    assert [message["content"] for message in pasted.timeline()] == [
+        "Dana: I like tea",
+        "Mel: I like: coffee",
+    ]
+
+
 def test_invariant_2_a_message_sent_again_is_not_extracted_again() -> None:
     stage, conversation = Stage(), a_conversation("I moved to Lisbon.", "I like tea")
     first = stage.take(conversation)

@@ -13,6 +13,7 @@ from varve.domain.extraction import Extraction, Fact, Utterance
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import passages, salience
+from varve.domain.transcript import introduction, speakers
 from varve.erasing import admitted
 from varve.messages import (
     IngestMessage,
@@ -138,7 +139,8 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
 
 
 def _spoken(new: Sequence[Said], message: IngestMessage) -> list[tuple[Said, Utterance]]:
-    return [(said, u) for said in new if (u := _utterance(said.message, said.at, message))]
+    names = _names(message)
+    return [(said, u) for said in new if (u := _utterance(said.message, said.at, message, names))]
 
 
 def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
@@ -156,16 +158,28 @@ def _context(message: IngestMessage, first: Said) -> list[Utterance]:
         if earlier.id == first.id:
             break
         known.append(earlier)
-    spoken = (_utterance(m, m.timestamp or start, message) for m in known)
+    names = _names(message)
+    spoken = (_utterance(m, m.timestamp or start, message, names) for m in known)
     return [u for u in spoken if u][-CONTEXT_UTTERANCES:]
 
 
-def _utterance(message: Message, at: datetime, source: IngestMessage) -> Utterance | None:
+def _names(message: IngestMessage) -> frozenset[str]:
+    """Who speaks by the texts themselves, of the messages that have no name."""
+    said = (*message.context, *message.conversation.messages)
+    return speakers(m.text for m in said if m.role in SPOKEN and m.name is None)
+
+
+def _utterance(
+    message: Message, at: datetime, source: IngestMessage, names: frozenset[str]
+) -> Utterance | None:
     """What was said in person, without recalled memory; None for tools, system texts and silence."""
     text = without_injected(message.text) if message.role in SPOKEN else ""
     if not text:
         return None
     user_id = message.user_id or source.conversation.user_id
+    name, words = introduction(text)
+    if message.name is None and name in names:
+        return Utterance(str(message.id), message.role, name, words, at, user_id)
     speaker = message.name or (user_id if message.role == "user" else None) or message.role.capitalize()
     return Utterance(str(message.id), message.role, speaker, text, at, user_id)
 
