@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from random import Random
@@ -157,12 +157,11 @@ class _ProxyHandler(LoopbackHandler):
         return self._relay(reply, truncated=fate == "truncated")
 
     def _forward(self, body: bytes) -> _Reply:
-        connection = HTTPConnection(self.proxy.upstream, timeout=60)
-        try:
+        with closing(HTTPConnection(self.proxy.upstream, timeout=60)) as connection:
             connection.request(self.command, self.path, body, dict(self.headers.items()))
-            return _read(connection.getresponse())
-        finally:
-            connection.close()
+            # The answer has a hold of the socket of its own, which a read that fails would leave open.
+            with closing(connection.getresponse()) as response:
+                return _read(response)
 
     def _relay(self, reply: _Reply, *, truncated: bool) -> None:
         self.send_response(reply.status)
