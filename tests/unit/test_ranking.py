@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
-from varve.domain.columns import Columns, columns_of, microseconds
+from varve.domain.choosing import Contender, without_repeats
+from varve.domain.columns import TYPES, Columns, columns_of, microseconds
 from varve.domain.nearness import fresh, recency
 from varve.domain.query import Filter
 from varve.domain.question import read_question
-from varve.domain.ranking import Lane, Ranked, rank, without_repeats
+from varve.domain.ranking import Lane, Ranked, rank
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.signals import Sought, signals
 from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
@@ -61,7 +62,7 @@ def ranking(
     return rank(sought(text), [lane], where, MORNING, strategy, limit, explain=explain)
 
 
-def names(ranked: Sequence[Ranked]) -> list[str]:
+def names(ranked: Sequence[Ranked | Contender]) -> list[str]:
     return [item.id for item in ranked]
 
 
@@ -300,11 +301,18 @@ def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
     assert recency(times, MORNING, 30.0)[3] == pytest.approx(0.5)
 
 
-def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1") -> Ranked:
+def contender(columns: Columns, row: int = 0) -> Contender:
+    said, spoken = columns.sources[row], columns.conversations.name(row)
+    kind = TYPES[columns.types[row]]
+    messages = frozenset((spoken, source) for source in said if kind is not SUMMARY)
+    return Contender(columns, row, Grain.WORKING, row, 0.5, kind, messages)
+
+
+def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1") -> Contender:
     record = a_record(
         f"says {id_}", id=id_, memory_type=kind, source_ids=sources, conversation_id=conversation
     )
-    return Ranked(columns_of(embedded(record)), 0, Grain.WORKING, 0.5)
+    return contender(columns_of(embedded(record)))
 
 
 def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
@@ -337,7 +345,7 @@ def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
     first = a_record("Dana likes tea.", id="f1", source_ids=("m1",))
     again = a_record("Dana  likes TEA", id="f2", source_ids=("m7",))
     columns = columns_of(embedded(first, again))
-    both = [Ranked(columns, row, Grain.WORKING, 0.5) for row in (0, 1)]
+    both = [contender(columns, row) for row in (0, 1)]
     assert names(without_repeats(both)) == ["f1"]
 
 

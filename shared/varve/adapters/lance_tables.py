@@ -100,6 +100,7 @@ class DirectTables:
         self._root, self._objects, self._options = root, objects, options
         self._session, self._upkeep, self._transfers = session, upkeep, transfers
         self._tables: dict[tuple[Scope, StoreName], Table] = {}
+        self._standing: dict[tuple[Scope, StoreName], Standing] = {}
         self._indexed: set[tuple[Scope, StoreName]] = set()
         self._watch = Watch()
 
@@ -108,8 +109,10 @@ class DirectTables:
         newest = partial(self.newest, scope, grain)
         if self._transfers is not None:
             return Standing.of(newest)
-        folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
-        return Standing(newest, partial(self._watch.newest, folder))
+        if (scope, grain) not in self._standing:
+            folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
+            self._standing[scope, grain] = Standing(newest, partial(self._watch.newest, folder))
+        return self._standing[scope, grain]
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""

@@ -59,7 +59,7 @@ class Codes:
 
     def name(self, row: int) -> str | None:
         """A row's value."""
-        code = int(self.of[row])
+        code = self.of.item(row)
         return None if code < 0 else self.names[code]
 
 
@@ -69,7 +69,7 @@ class Columns:
 
     Rows stand conversation by conversation, each in order of position and id; those without one are last.
     The columns are all that a result shows. `known` keeps what was worked out for a reach, `faded` for a
-    half-life.
+    half-life, `worths` for weights.
     """
 
     ids: Sequence[str]
@@ -86,6 +86,7 @@ class Columns:
     vectors: Floats
     known: dict[int, Met] = field(default_factory=dict, repr=False)
     faded: dict[float, Floats] = field(default_factory=dict, repr=False)
+    worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -124,6 +125,23 @@ class Columns:
         """The rows' places."""
         speakers = np.where(self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1))
         return places_of(self.conversations.of, self.positions, speakers)
+
+    @cached_property
+    def standing(self) -> Mapping[str, Floats]:
+        """The signals that are the same for every question (`domain/signals.py`)."""
+        return {
+            "opening": self.places.opening,
+            "address": self.lexical.addressing,
+            "substance": self.lexical.substance,
+            "importance": self.importances,
+        }
+
+    def worth(self, weights: Mapping[str, float]) -> Floats:
+        """What these add up to by their weights."""
+        own = tuple(weights[name] for name in self.standing)
+        if own not in self.worths:
+            self.worths[own] = np.array(own, np.float32) @ np.stack(list(self.standing.values()))
+        return self.worths[own]
 
     @cached_property
     def newest(self) -> int:

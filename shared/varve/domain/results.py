@@ -83,7 +83,7 @@ class Browsed:
 def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     """The values of the `Result` of what was ranked, from the columns alone."""
     held, row = item.columns, item.row
-    at, period = moment(int(held.event_times[row])), held.periods.name(row) or ""
+    at, period = moment(held.event_times.item(row)), held.periods.name(row) or ""
     parts = {name: round(share, 4) for name, share in item.parts.items()} if item.parts else None
     return {
         "id": item.id,
@@ -97,7 +97,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
             "vector": round(item.vector, 4),
             "keyword": round(item.keyword, 4),
             "recency": round(item.recency, 4),
-            "importance": round(float(held.importances[row]), 4),
+            "importance": round(held.importances.item(row), 4),
             "parts": parts,
         },
         "conversation_id": held.conversations.name(row),

@@ -19,22 +19,25 @@
 Each is in [0, 1] over what the filter lets through.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
 
 import numpy as np
 
-from varve.domain.columns import Columns
+from varve.domain.columns import EVERYTHING, Bools, Columns
 from varve.domain.lexical import Floats, Term, WordVectors, idf
 from varve.domain.nearness import fresh, near
 from varve.domain.occurrences import Kinship
 from varve.domain.query import Filter
 from varve.domain.question import Question
 from varve.domain.record import Vector
-from varve.domain.scoring import Rows, Signals
+from varve.domain.scoring import Signals
 from varve.domain.strategies import Strategy
+
+ALWAYS = ("turn", "kin", "cosine", "session", "reply", "recency")
+"""The signals that every question calls for; the rest are called for by some, or the same for all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,39 +61,50 @@ def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
 def signals(
     sought: Sought, lanes: Sequence[Columns], where: Filter, present: datetime, strategy: Strategy
 ) -> Signals:
-    """All signals of all rows that the filter lets through.
+    """All signals of all rows of the lanes.
 
     None is estimated and no row is left out, so that the order is that of the whole sum. What makes it
-    quick is that a word's part of it is kept (`domain/occurrences.py`).
+    quick is that a word's part of it is kept (`domain/occurrences.py`), and what stands for every question.
     """
-    admitted = [_rows(lane, where) for lane in lanes]
-    names = names_in(sought.question, lanes)
-    telling = _Telling(sought.question.forms, lanes)
-    raw = [
-        _raw(sought, lane, terms, names, telling, strategy)
-        for lane, terms in zip(lanes, telling.terms, strict=True)
-    ]
-    found = Signals(lanes, admitted)
-    for name in dict.fromkeys(name for values in raw for name in values):
-        found.put(name, [values.get(name) for values in raw])
-    most = max(float(values["turn"].max(initial=0)) for values in raw) or 1.0
+    question, names = sought.question, names_in(sought.question, lanes)
+    found = Signals(_called_for(question, names), lanes, _hidden(lanes, where))
+    telling = _Telling(question.forms, lanes)
+    for lane, into, terms in zip(lanes, found.by_lane(), telling.terms, strict=True):
+        _words(into, sought, lane, terms, names, telling, strategy)
+        _towards(into["cosine"], sought.focus, lane)
+        into["recency"][:] = fresh(lane, present, strategy.half_life_days)
+        if "speaker" in into and (speaker := _speaker(lane, names)) is not None:
+            into["speaker"][:] = lane.speakers.of == speaker
+        if "when" in into:
+            into["when"][:] = lane.telling_time
+        if "date" in into:
+            into["date"][:] = near(lane.event_times, question, strategy)
+    most = float(np.maximum.reduce(found.measured("turn"), initial=0)) or 1.0
     found.scale("turn", 1 / most)
     found.scale("reply", 1 / most)
     found.spread("cosine")
-    found.measured["session"] = _of_sessions(found, lanes)
+    _sessions(found)
     found.spread("session")
-    if sought.question.since is not None or sought.question.until is not None:
-        found.put("date", [near(lane.event_times, sought.question, strategy) for lane in lanes])
-    found.put("recency", [fresh(lane, present, strategy.half_life_days) for lane in lanes])
     return found
 
 
-def _rows(lane: Columns, where: Filter) -> Rows:
-    """The rows that the filter lets through."""
-    if where == Filter():
+def _called_for(question: Question, names: Collection[str]) -> list[str]:
+    """The signals that the question calls for; of the others all rows have 0."""
+    some = {
+        "kind": bool(question.kinds),
+        "speaker": bool(names),
+        "when": question.asks_when,
+        "date": question.since is not None or question.until is not None,
+    }
+    return [*ALWAYS, *(name for name, asked in some.items() if asked)]
+
+
+def _hidden(lanes: Sequence[Columns], where: Filter) -> Bools | None:
+    """The rows that the filter does not let through, where there are any."""
+    if where == EVERYTHING:
         return None
-    rows = np.flatnonzero(lane.admitted(where))
-    return None if len(rows) == len(lane) else rows
+    hidden: Bools = ~np.concatenate([lane.admitted(where) for lane in lanes])
+    return hidden if hidden.any() else None
 
 
 class _Telling:
@@ -105,53 +119,35 @@ class _Telling:
         }
 
 
-def _raw(
+def _words(
+    into: Mapping[str, Floats],
     sought: Sought,
     lane: Columns,
     terms: Sequence[Term],
     names: Collection[str],
     telling: _Telling,
     strategy: Strategy,
-) -> dict[str, Floats]:
-    """The signals of one lane's rows before they are brought to one scale, but for some that are 0."""
-    places = lane.places
-    focus = [term for term in terms if term.form not in names] or terms
-    met = lane.met(strategy.reach)
-    turn = np.zeros(len(lane), np.float32)
+) -> None:
+    """What the words of one lane's rows tell."""
+    places, met = lane.places, lane.met(strategy.reach)
     for term, one in zip(terms, met.words(terms), strict=True):
-        one.add(turn, telling.idf[term.form])
-    asked = places.best(turn) * lane.asking
-    found = {
-        "turn": turn,
-        "kin": places.to_rows(_kin(sought, lane, focus, names, telling, strategy)),
-        "cosine": _towards(sought.focus, lane),
-        "reply": places.to_rows(places.shifted(asked, -1)),
-        "opening": places.opening,
-        "address": lane.lexical.addressing,
-        "substance": lane.lexical.substance,
-        "importance": lane.importances,
-    }
-    kinds = met.kinds(sought.question.kinds)
-    if kinds:
-        found["kind"] = np.zeros(len(lane), np.float32)
+        one.add(into["turn"], telling.idf[term.form])
+    focus = [term for term in terms if term.form not in names] or terms
+    into["kin"][:] = places.to_rows(_kin(sought, lane, focus, names, telling, strategy))
+    into["reply"][:] = places.to_rows(places.shifted(places.best(into["turn"]) * lane.asking, -1))
+    if "kind" in into:
+        kinds = met.kinds(sought.question.kinds)
         for one in kinds:
-            one.add(found["kind"], 1 / len(kinds))
-    speaker = _speaker(lane, names)
-    if speaker is not None:
-        found["speaker"] = (lane.speakers.of == speaker).astype(np.float32)
-    if sought.question.asks_when:
-        found["when"] = lane.telling_time
-    return found
+            one.add(into["kind"], 1 / len(kinds))
 
 
-def _towards(focus: Vector, lane: Columns) -> Floats:
+def _towards(into: Floats, focus: Vector, lane: Columns) -> None:
     """The cosine of each row about the centre."""
     centred = focus - lane.centre
     centred /= max(sqrt(centred @ centred), 1e-6)
-    towards: Floats = lane.vectors @ centred
-    towards -= np.float32(lane.centre @ centred)
-    towards *= lane.steepness
-    return towards
+    np.matmul(lane.vectors, centred, out=into)
+    into -= np.float32(lane.centre @ centred)
+    into *= lane.steepness
 
 
 def _kin(
@@ -178,17 +174,11 @@ def _speaker(lane: Columns, names: Collection[str]) -> int | None:
     return speakers.pop() if len(speakers) == 1 else None
 
 
-def _of_sessions(found: Signals, lanes: Sequence[Columns]) -> Floats:
+def _sessions(found: Signals) -> None:
     """How good the best passage of each row's conversation is."""
     scores = found.of("turn")
     scores += found.of("cosine")
-    best = []
-    for lane, rows, start, size in zip(lanes, found.admitted, found.starts, found.sizes, strict=True):
-        own = scores[start : start + size]
-        if rows is None:
-            best.append(lane.places.best_passages(own))
-        else:
-            whole = np.zeros(len(lane), np.float32)
-            whole[rows] = own
-            best.append(lane.places.best_passages(whole)[rows])
-    return best[0] if len(best) == 1 else np.concatenate(best)
+    if found.hidden is not None:
+        scores[found.hidden] = 0
+    for lane, span, into in zip(found.lanes, found.spans, found.by_lane(), strict=True):
+        into["session"][:] = lane.places.best_passages(scores[span])
