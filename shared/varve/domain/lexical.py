@@ -150,6 +150,7 @@ class Lexical:
 class Likenesses:
     """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
 
+    `vectors` has a column for each stem: multiplied from the left, that is three times as fast as rows.
     `sums` are the forms' vectors added up by stem, `written` how many forms each has, and `read` how many
     of the index's forms were looked at; from these a longer index goes on.
     `known` keeps what was asked, for questions share many of their words.
@@ -171,7 +172,7 @@ class Likenesses:
                 self.known.clear()
                 new = list(forms)
             vectors = self.embed(new)[:, :LIKENESS_DIMENSIONS]
-            for form, cosines in zip(new, _unit(vectors - self.centre) @ self.vectors.T, strict=True):
+            for form, cosines in zip(new, _unit(vectors - self.centre) @ self.vectors, strict=True):
                 near = np.flatnonzero(cosines > least).astype(np.int32)
                 self.known[form, least] = (near, cosines[near])
         return [self.known[form, least] for form in forms]
@@ -203,7 +204,7 @@ def _likenesses(
         before = None
     new = list(islice(forms, before.read if before else 0, None))
     written = [form for form in new if form.isalpha()] or ([] if before else new)
-    first = before.vectors.shape[0] if before else 0
+    first = len(before.sums) if before else 0
     width = before.sums.shape[1] if before else 0
     vectors = embed(written)[:, :LIKENESS_DIMENSIONS] if written else np.zeros((0, width), np.float32)
     sums, amounts = np.zeros((count, vectors.shape[1]), np.float32), np.zeros(count, np.float32)
@@ -213,7 +214,8 @@ def _likenesses(
     np.add.at(sums, codes, vectors)
     np.add.at(amounts, codes, np.float32(1))
     centre: Floats = sums.sum(axis=0) / np.float32(amounts.sum())
-    return Likenesses(_unit(sums - amounts[:, None] * centre), centre, embed, sums, amounts, len(forms))
+    unit = np.ascontiguousarray(_unit(sums - amounts[:, None] * centre).T)
+    return Likenesses(unit, centre, embed, sums, amounts, len(forms))
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -44,8 +44,11 @@ class Sparse:
 
 def sparse(row: Floats) -> Sparse:
     """The numbers of a row, none below 0."""
-    at = np.flatnonzero(row)
-    return Sparse(None, row.copy()) if len(at) * SPARSE > len(row) else Sparse(at, row[at])
+    above = row > 0
+    if np.count_nonzero(above) * SPARSE > len(row):
+        return Sparse(None, row.copy())
+    at = np.flatnonzero(above)
+    return Sparse(at, row[at])
 
 
 @dataclass(frozen=True, slots=True)
