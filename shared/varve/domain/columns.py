@@ -40,10 +40,9 @@ TIME_EXPRESSION = re.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago|{_WEEKDAYS}|{_MONTHS}|(?:19|20)\d\d"
     rf"|(?:last|next|this|past|few|couple of) (?:{_UNITS}|night|morning|evening|summer|winter|spring|fall"
     rf"|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)|hace \w+ (?:{_UNITS})|(?:{_UNITS}) pasad[oa]s?"
-    r"|\d{1,2}(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
+    r"|\d{1,2}(?:st|nd|rd|th))\b"
 )
-"""Words by which a text tells when something was or will be."""
+"""Words in lower case by which a text tells when something was or will be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +196,8 @@ class Columns:
 
 def tell_a_time(texts: Sequence[str]) -> Floats:
     """1 for each text whose words tell a time."""
-    return np.fromiter((TIME_EXPRESSION.search(text) is not None for text in texts), np.float32, len(texts))
+    found = (TIME_EXPRESSION.search(text.lower()) is not None for text in texts)
+    return np.fromiter(found, np.float32, len(texts))
 
 
 def ask(texts: Sequence[str]) -> Floats:

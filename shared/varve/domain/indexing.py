@@ -1,13 +1,16 @@
 """The inverted index of texts, made at once or on top of an earlier one."""
 
-from collections.abc import Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.lexical import Lexical, is_spanish, parts, words
-from varve.domain.stopwords import ADDRESSING, STOP_WORDS
+from varve.domain.lexical import Ints, Lexical, parts, runs, words
+from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 _ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
 
@@ -20,8 +23,8 @@ def index_texts(
     `kept` says where the latter stand among all (None: first); the new ones fill the gaps in their order.
     """
     if before is None:
-        return _indexed(texts, _Reader({}, {}))
-    added = _indexed(texts, _Reader(dict(before.codes), dict(before.forms)))
+        return _indexed(texts, {}, {})
+    added = _indexed(texts, dict(before.codes), dict(before.forms))
     places = np.arange(before.size + added.size)
     kept = places[: before.size] if kept is None else kept
     gaps = np.delete(places, kept)
@@ -29,8 +32,8 @@ def index_texts(
     new = np.diff(added.starts)
     starts = np.concatenate(([0], np.cumsum(old + new)))
     rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    known = np.arange(len(before.rows)) + np.repeat(starts[:-1] - np.cumsum(old) + old, old)
-    others = np.arange(len(added.rows)) + np.repeat(starts[:-1] + old - np.cumsum(new) + new, new)
+    known = runs(starts[:-1], old)
+    others = runs(starts[:-1] + old, new)
     rows[known], counts[known] = kept[before.rows], before.counts
     rows[others], counts[others] = gaps[added.rows], added.counts
     lengths, addressing = np.empty(len(places), np.float32), np.empty(len(places), np.float32)
@@ -49,57 +52,73 @@ def index_texts(
     )
 
 
-def _indexed(texts: Sequence[str], reader: "_Reader") -> Lexical:
-    lists = [reader.read(text) for text in texts]
-    lengths = np.fromiter(map(len, lists), np.float32, len(lists))
-    row_of = np.repeat(np.arange(len(lists), dtype=np.int64), lengths.astype(np.int64))
-    flat = np.fromiter((code for codes in lists for code in codes), np.int64, len(row_of))
-    keys, counts = np.unique(flat * max(1, len(lists)) + row_of, return_counts=True)
-    stems_of, rows = np.divmod(keys, max(1, len(lists)))
-    starts = np.searchsorted(stems_of, np.arange(len(reader.codes) + 1))
+def _indexed(texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]) -> Lexical:
+    """The index of these texts alone; their new stems and forms are added to those given."""
+    read, size = _Words(texts), max(1, len(texts))
+    spanish = read.count(SPANISH) > read.count(ENGLISH)
+    # Each word is stemmed once for each language, in which the most of its text's small words are.
+    stemmed = 2 * read.tokens + spanish[read.text_of]
+    different = _by_first(stemmed, 2 * len(read.seen))
+    coded = [_coded(read.seen[one // 2], one % 2 == 1, codes, forms) for one in different.tolist()]
+    amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
+    amounts[different] = list(map(len, coded))
+    starts[different] = np.cumsum(amounts[different]) - amounts[different]
+    amount = amounts[stemmed]
+    flat = np.fromiter(chain.from_iterable(coded), np.int64)[runs(starts[stemmed], amount)]
+    row_of = np.repeat(read.text_of, amount)
+    keys, counts = np.unique(flat * size + row_of, return_counts=True)
+    stems_of, rows = np.divmod(keys, size)
+    spoken = read.count(ADDRESSING)
     return Lexical(
-        codes=reader.codes,
-        starts=starts,
+        codes=codes,
+        starts=np.searchsorted(stems_of, np.arange(len(codes) + 1)),
         rows=rows.astype(np.int32),
         counts=counts.astype(np.float32),
-        lengths=lengths,
-        addressing=np.array(reader.addressing, np.float32),
-        forms=reader.forms,
+        lengths=np.bincount(row_of, minlength=len(texts)).astype(np.float32),
+        addressing=np.minimum(1, 4 * spoken / (3 + read.lengths)).astype(np.float32),
+        forms=forms,
     )
 
 
-class _Reader:
-    """Reads texts into codes, stemming each form once for each language."""
+class _Words:
+    """The words of texts: `seen` are the different ones, `tokens` their numbers, text by text.
 
-    def __init__(self, codes: dict[str, int], forms: dict[str, int]) -> None:
-        self.codes = codes
-        self.forms = forms
-        self.addressing: list[float] = []
-        self._known: tuple[dict[str, list[int]], dict[str, list[int]]] = ({}, {})
+    `text_of` is the text of each token, `lengths` how many each text has.
+    """
 
-    def read(self, text: str) -> list[int]:
-        """The codes of a text's words, in order."""
-        found = words(text)
-        spoken = sum(word in ADDRESSING for word in found)
-        self.addressing.append(min(1.0, 4 * spoken / (3 + len(found))))
-        spanish = is_spanish(found)
-        known = self._known[spanish]
-        codes: list[int] = []
-        for word in found:
-            of_word = known.get(word)
-            if of_word is None:
-                of_word = known[word] = self._codes(word, spanish)
-            codes += of_word
-        return codes
+    def __init__(self, texts: Sequence[str]) -> None:
+        numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+        tokens, lengths = array("i"), array("i")
+        for text in texts:
+            found = words(text)
+            tokens.extend(map(numbers.__getitem__, found))
+            lengths.append(len(found))
+        self.seen = list(numbers)
+        self.tokens, self.lengths = np.array(tokens, np.int32), np.array(lengths, np.int32)
+        self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
 
-    def _codes(self, word: str, spanish: bool) -> list[int]:
-        stemmer = _SPANISH if spanish else _ENGLISH
-        kept = [word, *parts(word)]
-        codes = []
-        for form in kept:
-            if form not in STOP_WORDS:
-                stem = stemmer.stemWord(form) if form.isalpha() else form
-                code = self.codes.setdefault(stem, len(self.codes))
-                self.forms.setdefault(form, code)
-                codes.append(code)
-        return codes
+    def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
+        """How many of each text's words are meant."""
+        counted = np.fromiter((word in meant for word in self.seen), np.float64, len(self.seen))
+        return np.bincount(self.text_of, counted[self.tokens], len(self.lengths))
+
+
+def _by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
+    """The different ones of values below the size, in the order in which they first occur."""
+    first = np.full(size, len(values))
+    first[values[::-1]] = np.arange(len(values))[::-1]  # of several the last stays, which is the first
+    found = np.flatnonzero(first < len(values))
+    return found[np.argsort(first[found])]
+
+
+def _coded(word: str, spanish: bool, codes: dict[str, int], forms: dict[str, int]) -> list[int]:
+    """The codes of a word and of its parts, but for stop words."""
+    stemmer = _SPANISH if spanish else _ENGLISH
+    found = []
+    for form in (word, *parts(word)):
+        if form not in STOP_WORDS:
+            stem = stemmer.stemWord(form) if form.isalpha() else form
+            code = codes.setdefault(stem, len(codes))
+            forms.setdefault(form, code)
+            found.append(code)
+    return found

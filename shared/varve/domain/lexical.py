@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.stopwords import ENGLISH, SPANISH, STOP_WORDS
+from varve.domain.stopwords import STOP_WORDS
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
@@ -27,6 +27,7 @@ LIKENESS_DIMENSIONS = 64
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.int64]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
 
@@ -59,15 +60,6 @@ def stems(word: str) -> tuple[str, ...]:
     if not word.isalpha():
         return (word,)
     return tuple(dict.fromkeys((_ENGLISH.stemWord(word), _SPANISH.stemWord(word))))
-
-
-def is_spanish(found: Sequence[str]) -> bool:
-    """Whether more of the words are Spanish stop words than English ones."""
-    spanish, english = 0, 0
-    for word in found:
-        spanish += word in SPANISH
-        english += word in ENGLISH
-    return spanish > english
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +175,12 @@ def question_forms(text: str) -> tuple[str, ...]:
     found = [form for word in words(text) for form in (word, *parts(word))]
     telling = dict.fromkeys(form for form in found if form not in STOP_WORDS)
     return tuple(telling or dict.fromkeys(found))
+
+
+def runs(starts: Numbers, counts: Numbers) -> Numbers:
+    """Each start and the numbers that follow it, so many as its count says, one run after the other."""
+    ends = np.cumsum(counts)
+    return np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)
 
 
 def idf(frequency: int, size: int) -> float:

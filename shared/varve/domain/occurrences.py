@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from varve.domain.lexical import Floats, Ints, Lexical, Term, WordVectors, saturated
+from varve.domain.lexical import Floats, Ints, Lexical, Term, WordVectors, runs, saturated
 from varve.domain.places import Places, Spots
 
 Key = TypeVar("Key")
@@ -133,8 +133,7 @@ class Met:
         if len(codes):
             first = starts[codes]
             counts = starts[codes + 1] - first
-            ends = np.cumsum(counts)
-            spots = np.arange(ends[-1]) + np.repeat(first - ends + counts, counts)
+            spots = runs(first, counts)
             row = np.repeat(np.arange(len(terms)) * size, [len(codes) for codes, _ in alike])
             weights = np.concatenate([weights for _, weights in alike])
             np.maximum.at(
