@@ -37,7 +37,10 @@ def whole(table: Table, store: str, model: str, before: Columns | None) -> Colum
     rows = table.search().select([*NEEDED]).limit(None).to_arrow()
     # Another thread may have taken the table to a version of another model since.
     require_same_model(store, model_of(table), model)
-    return to_columns(rows, before)
+    held = to_columns(rows, before)
+    del rows
+    pa.default_memory_pool().release_unused()  # which it would keep, more than the columns take
+    return held
 
 
 def around(table: Table, found: Sequence[Candidate], reach: int, where: Filter) -> Columns:

@@ -21,7 +21,7 @@ Bools = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 
 TYPES = tuple(MemoryType)
-MAX_ROWS = 50_000
+MAX_ROWS = 100_000
 """The most rows a store may have to be held whole: faster at any size, but each commit has them read anew.
 
 docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
