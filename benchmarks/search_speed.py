@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from statistics import median
 from time import perf_counter, process_time
 
@@ -51,12 +52,12 @@ SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un",
 def rows(count: int, luck: random.Random) -> list[EmbeddedRecord]:
     """Turns of some thirty messages a conversation, in words as rare as words are."""
     vocabulary = ["".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(max(2_000, count))]
-    weights = [1 / (rank + 5) for rank in range(len(vocabulary))]
+    weights = list(accumulate(1 / (rank + 5) for rank in range(len(vocabulary))))
     vectors = np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     made = []
     for i in range(count):
-        said = " ".join(luck.choices(vocabulary, weights, k=luck.randint(5, 40)))
+        said = " ".join(luck.choices(vocabulary, cum_weights=weights, k=luck.randint(5, 40)))
         at = NOW - timedelta(minutes=10 * (count - i))
         speaker = ("Dana", "Lee")[i % 2]
         record = Record(

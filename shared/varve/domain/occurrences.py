@@ -114,10 +114,10 @@ class Met:
         index = self.index
         rows, counts = index.postings(term.codes)
         weights = saturated(counts, index.lengths[rows], index.mean_length)
-        if len(term.codes) < 2:
+        if len(term.codes) < 2 and len(rows) * SPARSE <= index.size:
             return Sparse(rows.astype(np.intp), weights)
-        by_row = np.zeros(index.size, np.float32)  # a text may hold both stems
-        np.add.at(by_row, rows, weights)
+        by_row = np.zeros(index.size, np.float32)
+        np.add.at(by_row, rows, weights)  # a text may hold both stems
         return sparse(by_row)
 
     def _any_of(self, words: Sequence[str]) -> Sparse:

@@ -16,16 +16,18 @@ class Signals:
     """What each signal is for every row of all lanes, one lane after the other.
 
     `names` are the signals that depend on the question: each has a line in a table, as it was measured, with
-    a factor and a summand that bring it to [0, 1]. The others stand in the lanes' columns.
-    `hidden` are the rows that the filter does not let through, None where it lets all through.
+    a factor and a summand that bring it to [0, 1]. The others stand in the lanes' columns. `by_lane` are the
+    lines of each lane's rows, to be written. `hidden` are the rows that the filter does not let through, None
+    where it lets all through.
     """
 
     def __init__(self, names: Sequence[str], lanes: Sequence[Columns], hidden: Bools | None) -> None:
         self.lanes, self.hidden = lanes, hidden
         ends = list(accumulate(map(len, lanes), initial=0))
         self.spans = [slice(start, end) for start, end in pairwise(ends)]
+        self._table = np.zeros((len(names), ends[-1]), np.float32)
+        self.by_lane = [dict(zip(names, self._table[:, span], strict=True)) for span in self.spans]
         self._lines = {name: line for line, name in enumerate(names)}
-        self._table = np.zeros((len(names), sum(map(len, lanes))), np.float32)
         self._factors = [1.0] * len(names)
         self._summands = [0.0] * len(names)
 
@@ -33,10 +35,6 @@ class Signals:
         """How many rows the filter lets through."""
         size = self._table.shape[1]
         return size if self.hidden is None else size - int(np.count_nonzero(self.hidden))
-
-    def by_lane(self) -> list[dict[str, Floats]]:
-        """For each lane the lines of its rows, to be written."""
-        return [dict(zip(self._lines, self._table[:, span], strict=True)) for span in self.spans]
 
     def measured(self, name: str) -> Floats:
         """A signal as it was measured, of all rows."""

@@ -69,7 +69,7 @@ def signals(
     question, names = sought.question, names_in(sought.question, lanes)
     found = Signals(_called_for(question, names), lanes, _hidden(lanes, where))
     telling = _Telling(question.forms, lanes)
-    for lane, into, terms in zip(lanes, found.by_lane(), telling.terms, strict=True):
+    for lane, into, terms in zip(lanes, found.by_lane, telling.terms, strict=True):
         _words(into, sought, lane, terms, names, telling, strategy)
         _towards(into["cosine"], sought.focus, lane)
         into["recency"][:] = fresh(lane, present, strategy.half_life_days)
@@ -180,5 +180,5 @@ def _sessions(found: Signals) -> None:
     scores += found.of("cosine")
     if found.hidden is not None:
         scores[found.hidden] = 0
-    for lane, span, into in zip(found.lanes, found.spans, found.by_lane(), strict=True):
+    for lane, span, into in zip(found.lanes, found.spans, found.by_lane, strict=True):
         into["session"][:] = lane.places.best_passages(scores[span])
