@@ -100,7 +100,7 @@ class _Words:
     def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
         """How many of each text's words are meant."""
         counted = np.fromiter((word in meant for word in self.seen), np.float64, len(self.seen))
-        return np.bincount(self.text_of, counted[self.tokens], len(self.lengths))
+        return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
 
 
 def _by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:

@@ -220,5 +220,6 @@ def _kinds() -> Mapping[str, tuple[str, ...]]:
 
 def kinds_asked(words: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """For each of the folded words that asks for a kind the words of that kind; each kind once."""
-    found = (_kinds().get(stem) for word in words for stem in stems(word))
+    kinds = _kinds()
+    found = (kinds.get(stem) for word in words for stem in stems(word))
     return tuple(dict.fromkeys(members for members in found if members))

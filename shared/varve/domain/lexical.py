@@ -50,8 +50,7 @@ def words(text: str) -> list[str]:
 
 def parts(word: str) -> list[str]:
     """What stands between a word's joints, where it has any: `e-4711` has `e` and `4711`."""
-    found = _PART.findall(word)
-    return found if len(found) > 1 else []
+    return [] if word.isalnum() else _PART.findall(word)
 
 
 @lru_cache(maxsize=MOST_KNOWN)
