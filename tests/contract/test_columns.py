@@ -27,6 +27,7 @@ from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
 from varve.domain.columns import columns_of
 from varve.domain.errors import Misconfigured
+from varve.domain.identity import Scope
 from varve.domain.query import Filter
 from varve.domain.question import read_question
 from varve.domain.ranking import Lane, rank
@@ -238,14 +239,27 @@ def test_around_keeps_to_the_filter(opened: Opener) -> None:
     assert list(around.ids) == ["turn-06"]
 
 
+OTHERS = Scope("acme", "sales")
+
+
 def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> None:
     small = columns_of(embedded(*SAID))
     cache = ColumnCache(max_bytes=2 * small.bytes)
     cache.put(ACME, Grain.WORKING, 1, small)
     assert cache.get(ACME, Grain.WORKING, 2) is None
     assert cache.get(ACME, Grain.WORKING, 1) is small
-    cache.put(ACME, Grain.DAILY, 1, small)
+    cache.put(OTHERS, Grain.WORKING, 1, small)
     assert cache.get(ACME, Grain.WORKING, 1) is small
-    cache.put(ACME, Grain.WEEKLY, 1, small)
-    assert cache.get(ACME, Grain.DAILY, 1) is None, "the one used longest ago goes"
+    cache.put(Scope("acme", "third"), Grain.WORKING, 1, small)
+    assert cache.get(OTHERS, Grain.WORKING, 1) is None, "the one used longest ago goes"
     assert cache.get(ACME, Grain.WORKING, 1) is small
+
+
+def test_the_stores_of_an_agent_that_together_do_not_fit_are_kept_all_the_same() -> None:
+    small = columns_of(embedded(*SAID))
+    cache = ColumnCache(max_bytes=small.bytes)
+    cache.put(OTHERS, Grain.WORKING, 1, small)
+    for grain in Grain:
+        cache.put(ACME, grain, 1, small)
+    assert all(cache.get(ACME, grain, 1) is small for grain in Grain)
+    assert cache.get(OTHERS, Grain.WORKING, 1) is None

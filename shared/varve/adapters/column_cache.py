@@ -12,11 +12,14 @@ if TYPE_CHECKING:  # a writer has this cache too, and holds no columns
     from varve.domain.columns import Columns
 
 MAX_BYTES = 256 * 1024 * 1024
-"""What all columns kept by one process may take together."""
+"""What the columns kept by one process may take together, but for those of one agent."""
 
 
 class ColumnCache:
-    """The columns of the stores used last, each at one version, while all of them fit."""
+    """The columns of the stores used last, each at one version, while all of them fit.
+
+    One agent's stay together, for a search needs all of them: it would read them anew each time.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -46,9 +49,10 @@ class ColumnCache:
             return None if kept is None else kept[1]
 
     def put(self, scope: Scope, grain: Grain, version: object, columns: "Columns") -> None:
-        """Keep them in place of any other version; those used longest ago go."""
+        """Keep them in place of any other version; those of other agents used longest ago go."""
         with self._lock:
             self._kept[scope, grain] = (version, columns)
             self._kept.move_to_end((scope, grain))
-            while len(self._kept) > 1 and sum(c.bytes for _, c in self._kept.values()) > self._max_bytes:
-                self._kept.popitem(last=False)
+            others = [store for store in self._kept if store[0] != scope]
+            while others and sum(c.bytes for _, c in self._kept.values()) > self._max_bytes:
+                del self._kept[others.pop(0)]
