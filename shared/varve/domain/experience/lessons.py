@@ -6,8 +6,9 @@ versions, and every version stays.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from math import sqrt
 
 from varve.domain.experience.history import History, Lived
@@ -94,22 +95,21 @@ def lessons(history: History) -> list[Lesson]:
     for one in history.lived:
         if one.resolution:
             groups[lesson_id(one.episode.state, one.resolution)].append(one)
-    written: defaultdict[str, list[LessonVersion]] = defaultdict(list)
+    versions = _replayed(history)
     for version in history.lesson_versions:
-        written[version.lesson_id].append(version)
+        versions[version.lesson_id].append(version)
     known = (
-        _lesson(id_, groups.get(id_, []), written.get(id_, []), history)
-        for id_ in sorted({id_ for id_, group in groups.items() if len(group) >= AGREEING} | set(written))
+        _lesson(id_, groups.get(id_, []), versions[id_], history)
+        for id_ in sorted({id_ for id_, group in groups.items() if len(group) >= AGREEING} | set(versions))
     )
     found = [lesson for lesson in known if lesson is not None]
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
 
 
 def _lesson(
-    id_: str, group: Sequence[Lived], written: Sequence[LessonVersion], history: History
+    id_: str, group: Sequence[Lived], noted: Sequence[LessonVersion], history: History
 ) -> Lesson | None:
-    derived = _derived(id_, group, history)
-    distinct = {version.id: version for version in [*derived, *written]}
+    distinct = {version.id: version for version in noted}
     versions = tuple(sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id)))
     by_hand = [v for v in versions if v.origin not in {"generalized", "retirement"}]
     said = by_hand or [v for v in versions if v.claim]
@@ -179,40 +179,65 @@ def _contradicting(id_: str, action: str, history: History) -> set[str]:
     }
 
 
-def _derived(id_: str, group: Sequence[Lived], history: History) -> list[LessonVersion]:
-    """The versions a lesson went through as its episodes came, in the order of when they happened."""
-    versions: list[LessonVersion] = []
-    ordered = sorted(group, key=lambda one: (one.episode.began, one.episode.id))
-    for count in range(AGREEING, len(ordered) + 1):
-        agreeing, last = ordered[:count], ordered[count - 1]
-        until = (last.episode.began, last.episode.id)
-        others = [
-            one
-            for one in history.lived
-            if (one.episode.began, one.episode.id) <= until and one not in agreeing and one.resolution
-        ]
-        version = _generalized(id_, agreeing, others)
-        if vague(version.condition, version.action) is None and (
-            not versions or versions[-1].claim != version.claim
-        ):
-            versions.append(version)
+@dataclass(slots=True)
+class _Agreeing:
+    """The episodes of a lesson so far: in how many each stem is, and how often in which written form."""
+
+    lived: list[Lived] = field(default_factory=list)
+    stems: Counter[str] = field(default_factory=Counter)
+    forms: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    def add(self, one: Lived) -> None:
+        self.lived.append(one)
+        self.stems.update(content_words(_told(one)))
+        for word in _told(one).casefold().replace("_", " ").split():
+            bare = word.strip(".,;:!?()[]\"'“”¿¡")
+            for stem in content_words(bare):
+                self.forms[stem][bare] += 1
+
+    def written(self, stem: str) -> str:
+        """The stem's most frequent written form; of equals the first in the alphabet."""
+        found = self.forms[stem]
+        return min(found, key=lambda form: (-found[form], form))
+
+
+def _replayed(history: History) -> defaultdict[str, list[LessonVersion]]:
+    """The versions that lessons went through as their episodes came, in the order of when they happened."""
+    versions: defaultdict[str, list[LessonVersion]] = defaultdict(list)
+    groups: defaultdict[str, _Agreeing] = defaultdict(_Agreeing)
+    stems: Counter[str] = Counter()
+    ended = [one for one in history.lived if one.resolution]
+    for count, one in enumerate(sorted(ended, key=lambda one: (one.episode.began, one.episode.id)), start=1):
+        id_ = lesson_id(one.episode.state, str(one.resolution))
+        group, known = groups[id_], versions.get(id_, [])
+        group.add(one)
+        stems.update(content_words(_told(one)))
+        if len(group.lived) < AGREEING:
+            continue
+        condition = ", ".join(_telling(group, stems, count))
+        if vague(condition, str(one.resolution)) is not None:
+            continue
+        if not known or known[-1].claim != _claim(condition, one):
+            versions[id_].append(_generalized(id_, condition, group.lived))
     return versions
 
 
-def _generalized(id_: str, agreeing: Sequence[Lived], others: Sequence[Lived]) -> LessonVersion:
-    """One claim from what the episodes' situations and corrections have in common and the others' do not."""
-    action, last = str(agreeing[-1].resolution), agreeing[-1].episode
-    condition = ", ".join(_telling(agreeing, others))
-    where = f"In {last.state}, when" if last.state else "When"
+def _claim(condition: str, last: Lived) -> str:
+    where = f"In {last.episode.state}, when" if last.episode.state else "When"
+    return f"{where} it is about {condition}: {last.resolution}"
+
+
+def _generalized(id_: str, condition: str, agreeing: Sequence[Lived]) -> LessonVersion:
+    last = agreeing[-1]
     return LessonVersion(
         lesson_id=id_,
-        claim=f"{where} it is about {condition}: {action}",
+        claim=_claim(condition, last),
         condition=condition,
-        action=action,
-        at=last.began,
+        action=str(last.resolution),
+        at=last.episode.began,
         created_at=max(one.settled_at for one in agreeing),
         origin="generalized",
-        state=last.state,
+        state=last.episode.state,
         tags=tuple(sorted({tag for one in agreeing for tag in one.episode.tags})),
         supporting=tuple(sorted(one.episode.id for one in agreeing)),
         conversation_ids=tuple(sorted({one.episode.conversation_id for one in agreeing})),
@@ -220,28 +245,20 @@ def _generalized(id_: str, agreeing: Sequence[Lived], others: Sequence[Lived]) -
     )
 
 
-def _telling(agreeing: Sequence[Lived], others: Sequence[Lived]) -> list[str]:
-    """The words that two agreeing episodes have and the fewest of the others, as they were written."""
-    mine, theirs = _rates(agreeing), _rates(others)
-    shared = [stem for stem, rate in mine.items() if rate * len(agreeing) >= AGREEING - 1e-9]
-    best = sorted(shared, key=lambda stem: (-(mine[stem] - theirs[stem]), -mine[stem], stem))
-    written = _as_written(agreeing)
-    return [written[stem] for stem in best[:CONDITION_WORDS] if mine[stem] > theirs[stem]]
+def _telling(group: _Agreeing, stems: Mapping[str, int], count: int) -> list[str]:
+    """The words that two agreeing episodes have and the fewest of the others, as they were written.
 
-
-def _rates(lived: Sequence[Lived]) -> defaultdict[str, float]:
-    counts = Counter(stem for one in lived for stem in content_words(_told(one)))
-    return defaultdict(float, {stem: count / len(lived) for stem, count in counts.items()})
-
-
-def _as_written(lived: Iterable[Lived]) -> dict[str, str]:
-    """Each stem's most frequent written form; of equals the first in the alphabet."""
-    forms: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for word in (word for one in lived for word in _told(one).casefold().replace("_", " ").split()):
-        bare = word.strip(".,;:!?()[]\"'“”¿¡")
-        for stem in content_words(bare):
-            forms[stem][bare] += 1
-    return {stem: min(found, key=lambda form: (-found[form], form)) for stem, found in forms.items()}
+    `stems` says in how many of all `count` episodes so far each stem is.
+    """
+    size = len(group.lived)
+    apart: dict[str, tuple[float, float]] = {}
+    for stem, having in group.stems.items():
+        if having >= AGREEING:
+            mine, theirs = having / size, (stems[stem] - having) / max(1, count - size)
+            if mine > theirs:
+                apart[stem] = (mine - theirs, mine)
+    best = nsmallest(CONDITION_WORDS, apart, key=lambda stem: (-apart[stem][0], -apart[stem][1], stem))
+    return [group.written(stem) for stem in best]
 
 
 def _told(one: Lived) -> str:
