@@ -93,6 +93,7 @@ def test_a_scenario_of_another_form_is_refused_by_field(change: dict[str, Any], 
         "rounds": [{"type": "LEARN", "state": None, "situation": "s", "truth": "a", "correction": ""}],
     }
     assert len(parse_scenarios(scenario)) == 1
+    assert parse_scenarios(scenario | {"notes": "by hand"}) == parse_scenarios(scenario)
     error = attempt(parse_scenarios, scenario | change)
     assert isinstance(error, Rejected)
     assert error.field == field

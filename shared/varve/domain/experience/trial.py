@@ -33,7 +33,7 @@ Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 class Round(BaseModel):
     """One situation with its truth, which the agent is told after it has picked."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     type: Literal["LEARN", "RED_HERRING", "TEST", "SUBTLE", "CORRECTION"]
     situation: Text
@@ -43,9 +43,9 @@ class Round(BaseModel):
 
 
 class Scenario(BaseModel):
-    """Rounds in order, all with the same candidates."""
+    """Rounds in order, all with the same candidates. What else a file notes of either is let be."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     name: Text
     candidates: Annotated[list[Text], Field(min_length=2)]
