@@ -145,7 +145,7 @@ def main() -> None:
         print(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for title, scores in found.items():
-        print(f"**{title} scenarios**\n\n{_table(scores)}\n")
+        print(f"**{title} scenarios**\n\n{_table(scores)}")
     for title, scenarios in written_out().items():
         for scenario in scenarios:
             right = [f"{name} {found[title][name]['rightByScenario'][scenario.name]}" for name in MEMORIES]
