@@ -9,9 +9,9 @@ Situations that ended in the same answer are a group. Two things are measured, a
 - `apart`: how much nearer the situation lies to the mean of the group's texts than to the mean of all
   groups: what all share counts for nothing (nearest centroids; Tibshirani et al., PNAS 2002).
 
-In both a precedent counts by how much it taught: how likely a memory without it had been wrong about it.
-What others foretell teaches little, and a look-alike that ended otherwise teaches most (error-driven
-learning; Rescorla and Wagner, 1972).
+In both a precedent counts by its `surprise`: how likely a memory without it had been wrong about it. What
+others foretell teaches little, and a look-alike that ended otherwise teaches most (error-driven learning;
+Rescorla and Wagner, 1972).
 
 `WEIGHTS` turns them into odds: of each answer, and against an answer that was never seen. How often an
 answer came is no signal: it added nothing on scenarios that the weights were not fitted on. Nothing is
@@ -31,8 +31,6 @@ from varve.domain.record import Vector
 
 STEEPNESS = 8.0
 """What a cosine adds to the log of the odds that the nearest other precedent foretells an answer."""
-LEAST_TAUGHT = 0.2
-"""What a precedent counts that others foretold for sure, beside 1 for one that nothing foretold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class Weights:
     seen: float
 
 
-WEIGHTS = Weights(told=18.7, apart=16.8, seen=-1.49)
+WEIGHTS = Weights(told=19.8, apart=19.5, seen=-1.59)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,45 +108,35 @@ def signals(
 ) -> Signals:
     """What is measured, of at least one precedent."""
     ordered = sorted(precedents, key=lambda p: (p.answer, p.id))
+    answers = np.array([p.answer for p in ordered])
     vectors = np.stack([p.vector for p in ordered])
-    weights = taught([p.answer for p in ordered], vectors)
-    groups: dict[str, list[int]] = {}
-    for place, precedent in enumerate(ordered):
-        groups.setdefault(precedent.answer, []).append(place)
+    much = surprises(answers, vectors)
     spoken = spoken_words(situation)
     rare = rarity(spoken, [p.text for p in ordered])
     near = closeness(spoken, [p.correction or p.situation for p in ordered], words) @ rare
-    told = {a: float(np.average(near[group], weights=weights[group])) for a, group in groups.items()}
-    return Signals(told, _apart(vector, vectors, weights, groups))
+    groups = {answer: answers == answer for answer in dict.fromkeys(answers.tolist())}
+    told = {answer: float(np.average(near[own], weights=much[own])) for answer, own in groups.items()}
+    return Signals(told, _apart(vector, vectors, groups, much))
 
 
-def taught(answers: Sequence[str], vectors: Floats) -> Floats:
-    """How much each precedent taught, from LEAST_TAUGHT to 1: how likely its answer was not foretold.
+def surprises(answers: Floats, vectors: Floats) -> Floats:
+    """For each precedent how likely the nearest of the others had foretold another answer, in (0, 1).
 
-    The nearer the nearest of another answer lies than the nearest of its own, the likelier. The only one
-    of its answer counts 1. The vectors are rows.
+    The only one of its answer surprises by 1. `answers` are one for each row of `vectors`.
     """
     alike = vectors @ vectors.T
-    number = {answer: place for place, answer in enumerate(dict.fromkeys(answers))}
-    kinds = np.array([number[answer] for answer in answers])
-    same = kinds[:, None] == kinds[None, :]
+    same = answers[:, None] == answers[None, :]
     own = np.where(same & ~np.eye(len(answers), dtype=bool), alike, -np.inf).max(axis=1)
     other = np.where(same, 0.0, alike).max(axis=1)
-    surprise = 1.0 / (1.0 + np.exp(STEEPNESS * (own - other)))
-    return np.asarray(LEAST_TAUGHT + (1.0 - LEAST_TAUGHT) * surprise, dtype=np.float32)
+    return np.asarray(1.0 / (1.0 + np.exp(STEEPNESS * (own - other))), dtype=np.float32)
 
 
-def _apart(
-    vector: Vector, vectors: Floats, weights: Floats, groups: Mapping[str, Sequence[int]]
-) -> dict[str, float]:
-    """The situation's product with each group's mean text, less that with the mean of those.
-
-    All means are weighted, and so is each difference by what its group taught on average.
-    """
-    means = {answer: _unit(weights[group] @ vectors[group]) for answer, group in groups.items()}
-    much = {answer: float(weights[group].mean()) for answer, group in groups.items()}
-    middle = np.average(np.stack(list(means.values())), axis=0, weights=list(much.values()))
-    return {answer: much[answer] * float(np.dot(vector, one - middle)) for answer, one in means.items()}
+def _apart(vector: Vector, vectors: Floats, groups: Mapping[str, Floats], much: Floats) -> dict[str, float]:
+    """The situation's product with each group's mean text, less that with the mean of those, by surprise."""
+    means = {answer: _unit(much[own] @ vectors[own]) for answer, own in groups.items()}
+    scales = {answer: float(much[own].mean()) for answer, own in groups.items()}
+    middle = np.average(np.stack(list(means.values())), axis=0, weights=list(scales.values()))
+    return {answer: scales[answer] * float(np.dot(vector, one - middle)) for answer, one in means.items()}
 
 
 def _unit(vector: Vector) -> Vector:

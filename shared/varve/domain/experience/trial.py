@@ -22,7 +22,7 @@ from varve.domain.experience.recall import Embed
 from varve.domain.experience.words import spoken_words
 from varve.domain.validation import rejected
 
-NAME_WEIGHT = 23.2
+NAME_WEIGHT = 22.9
 """What the likeness of a situation and a candidate's name adds to the log of its odds."""
 LEAST = 1e-4
 """The least that a candidate is given before names are looked at."""
