@@ -19,11 +19,10 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 
 import numpy as np
-from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written_out
+from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
-from varve.domain.experience.contrast import Precedent, precedent_text, signals
-from varve.domain.experience.trial import Scenario, name_likeness
-from varve.domain.experience.words import without
+from varve.domain.experience.contrast import Precedent, signals
+from varve.domain.experience.trial import Scenario, name_likeness, precedent_text
 
 SIGNALS = ("told", "apart", "seen", "name")
 SCALE = np.array([20.0, 10.0, 1.0, 20.0])
@@ -56,9 +55,8 @@ def choices(scenario: Scenario) -> list[Choice]:
     past: list[Precedent] = []
     texts: list[str] = []
     for number, one in enumerate(scenario.rounds):
-        situation = without(one.situation, one.state)
-        (vector,) = EMBED([situation])
-        found = signals(situation, vector, past, WORDS.embed_words) if past else None
+        (vector,) = EMBED([one.situation])
+        found = signals(one.situation, vector, past, WORDS.embed_words) if past else None
         names = name_likeness(one.situation, scenario.candidates, texts, EMBED)
         rows = [
             [found.told[c], found.apart[c], 1.0, names[c]]
@@ -70,20 +68,15 @@ def choices(scenario: Scenario) -> list[Choice]:
         offsets = np.where(new, -np.log(max(1, sum(new))), 0.0)
         truth = scenario.candidates.index(one.truth)
         made.append(Choice(one.type, np.array(rows) * SCALE, offsets, truth))
-        (whole,) = EMBED([precedent_text(situation, one.correction)])
-        past.append(Precedent(f"{number:02}", one.truth, situation, whole, one.correction))
+        past.append(Precedent(f"{number:02}", one.truth, one.situation, vector, one.correction))
         texts.append(precedent_text(one.situation, one.correction, one.truth))
     return made
 
 
 def pool(seeds: Sequence[int]) -> list[Domain]:
-    """All that there is: every scenario and domain may be fitted on."""
-    found = [
-        Domain(one.name, title, choices(one), ())
-        for title, scenarios in written_out().items()
-        for one in scenarios
-    ]
-    for file in DOMAINS:
+    """All that may be fitted on."""
+    found = [Domain(one.name, "written", choices(one), ()) for one in written()]
+    for file in DOMAINS["generated, fitted on"]:
         for domain in read([file]):
             usual = [c for seed in seeds for c in choices(generated(domain, seed))]
             orders = [random.Random(seed).sample(ORDER, len(ORDER)) for seed in seeds]

@@ -70,8 +70,10 @@ class ExperienceVerbs:
         view = self._views.of(scope, SearchRequest(), self.parts.clock(), (Store.EXPERIENCE,))
         embedder, history = self.parts.embedder(view.config), read_history(scope, reader=view.reader)
         situation = self.parts.privacy(view.config, scope.workspace)(situation)
+        (vector,) = embedder.embed([situation])
         found = recollect(
             situation,
+            vector,
             history,
             lessons(history),
             embedder.embed,

@@ -120,10 +120,10 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     mixed = [*operations, *operations[::-1]]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert fold(operations) == fold(mixed)
-    embed = WordEmbedder().embed
+    embed, (vector,) = WordEmbedder().embed, WordEmbedder().embed([SITUATIONS[0]])
     known, other = History(rows), History(shuffled)
-    one = recollect(SITUATIONS[0], known, lessons(known), embed)
-    assert one == recollect(SITUATIONS[0], other, lessons(other), embed)
+    one = recollect(SITUATIONS[0], vector, known, lessons(known), embed)
+    assert one == recollect(SITUATIONS[0], vector, other, lessons(other), embed)
     assert sum(item.score for item in one.items) <= one.familiarity + 0.01
 
 

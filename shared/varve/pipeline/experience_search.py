@@ -91,8 +91,11 @@ def _lived(
         newest = list(held.lived)[-request.max_results :]
         return [_episode(one, _recency(one.episode.began, present), None, present, zone) for one in newest]
     known = lessons(held)
+    (vector,) = embedder.embed([request.text])
     words = word_embedding(embedder)
-    found = recollect(request.text, held, known, embedder.embed, words=words, limit=request.max_results)
+    found = recollect(
+        request.text, vector, held, known, embedder.embed, words=words, limit=request.max_results
+    )
     by_id = {lesson.id: lesson for lesson in known}
     return [
         _episode(held.by_id[item.id], item.likeness, item.likeness, present, zone)

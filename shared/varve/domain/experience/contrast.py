@@ -4,33 +4,25 @@ Situations that ended in the same answer are a group. Two things are measured, a
 
 - `told`: how much of the situation its corrections talk about. A correction says what made the difference,
   so a group is known by its words; each word of the situation is compared with those of each correction
-  (late interaction; Khattab and Zaharia, SIGIR 2020), and the fewer past texts have it, the more it counts.
-  So what look-alikes share decides nothing.
-- `apart`: how much nearer the situation lies to the mean of the group's texts than to the mean of all
+  (late interaction; Khattab and Zaharia, SIGIR 2020), and the fewer past situations have it, the more it
+  counts. So what look-alikes share decides nothing.
+- `apart`: how much nearer the situation lies to the mean of the group's situations than to the mean of all
   groups: what all share counts for nothing (nearest centroids; Tibshirani et al., PNAS 2002).
 
-In both a precedent counts by its `surprise`: how likely a memory without it had been wrong about it. What
-others foretell teaches little, and a look-alike that ended otherwise teaches most (error-driven learning;
-Rescorla and Wagner, 1972).
-
 `WEIGHTS` turns them into odds: of each answer, and against an answer that was never seen. How often an
-answer came is no signal: it added nothing on scenarios that the weights were not fitted on. Nothing is
+answer came is no signal: it added nothing on domains that the weights were not fitted on. Nothing is
 random; `benchmarks/experience_fit.py` shows where the weights are from and what they are worth.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, sqrt
 
 import numpy as np
 
 from varve.domain.experience.alike import EmbedWords, closeness, rarity
 from varve.domain.experience.words import spoken_words
-from varve.domain.lexical import Floats
 from varve.domain.record import Vector
-
-STEEPNESS = 8.0
-"""What a cosine adds to the log of the odds that the nearest other precedent foretells an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +34,18 @@ class Weights:
     seen: float
 
 
-WEIGHTS = Weights(told=19.8, apart=19.5, seen=-1.59)
+WEIGHTS = Weights(told=18.1, apart=7.05, seen=-1.73)
 
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """A past situation, the answer it ended in, and what was said to be different.
-
-    `vector` is that of the situation and the correction together.
-    """
+    """A past situation with its vector, the answer it ended in, and what was said to be different."""
 
     id: str
     answer: str
     situation: str
     vector: Vector
     correction: str = ""
-
-    @property
-    def text(self) -> str:
-        """All that is known of it but the answer."""
-        return precedent_text(self.situation, self.correction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +62,6 @@ class Belief:
 
     familiarity: float
     shares: Mapping[str, float]
-
-
-def precedent_text(situation: str, correction: str, answer: str = "") -> str:
-    """A situation, what was said of it afterwards, and what it ended in, as one text."""
-    return "\n".join(part for part in (situation, correction, answer) if part)
 
 
 def belief(
@@ -107,37 +86,27 @@ def signals(
     situation: str, vector: Vector, precedents: Sequence[Precedent], words: EmbedWords | None = None
 ) -> Signals:
     """What is measured, of at least one precedent."""
-    ordered = sorted(precedents, key=lambda p: (p.answer, p.id))
-    answers = np.array([p.answer for p in ordered])
-    vectors = np.stack([p.vector for p in ordered])
-    much = surprises(answers, vectors)
+    groups: dict[str, list[Precedent]] = {}
+    for precedent in sorted(precedents, key=lambda p: (p.answer, p.id)):
+        groups.setdefault(precedent.answer, []).append(precedent)
     spoken = spoken_words(situation)
-    rare = rarity(spoken, [p.text for p in ordered])
-    near = closeness(spoken, [p.correction or p.situation for p in ordered], words) @ rare
-    groups = {answer: answers == answer for answer in dict.fromkeys(answers.tolist())}
-    told = {answer: float(np.average(near[own], weights=much[own])) for answer, own in groups.items()}
-    return Signals(told, _apart(vector, vectors, groups, much))
+    weights = rarity(spoken, [p.situation for p in precedents])
+    told = {
+        answer: float(
+            np.mean(closeness(spoken, [p.correction or p.situation for p in group], words) @ weights)
+        )
+        for answer, group in groups.items()
+    }
+    return Signals(told, _apart(vector, groups))
 
 
-def surprises(answers: Floats, vectors: Floats) -> Floats:
-    """For each precedent how likely the nearest of the others had foretold another answer, in (0, 1).
-
-    The only one of its answer surprises by 1. `answers` are one for each row of `vectors`.
-    """
-    alike = vectors @ vectors.T
-    same = answers[:, None] == answers[None, :]
-    own = np.where(same & ~np.eye(len(answers), dtype=bool), alike, -np.inf).max(axis=1)
-    other = np.where(same, 0.0, alike).max(axis=1)
-    return np.asarray(1.0 / (1.0 + np.exp(STEEPNESS * (own - other))), dtype=np.float32)
-
-
-def _apart(vector: Vector, vectors: Floats, groups: Mapping[str, Floats], much: Floats) -> dict[str, float]:
-    """The situation's product with each group's mean text, less that with the mean of those, by surprise."""
-    means = {answer: _unit(much[own] @ vectors[own]) for answer, own in groups.items()}
-    scales = {answer: float(much[own].mean()) for answer, own in groups.items()}
-    middle = np.average(np.stack(list(means.values())), axis=0, weights=list(scales.values()))
-    return {answer: scales[answer] * float(np.dot(vector, one - middle)) for answer, one in means.items()}
+def _apart(vector: Vector, groups: Mapping[str, Sequence[Precedent]]) -> dict[str, float]:
+    """The situation's product with each group's mean situation, less that with the mean of those."""
+    means = {a: _unit(np.mean(np.stack([p.vector for p in group]), axis=0)) for a, group in groups.items()}
+    middle = np.mean(np.stack(list(means.values())), axis=0)
+    return {answer: float(np.dot(vector, one - middle)) for answer, one in means.items()}
 
 
 def _unit(vector: Vector) -> Vector:
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1e-9), dtype=np.float32)
+    length = sqrt(float(np.dot(vector, vector)))
+    return np.asarray(vector / length if length else vector, dtype=np.float32)

@@ -1,18 +1,17 @@
 """What of the past to show for a situation: its nearest episodes and lessons, each with how it ended."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from varve.domain.diversity import mmr
 from varve.domain.experience.alike import EmbedWords
-from varve.domain.experience.contrast import Belief, Precedent, belief, precedent_text
+from varve.domain.experience.contrast import Belief, Precedent, belief
 from varve.domain.experience.history import History, Lived
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
-from varve.domain.experience.words import without
 from varve.domain.record import Vector
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
@@ -59,6 +58,7 @@ class Recollection:
 
 def recollect(
     situation: str,
+    vector: Vector,
     history: History,
     lessons: Sequence[Lesson],
     embed: Embed,
@@ -78,10 +78,8 @@ def recollect(
     if not lived:
         return Recollection((), 0.0)
     lived = lived[-MOST_EPISODES:]
-    situation = without(situation, state)
-    vectors = _embedded([situation, *(text for one in lived for text in _texts(one))], embed)
-    vector = vectors[situation]
-    precedents = [_precedent(one, vectors) for one in lived if _situation(one) in vectors]
+    vectors = _embedded(lived, embed)
+    precedents = [_precedent(one, vectors) for one in lived if one.episode.situation in vectors]
     believed = belief(situation, vector, precedents, words)
     likeness = {one.episode.id: _likeness(vector, one, vectors, state) for one in lived}
     chosen = _chosen(lived, likeness, believed, vectors, limit)
@@ -93,25 +91,21 @@ def recollect(
     )
 
 
-def _embedded(texts: Iterable[str], embed: Embed) -> dict[str, Vector]:
-    """The vectors of all texts, asked for at once."""
+def _embedded(lived: Sequence[Lived], embed: Embed) -> dict[str, Vector]:
+    """The vectors of all situations, asked for at once."""
+    texts = (one.episode.situation for one in lived)
     wanted = list(dict.fromkeys(text for text in texts if text.strip()))
     return dict(zip(wanted, embed(wanted), strict=True))
 
 
-def _situation(one: Lived) -> str:
-    """The episode's situation less the words of its state: whose or where it was tells no causes apart."""
-    return without(one.episode.situation, one.episode.state)
-
-
-def _texts(one: Lived) -> tuple[str, str]:
-    """Its situation, and the same with what was said of it."""
-    return _situation(one), precedent_text(_situation(one), one.correction or "")
-
-
 def _precedent(one: Lived, vectors: Mapping[str, Vector]) -> Precedent:
-    situation, whole = _texts(one)
-    return Precedent(one.episode.id, _answer(one), situation, vectors[whole], one.correction or "")
+    return Precedent(
+        id=one.episode.id,
+        answer=_answer(one),
+        situation=one.episode.situation,
+        vector=vectors[one.episode.situation],
+        correction=one.correction or "",
+    )
 
 
 def _answer(one: Lived) -> str:
@@ -124,7 +118,7 @@ def _key(answer: str | None) -> str:
 
 
 def _likeness(vector: Vector, one: Lived, vectors: Mapping[str, Vector], state: str | None) -> float:
-    near = max(0.0, float(np.dot(vector, vectors[_situation(one)])))
+    near = max(0.0, float(np.dot(vector, vectors[one.episode.situation])))
     return near * (1.0 if state in (None, one.episode.state) else OTHER_STATE)
 
 
@@ -141,7 +135,7 @@ def _chosen(
     first = [next(one for one in nearest if _answer(one) == answer) for answer in answers[:NEAREST_ANSWERS]]
     rest = [one for one in nearest if one not in first][: 5 * limit]
     relevance = [0.5 * likeness[one.episode.id] + 0.5 * believed.shares[_answer(one)] for one in rest]
-    order = mmr(relevance, [vectors[_situation(one)] for one in rest], limit) if rest else []
+    order = mmr(relevance, [vectors[one.episode.situation] for one in rest], limit) if rest else []
     return [*first, *(rest[index] for index in order)][:limit]
 
 

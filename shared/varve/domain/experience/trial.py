@@ -17,12 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.alike import closeness, rarity
-from varve.domain.experience.contrast import precedent_text
 from varve.domain.experience.recall import Embed
 from varve.domain.experience.words import spoken_words
 from varve.domain.validation import rejected
 
-NAME_WEIGHT = 22.9
+NAME_WEIGHT = 22.3
 """What the likeness of a situation and a candidate's name adds to the log of its odds."""
 LEAST = 1e-4
 """The least that a candidate is given before names are looked at."""
@@ -209,6 +208,11 @@ def last_named(candidates: Sequence[str], text: str) -> str | None:
     places = [(text.casefold().rfind(c.casefold()), len(c), c) for c in candidates]
     place, _, candidate = max(places)
     return candidate if place >= 0 else None
+
+
+def precedent_text(situation: str, correction: str, truth: str) -> str:
+    """The text of a past round, the same for both memories."""
+    return "\n".join(part for part in (situation, correction, truth) if part)
 
 
 class FlatMemory:

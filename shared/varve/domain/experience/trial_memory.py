@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 from varve.domain.experience.alike import EmbedWords
-from varve.domain.experience.contrast import precedent_text
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import lessons
 from varve.domain.experience.outcomes import Outcome
@@ -11,7 +10,7 @@ from varve.domain.experience.reading import read_segment
 from varve.domain.experience.recall import Embed, Recalled, recollect
 from varve.domain.experience.rows import Report, episode_record, report_record
 from varve.domain.experience.segments import Heard, segments
-from varve.domain.experience.trial import Asked, Played, Returned, Shown
+from varve.domain.experience.trial import Asked, Played, Returned, Shown, precedent_text
 from varve.domain.record import Record
 
 BEGINNING = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -29,8 +28,10 @@ class ExperienceMemory:
     def recall(self, asked: Asked) -> Returned:
         """What recall_experience returns."""
         history = History(self.rows)
+        (vector,) = self._embed([asked.situation])
         recalled = recollect(
             asked.situation,
+            vector,
             history,
             lessons(history),
             self._embed,

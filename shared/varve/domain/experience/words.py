@@ -36,15 +36,6 @@ def spoken_words(text: str) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=8192)
-def without(text: str, label: str | None) -> str:
-    """The text less the words whose stems the label has; as it is where that leaves none."""
-    known = content_words(label or "")
-    left = [word for word in text.split() if not (said := content_words(word)) or not said <= known]
-    shorter = " ".join(left)
-    return shorter if known and content_words(shorter) else text
-
-
-@lru_cache(maxsize=8192)
 def _spoken(text: str) -> dict[str, str]:
     written = _WORD.findall(text.casefold().replace("_", " "))
     plain = [_without_accents(word) for word in written]
