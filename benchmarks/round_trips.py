@@ -51,7 +51,7 @@ SUMMARIES = {Grain.DAILY: 60, Grain.WEEKLY: 12, Grain.MONTHLY: 12, Grain.QUARTER
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
 MOST_WORDS = 30
 QUESTION = {"query_text": "which firm sent the invoice?"}
-PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(milliseconds=1))
+PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(0))
 lance_upkeep.FENCE = timedelta(0)
 # List prices of Amazon S3 Standard, us-east-1, per request.
 PRICES = {"GET": 0.0004 / 1e3, "HEAD": 0.0004 / 1e3, "LIST": 0.005 / 1e3, "PUT": 0.005 / 1e3, "DELETE": 0.0}

@@ -408,6 +408,32 @@ class TestDeathsAndFaults:
         assert not orphans & store.names()
         assert rows(store.open()) == each_once(0, *range(2, 14))
 
+    def test_what_a_compaction_replaced_goes_with_the_first_write_that_finds_it_old(
+        self, store: Store
+    ) -> None:
+        kept = Upkeep(max_fragments=8, keep_for=timedelta(seconds=90))
+        for number in range(6):
+            write(store.open(kept), number)
+        assert len(self.spare(store)) >= 6, "readers may still be at the version before the compaction"
+        write(store.open(kept), 6)
+        assert len(self.spare(store)) >= 6
+        records, objects = store.watched(replace(kept, keep_for=timedelta(0)))
+        write(records, 7)
+        assert not self.spare(store)
+        objects.asked.clear()
+        write(records, 8)
+        records.finish()
+        assert objects.asked == {"list": 1, "put": 2, "put_if": 1}
+        assert rows(store.open()) == each_once(*range(9))
+
+    @staticmethod
+    def spare(store: Store) -> set[str]:
+        """The files with rows and indices that the newest version does not need."""
+        manifest = store.objects.get(f"{TABLE}/{manifest_name(store.newest())}")
+        assert manifest is not None
+        needs = needs_of(manifest.data)
+        return {name for name in store.names() if is_content(name) and not needs.has(name)}
+
     def test_a_writer_that_dies_before_the_pack_has_written(self, store: Store) -> None:
         reader = store.open()
         write(store.open(), 0)

@@ -1,5 +1,6 @@
 """When a store is compacted, and which files of an object store go then."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
@@ -36,6 +37,15 @@ class Upkeep:
     def is_due(self, fragments: int, before: int, after: int) -> bool:
         """Whether to compact: writes that replace rows add versions without fragments, so both count."""
         return fragments >= self.max_fragments or after // self.max_fragments != before // self.max_fragments
+
+    def is_littered(self, versions: Sequence[datetime], spare: int) -> bool:
+        """Whether to remove what is old before the next compaction does.
+
+        What a compaction replaced is too young to go with it. Who finds so many `spare` files, and no reader
+        in flight but at the newest of the versions, whose times these are, newest first, removes them.
+        """
+        alone = len(versions) > 1 and versions[0] - versions[1] >= self.keep_for
+        return alone and spare >= self.max_fragments // 2
 
     def prunable_age(self, times: list[datetime]) -> timedelta:
         """The age from which versions go: `keep_for`, or less where there are more than may stay."""
@@ -77,7 +87,9 @@ def prune(transfers: Transfers, prefix: str, upkeep: Upkeep, *, all_old: bool) -
         elif name.startswith(f"{_TRANSACTIONS}/") and _read_version(name) < min(kept):
             doomed.append(name)
     packs = {name: version_before(name) for name in listing.beside}
-    stale = [name for name, version in packs.items() if version is not None and version < min(kept)]
+    # One leads to the oldest that stays from the one before.
+    oldest = min(kept) if all_old else min(kept) - 1
+    stale = [name for name, version in packs.items() if version is not None and version < oldest]
     keys = [f"{prefix}/{TABLE}.lance/{name}" for name in doomed] + [f"{prefix}/{name}" for name in stale]
     transfers.delete(keys)
 

@@ -145,6 +145,13 @@ class Replica:
         if listing.newest != self.version:
             self._open(listing.newest)
 
+    def spare(self, listing: Listing) -> int:
+        """How many of the listed files the version that it stands at does not need."""
+        if not self.version:
+            return 0
+        needs = self._needs(manifest_name(self.version))
+        return sum(not needs.has(name) for name in listing.content)
+
     def trim(self) -> None:
         """Let go of what only older versions need."""
         needs = self._needs(manifest_name(self.version))

@@ -204,7 +204,7 @@ class ReplicatedTables:
             self._pull([(replica, listing)])
         except Vanished:
             return 0, False
-        before = replica.version
+        before, littered = replica.version, self._is_littered(replica, listing)
         if replica.table is None and model is None:
             return 0, True
         with _discarding(replica):
@@ -222,7 +222,13 @@ class ReplicatedTables:
             table = replica.table
             if purge or self._upkeep.is_due(fragments_of(table), before, replica.version):
                 return changed, self._compacted(replica, table, purge=purge) or not purge
+            if littered:
+                self._prune(replica, all_old=False)
         return changed, True
+
+    def _is_littered(self, replica: Replica, listing: Listing) -> bool:
+        times = [listing.age_stamp(version)[0] for version in listing.versions[:2]]
+        return self._upkeep.is_littered(times, replica.spare(listing))
 
     def _compacted(self, replica: Replica, table: Table, *, purge: bool) -> bool:
         """Compact and remove what may go; False: another commit came first."""
@@ -232,10 +238,14 @@ class ReplicatedTables:
         if not replica.commit():
             replica.discard()
             return False
-        self._transfers.finish()
-        prune(self._transfers, replica.prefix, self._upkeep, all_old=purge)
-        replica.trim()
+        self._prune(replica, all_old=purge)
         return True
+
+    def _prune(self, replica: Replica, *, all_old: bool) -> None:
+        """Remove what may go, packs that are still on their way included."""
+        self._transfers.finish()
+        prune(self._transfers, replica.prefix, self._upkeep, all_old=all_old)
+        replica.trim()
 
     def _is_still_newest(self, replica: Replica, listing: Listing) -> bool:
         if monotonic() - listing.taken < CONFIRM_AFTER_SECONDS:
