@@ -17,11 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.model_server import EMBEDDINGS, Fault, ModelServer, rate_limited, wrong_dimensions
-from varve.adapters.cached_embedder import CachedEmbedder
+from varve.adapters import cached_embedder
+from varve.adapters.cached_embedder import CachedEmbedder, CachedWordEmbedder
 from varve.adapters.openai_embedder import OpenAIEmbedder
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.lexical import LIKENESS_DIMENSIONS, Floats
 from varve.domain.record import Vector
 from varve.ports import Embedder
 
@@ -217,6 +219,35 @@ class TestCache:
 
     def test_is_called_what_the_inner_is_called(self) -> None:
         assert CachedEmbedder(Counting()).model == "counting:2"
+
+
+class Letters:
+    """KnowsWords: a word's vector is 256 times the number of its first letter; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_words(self, words: Sequence[str]) -> Floats:
+        self.asked += words
+        return np.array([[ord(word[0])] * 256 for word in words], np.float32)
+
+
+class TestCacheOfWords:
+    def test_asks_for_each_word_once_and_keeps_what_likenesses_are_made_of(self) -> None:
+        inner = Letters()
+        cached = CachedWordEmbedder(Counting(), inner)
+        for words in (["b", "a", "b"], ["a", "c"], []):
+            found = cached.embed_words(words)
+            assert found.tolist() == [[float(ord(word))] * LIKENESS_DIMENSIONS for word in words]
+        assert inner.asked == ["b", "a", "c"]
+
+    def test_begins_anew_where_the_words_become_too_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cached_embedder, "MOST_WORDS", 2)
+        inner = Letters()
+        cached = CachedWordEmbedder(Counting(), inner)
+        for words in (["a", "b"], ["b", "c"], ["a", "b", "c"], ["c"]):
+            assert cached.embed_words(words)[:, 0].tolist() == [float(ord(word)) for word in words]
+        assert inner.asked == ["a", "b", "b", "c", "a", "b", "c", "c"]
 
 
 class TestEmbedded:

@@ -4,11 +4,16 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from threading import Lock
 
+import numpy as np
+
 from varve.domain.identity import digest
-from varve.domain.lexical import Floats
+from varve.domain.lexical import LIKENESS_DIMENSIONS, Floats
 from varve.domain.record import Vector
 from varve.ports import Embedder
 from varve.search_ports import KnowsWords
+
+MOST_WORDS = 32_768
+"""Words whose vectors are kept: 8 MB."""
 
 
 class CachedEmbedder:
@@ -58,12 +63,28 @@ class CachedEmbedder:
 
 
 class CachedWordEmbedder(CachedEmbedder):
-    """The same over an embedder that knows single words, which are passed through."""
+    """The same over an embedder that knows single words. Of these what likenesses are made of is kept.
+
+    Candidates of a large store are read anew for each question, and share most of their words.
+    """
 
     def __init__(self, inner: Embedder, words: KnowsWords, capacity: int = 4096) -> None:
         super().__init__(inner, capacity)
         self._words = words
+        self._numbers: dict[str, int] = {}
+        self._rows = np.empty((MOST_WORDS, LIKENESS_DIMENSIONS), np.float32)  # takes memory as it is filled
 
     def embed_words(self, words: Sequence[str]) -> Floats:
-        """A row for each word. Raises Misconfigured."""
-        return self._words.embed_words(words)
+        """The first `LIKENESS_DIMENSIONS` of each word's vector. Raises Misconfigured."""
+        with self._lock:
+            new = [word for word in dict.fromkeys(words) if word not in self._numbers]
+            if len(self._numbers) + len(new) > MOST_WORDS:
+                self._numbers.clear()
+                new = list(dict.fromkeys(words))
+            if len(new) > MOST_WORDS:
+                return self._words.embed_words(words)[:, :LIKENESS_DIMENSIONS]
+            if new:
+                first = len(self._numbers)
+                self._rows[first : first + len(new)] = self._words.embed_words(new)[:, :LIKENESS_DIMENSIONS]
+                self._numbers.update(zip(new, range(first, first + len(new)), strict=True))
+            return self._rows[[*map(self._numbers.__getitem__, words)]]

@@ -3,6 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -12,6 +13,8 @@ import Stemmer
 from varve.domain.lexical import Ints, Lexical, parts, runs, words
 from varve.domain.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
+MOST_STEMMED = 65_536
+"""Words that a process remembers with their stems, some 20 MB: candidates are read anew for each question."""
 _ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
 
 
@@ -113,12 +116,17 @@ def _by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
 
 def _coded(word: str, spanish: bool, codes: dict[str, int], forms: dict[str, int]) -> list[int]:
     """The codes of a word and of its parts, but for stop words."""
-    stemmer = _SPANISH if spanish else _ENGLISH
     found = []
-    for form in (word, *parts(word)):
-        if form not in STOP_WORDS:
-            stem = stemmer.stemWord(form) if form.isalpha() else form
-            code = codes.setdefault(stem, len(codes))
-            forms.setdefault(form, code)
-            found.append(code)
+    for form, stem in _stemmed(word, spanish):
+        code = codes.setdefault(stem, len(codes))
+        forms.setdefault(form, code)
+        found.append(code)
     return found
+
+
+@lru_cache(maxsize=MOST_STEMMED)
+def _stemmed(word: str, spanish: bool) -> tuple[tuple[str, str], ...]:
+    """What a word is found by, but for stop words: itself and its parts, each with its stem."""
+    stemmer = _SPANISH if spanish else _ENGLISH
+    found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
+    return tuple((form, stemmer.stemWord(form) if form.isalpha() else form) for form in found)
