@@ -33,8 +33,9 @@ with without_rest_client():
     from lancedb.expr import col, lit
     from lancedb.table import Table
 
-CACHE_BYTES = 32 * 1024 * 1024
-"""For indices, and again for metadata: a warm process may meet any number of agents."""
+INDEX_BYTES, METADATA_BYTES = 128 * 1024 * 1024, 64 * 1024 * 1024
+"""What LanceDB may keep: a warm process may meet any number of agents. The vectors' codes of a million rows
+are 48 MB, and a search that has to read them again takes three times as long."""
 
 FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """At files that are damaged LanceDB raises nearly anything, and so does who reads their rows."""
@@ -193,7 +194,7 @@ class LanceRecords(LanceReader):
         caching: Caching | None = None,
     ) -> None:
         upkeep, caching = upkeep or Upkeep(), caching or Caching()
-        session = lancedb.Session(index_cache_size_bytes=CACHE_BYTES, metadata_cache_size_bytes=CACHE_BYTES)
+        session = lancedb.Session(INDEX_BYTES, METADATA_BYTES)
         self._stores: DirectTables | ReplicatedTables
         if root.startswith("s3://"):
             transfers = Transfers(objects)

@@ -13,13 +13,11 @@ with without_rest_client():
     from lancedb.table import Table
 
 _NAME, _PLACES = "vector_idx", "conversation_idx"
-_PROBES = 64
-"""Partitions that are looked into; a million rows have some 120. Where a filter applies, all may be."""
-_COMPARED = 400
-"""How many rows that are near by their one-bit codes are compared by their vectors, at least.
-
-docs/benchmarks.md, "Large stores", has how many of the nearest are found.
-"""
+_PARTITION_ROWS, _MOST_PARTITIONS = 4_096, 64
+"""How many rows a partition is made for, and how many are made at once: to find their centres takes time with
+the square of their number, and to compare the codes of them all takes milliseconds."""
+_PROBES = 48
+"""Partitions that are looked into. Where a filter applies, all may be."""
 
 
 def indices_due(table: Table, rows: int) -> bool:
@@ -30,11 +28,13 @@ def indices_due(table: Table, rows: int) -> bool:
 def make_indices(table: Table) -> None:
     """Make the indices of all rows. What is written later is searched without them until the next compaction.
 
-    Vectors: RaBitQ codes in partitions, built in a tenth of the time that a graph (HNSW) takes, which one
+    Vectors: RaBitQ codes in partitions, built in a fraction of the time that a graph (HNSW) takes, which one
     invocation of the writer could not wait for, and searched as fast. Conversations: a tree, for what was
     said around a row.
     """
-    table.create_index("vector", config=IvfRq(distance_type="cosine"), name=_NAME)
+    partitions = min(_MOST_PARTITIONS, max(1, int(table.count_rows()) // _PARTITION_ROWS))
+    vectors = IvfRq(distance_type="cosine", num_partitions=partitions)
+    table.create_index("vector", config=vectors, name=_NAME)
     table.create_index("conversation_id", config=BTree(), name=_PLACES)
 
 
@@ -48,10 +48,13 @@ def _names(table: Table) -> set[str]:
     return {index.name for index in table.list_indices()}
 
 
-def nearest(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
-    """A query for the `limit` nearest by cosine of those that the filter lets through."""
-    near = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(limit)
-    near = near.refine_factor(max(2, -(-_COMPARED // limit)))
+def nearest(table: Table, vector: Vector, where: Filter) -> Any:
+    """A query for the nearest by cosine of those that the filter lets through.
+
+    With an index its one-bit codes tell which are near: of the ten nearest nearly all are among the hundred
+    that it finds (docs/benchmarks.md, "Large stores"), and a ranking compares these by their vectors anyway.
+    """
+    near = table.search(vector, vector_column_name="vector").distance_type("cosine")
     if where == Filter():
         return near.nprobes(_PROBES)
     # What passes may lie in few partitions. Without a filter LanceDB would look into all of them here, too.
