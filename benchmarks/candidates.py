@@ -2,9 +2,9 @@
 
 `python benchmarks/candidates.py --locomo FILE [--filler N]`. The conversations of the file (LoCoMo's shape;
 its data is not part of this project) are ingested into one memory, with generated turns beside them so that
-it is large. Every third question is asked of all rows held in memory, and then from so many candidates of
-each lane with what was said around them: recall@10 of the messages that hold the answer, and how many of the
-first ten results are the same.
+it is large, and it gets the indices of a large store. Every third question is asked of all rows held in
+memory, and then from so many candidates of each lane with what was said around them: recall@10 of the
+messages that hold the answer, and how many of the first ten results are the same.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from large_stores import BLOCK
 from retrieval import Question, locomo
@@ -20,6 +21,8 @@ from traffic import machine, markdown
 
 from varve import Memory
 from varve.adapters import lance_columns
+from varve.adapters.lance_tables import compact
+from varve.adapters.lance_upkeep import Upkeep
 from varve.domain.calendar import Grain
 from varve.pipeline import find
 
@@ -42,6 +45,8 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
     for start in range(0, filler, BLOCK):
         rows = list(turns(range(start, min(filler, start + BLOCK)), days=300))
         memory.parts.records.upsert(memory.scope, Grain.WORKING, rows, EMBEDDER.model)
+    table: Any = memory.parts.records.newest(memory.scope, Grain.WORKING)
+    compact(table, Upkeep(index_rows=0), table.optimize, purge=False)
     return memory, questions[::EVERY]
 
 
