@@ -41,10 +41,7 @@ class KnowsWords(Protocol):
     """An Embedder that has vectors of single words at hand, without asking anybody."""
 
     def embed_words(self, words: Sequence[str]) -> "Floats":
-        """A row for each word, float32: a unit vector, or as much of its head as likenesses take.
-
-        No word is blank. Raises Misconfigured.
-        """
+        """A row for each word, float32, unit length. No word is blank. Raises Misconfigured."""
 
 
 def word_embedding(embedder: object) -> "Callable[[Sequence[str]], Floats] | None":

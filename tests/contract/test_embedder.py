@@ -23,7 +23,7 @@ from varve.adapters.openai_embedder import OpenAIEmbedder
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.domain.lexical import LIKENESS_DIMENSIONS, Floats
+from varve.domain.lexical import Floats
 from varve.domain.record import Vector
 from varve.ports import Embedder
 
@@ -233,12 +233,12 @@ class Letters:
 
 
 class TestCacheOfWords:
-    def test_asks_for_each_word_once_and_keeps_what_likenesses_are_made_of(self) -> None:
+    def test_asks_for_each_word_once(self) -> None:
         inner = Letters()
         cached = CachedWordEmbedder(Counting(), inner)
         for words in (["b", "a", "b"], ["a", "c"], []):
             found = cached.embed_words(words)
-            assert found.tolist() == [[float(ord(word))] * LIKENESS_DIMENSIONS for word in words]
+            assert found.tolist() == [[float(ord(word))] * 256 for word in words]
         assert inner.asked == ["b", "a", "c"]
 
     def test_begins_anew_where_the_words_become_too_many(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,13 @@ from threading import Lock
 import numpy as np
 
 from varve.domain.identity import digest
-from varve.domain.lexical import LIKENESS_DIMENSIONS, Floats
+from varve.domain.lexical import Floats
 from varve.domain.record import Vector
 from varve.ports import Embedder
 from varve.search_ports import KnowsWords
 
-MOST_WORDS = 32_768
-"""Words whose vectors are kept: 8 MB."""
+MOST_WORDS = 16_384
+"""Words whose vectors are kept: 16 MB of 256 dimensions."""
 
 
 class CachedEmbedder:
@@ -63,7 +63,7 @@ class CachedEmbedder:
 
 
 class CachedWordEmbedder(CachedEmbedder):
-    """The same over an embedder that knows single words. Of these what likenesses are made of is kept.
+    """The same over an embedder that knows single words, whose vectors are kept as well.
 
     Candidates of a large store are read anew for each question, and share most of their words.
     """
@@ -72,19 +72,24 @@ class CachedWordEmbedder(CachedEmbedder):
         super().__init__(inner, capacity)
         self._words = words
         self._numbers: dict[str, int] = {}
-        self._rows = np.empty((MOST_WORDS, LIKENESS_DIMENSIONS), np.float32)  # takes memory as it is filled
+        self._rows: Floats = np.empty((0, 0), np.float32)
 
     def embed_words(self, words: Sequence[str]) -> Floats:
-        """The first `LIKENESS_DIMENSIONS` of each word's vector. Raises Misconfigured."""
+        """A row for each word. Raises Misconfigured."""
         with self._lock:
             new = [word for word in dict.fromkeys(words) if word not in self._numbers]
             if len(self._numbers) + len(new) > MOST_WORDS:
                 self._numbers.clear()
                 new = list(dict.fromkeys(words))
             if len(new) > MOST_WORDS:
-                return self._words.embed_words(words)[:, :LIKENESS_DIMENSIONS]
+                return self._words.embed_words(words)
             if new:
-                first = len(self._numbers)
-                self._rows[first : first + len(new)] = self._words.embed_words(new)[:, :LIKENESS_DIMENSIONS]
-                self._numbers.update(zip(new, range(first, first + len(new)), strict=True))
+                self._keep_words(new, self._words.embed_words(new))
             return self._rows[[*map(self._numbers.__getitem__, words)]]
+
+    def _keep_words(self, words: Sequence[str], vectors: Floats) -> None:
+        if not self._rows.size:
+            self._rows = np.empty((MOST_WORDS, vectors.shape[1]), np.float32)  # takes memory as it is filled
+        first = len(self._numbers)
+        self._rows[first : first + len(words)] = vectors
+        self._numbers.update(zip(words, range(first, first + len(words)), strict=True))
