@@ -27,7 +27,7 @@ RUN python3 -c "import functions.ingest.app" \
  && python3 -c "import functions.cleanup.app" \
  && python3 -c "import functions.search.app" \
  && python3 -c "import functions.forget.app" \
- && python3 -c "import varve.adapters.lance" \
- && python3 -c "import varve.adapters.parquet_graph, varve.adapters.graph_table, varve.adapters.graph_query_process" \
+ && python3 -c "import varve.adapters.lance.records" \
+ && python3 -c "import varve.adapters.graph.parquet, varve.adapters.graph.table, varve.adapters.graph.query_process" \
  && python3 -c "import openai, varve.adapters.openai_llm" \
  && python3 -c "from varve.adapters.wordllama_embedder import WordLlamaEmbedder; WordLlamaEmbedder().embed(['Lisbon'])"

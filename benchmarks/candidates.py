@@ -20,9 +20,9 @@ from round_trips import EMBEDDER, turns
 from traffic import machine, markdown
 
 from varve import Memory
-from varve.adapters import lance_columns
-from varve.adapters.lance_tables import compact
-from varve.adapters.lance_upkeep import Upkeep
+from varve.adapters.lance import columns as lance_columns
+from varve.adapters.lance.tables import compact
+from varve.adapters.lance.upkeep import Upkeep
 from varve.domain.calendar import Grain
 from varve.pipeline import find
 

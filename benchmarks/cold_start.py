@@ -21,7 +21,7 @@ from fleet import HEAVY, Fleet, Invocation, fleet
 from round_trips import turns
 from traffic import machine, markdown
 
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import Grain

@@ -20,7 +20,7 @@ from varve import Memory
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
+from varve.domain.search.query import Filter
 from varve.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"

@@ -8,7 +8,7 @@ message that holds the answer is set against all that do not,
 loss = -log(e^s / (e^s + sum of e^s over the others)) with s = 4 x the weighted sum of the signals, mean over
 the question's messages, then over the questions, plus 0.005 x the squared weights; Adam, 300 steps of 0.05
 from 0.3 each. Recency and importance are not fitted. Printed are the weights fitted on all conversations, to
-be rounded to two digits into `domain/strategies.py`, and recall@10 of each conversation, as it is and
+be rounded to two digits into `domain/search/strategies.py`, and recall@10 of each conversation, as it is and
 chopped, by weights fitted on the others.
 """
 
@@ -25,11 +25,11 @@ from benchmarks.retrieval import Sample, chopped, locomo, opened
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.query import Filter, SearchRequest
-from varve.domain.question import read_question
-from varve.domain.routing import route
-from varve.domain.signals import Sought, names_in, signals
-from varve.domain.strategies import BALANCED
+from varve.domain.search.query import Filter, SearchRequest
+from varve.domain.search.question import read_question
+from varve.domain.search.routing import route
+from varve.domain.search.signals import Sought, names_in, signals
+from varve.domain.search.strategies import BALANCED
 from varve.settings import read_settings
 
 STEPS, RATE, DECAY, SHARPNESS = 300, 0.05, 0.01, 4.0

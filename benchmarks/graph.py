@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 from counting_s3 import CountingS3
 from traffic import machine, markdown
 
-from varve.adapters.graph_table import SCHEMA, GraphTable, to_table
+from varve.adapters.graph.parquet import ParquetGraph
+from varve.adapters.graph.table import SCHEMA, GraphTable, to_table
 from varve.adapters.objects import s3_objects
-from varve.adapters.parquet_graph import ParquetGraph
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, Triple, TripleOperation
 

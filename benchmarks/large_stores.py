@@ -29,19 +29,19 @@ import pyarrow as pa
 from lancedb.index import IvfRq
 from traffic import machine, markdown
 
-from varve.adapters import lance_columns
-from varve.adapters.lance import LanceRecords
-from varve.adapters.lance_rows import unit_vectors
-from varve.adapters.lance_tables import compact
-from varve.adapters.lance_upkeep import Upkeep
-from varve.adapters.lance_vectors import drop_indices, make_indices, nearest
+from varve.adapters.lance import columns as lance_columns
+from varve.adapters.lance.records import LanceRecords
+from varve.adapters.lance.rows import unit_vectors
+from varve.adapters.lance.tables import compact
+from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.lance.vectors import drop_indices, make_indices, nearest
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
-from varve.domain.question import read_question
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.domain.strategies import BALANCED
+from varve.domain.search.query import Filter
+from varve.domain.search.question import read_question
+from varve.domain.search.strategies import BALANCED
 from varve.pipeline.find import CANDIDATES, Stock, Wanted, find
 
 MODEL, DIMENSIONS = "random:256", 256

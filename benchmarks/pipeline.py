@@ -23,7 +23,7 @@ import numpy as np
 from counting_s3 import KINDS, CountingS3, Counts
 from traffic import Deployment, conversation, machine, markdown
 
-from varve.adapters.lance import LanceRecords, Upkeep
+from varve.adapters.lance.records import LanceRecords, Upkeep
 from varve.adapters.objects import local_objects
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.clock import fixed_clock
@@ -131,14 +131,14 @@ print(json.dumps([seconds, int(status["VmHWM"].split()[0]), len(sys.modules)]))
 """
 IMPORTS = {
     "lancedb": "import lancedb",
-    "varve.adapters.lance": "import varve.adapters.lance",
+    "varve.adapters.lance.records": "import varve.adapters.lance.records",
     "nothing": "pass",
     **{
         f"functions.{name}.app": f"import functions.{name}.app"
         for name in ("ingest", "extract", "write", "summarize", "cleanup", "search")
     },
     "functions.search.app, then the first use of LanceDB": (
-        "import functions.search.app, varve.adapters.lance, varve.adapters.objects"
+        "import functions.search.app, varve.adapters.lance.records, varve.adapters.objects"
     ),
 }
 

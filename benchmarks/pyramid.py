@@ -28,8 +28,8 @@ from traffic import Deployment, SimulatedClock, conversation, machine, markdown
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.ledger import due_folder, marks_folder
-from varve.messages import CleanAgent, WorkMessage, read_work
-from varve.ports import Delivery
+from varve.messages.work import CleanAgent, WorkMessage, read_work
+from varve.ports.queues import Delivery
 
 TEMPLATES = 100
 """One in a hundred speaks each day."""

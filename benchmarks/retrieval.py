@@ -30,7 +30,7 @@ import Stemmer
 
 from varve import Memory
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
-from varve.domain.lexical import question_forms
+from varve.domain.search.lexical import question_forms
 from varve.domain.text import estimated_tokens
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"

@@ -25,19 +25,19 @@ import numpy as np
 from counting_s3 import BUCKET, KINDS, CountingS3, Counts
 from traffic import BATCH, Deployment, conversation, machine, markdown
 
-from varve.adapters import lance_upkeep
-from varve.adapters.lance import LanceRecords, Upkeep
+from varve.adapters.lance import upkeep as lance_upkeep
+from varve.adapters.lance.records import LanceRecords, Upkeep
+from varve.adapters.lance.replicas import Caching
 from varve.adapters.objects import lance_options, s3_objects
-from varve.adapters.replicas import Caching
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.experience.rows import LessonVersion, lesson_record
 from varve.domain.identity import Scope
-from varve.domain.query import Filter, parse_search_request
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
-from varve.messages import WriteRecords, send_records
+from varve.domain.search.query import Filter, parse_search_request
+from varve.messages.write import WriteRecords, send_records
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")

@@ -33,14 +33,14 @@ from varve import Memory
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
-from varve.domain.columns import columns_of
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
-from varve.domain.question import read_question
-from varve.domain.ranking import Lane, rank
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.domain.signals import Sought
-from varve.domain.strategies import BALANCED
+from varve.domain.search.columns import columns_of
+from varve.domain.search.query import Filter
+from varve.domain.search.question import read_question
+from varve.domain.search.ranking import Lane, rank
+from varve.domain.search.signals import Sought
+from varve.domain.search.strategies import BALANCED
 from varve.domain.workspace import WorkspaceConfig
 from varve.settings import read_settings
 

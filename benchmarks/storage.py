@@ -18,7 +18,7 @@ from typing import Any
 
 from traffic import SimulatedClock, conversation, machine, markdown
 
-from varve.adapters.lance import LanceRecords, Upkeep
+from varve.adapters.lance.records import LanceRecords, Upkeep
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS

@@ -24,7 +24,7 @@ from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.text import estimated_tokens
-from varve.ports import Reply
+from varve.ports.models import Reply
 from varve.prompts.extract import ExtractReply
 from varve.settings import read_settings
 

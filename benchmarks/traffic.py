@@ -16,7 +16,9 @@ from varve.application import Application
 from varve.bootstrap import Parts
 from varve.clock import system_clock
 from varve.domain.summary import Summary, SummaryTask
-from varve.ports import Clock, Delivery, Summarizer
+from varve.ports.models import Summarizer
+from varve.ports.queues import Delivery
+from varve.ports.runtime import Clock
 from varve.settings import read_settings
 
 ROOT = "memory"

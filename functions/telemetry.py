@@ -7,7 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from varve.domain.dead_letter import correlation_of
 from varve.domain.usage import Usage
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 
 def tell_fates(logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]) -> None:

@@ -9,8 +9,8 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
-from varve.forgetting import forget, read_request
 from varve.tool_calls import error_answer
+from varve.verbs.forgetting import forget, read_request
 
 logger = Logger()
 metrics = Metrics()

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import tell_accepted
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
-from varve.experience_messages import tells_outcome
+from varve.messages.outcome import tells_outcome
 from varve.pipeline.ingest import read_event
 from varve.tool_calls import error_answer
 

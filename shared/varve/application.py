@@ -7,34 +7,35 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from varve.bootstrap import Parts
-from varve.domain.answer import SearchResponse
 from varve.domain.conversation import Conversation
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.domain.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.record import GRAINS, STORES
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
-from varve.erasing import Erased, Reread
-from varve.erasing_ports import StoreInspector
-from varve.experience_messages import carries_outcome, read_outcome, read_told_outcome, send_outcome
-from varve.messages import IngestMessage, WriteTriples, read_ingest, send_triples
-from varve.nights import Nights
+from varve.messages.erasure import Erased, Reread
+from varve.messages.ingest import IngestMessage, read_ingest
+from varve.messages.outcome import carries_outcome, read_outcome, read_told_outcome, send_outcome
+from varve.messages.write import WriteTriples, send_triples
+from varve.parts.scoping import Scoped
 from varve.pipeline import deliver
 from varve.pipeline import ingest as ingesting
 from varve.pipeline import write as writing
 from varve.pipeline.ingest import IngestOutcome
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.write import Stores, WriteOutcome
-from varve.ports import Delivery, Queue
-from varve.scoping import Scoped
+from varve.ports.erasure import StoreInspector
+from varve.ports.queues import Delivery, Queue
 from varve.settings import read_settings
-from varve.transferring import Transferring
+from varve.verbs.nights import Nights
+from varve.verbs.transferring import Transferring
 
 if TYPE_CHECKING:
-    from varve.experience_verbs import ExperienceVerbs
-    from varve.knowledge import Knowledge
     from varve.pipeline.extract import ExtractOutcome
-    from varve.views import View, Views
+    from varve.verbs.experience import ExperienceVerbs
+    from varve.verbs.knowledge import Knowledge
+    from varve.verbs.views import View, Views
 
 
 class Application:
@@ -117,8 +118,8 @@ class Application:
         )
         if not EXPERIENCE_TYPES & set(request.memory_types):
             return found
-        from varve.pipeline.experience import read_history
-        from varve.pipeline.experience_search import with_experience
+        from varve.pipeline.experience.rows import read_history
+        from varve.pipeline.experience.search import with_experience
 
         history = read_history(scope, reader=view.reader)
         return with_experience(found, request, now, view.config.zone, history=history, embedder=embedder)
@@ -176,12 +177,12 @@ class Application:
             "objects": self.parts.objects,
         }
         if isinstance(message, Reread):
-            from varve.pipeline.reread import reread
+            from varve.pipeline.erasure.reread import reread
 
             return reread(message, config.zone, **tools)
         from varve.pipeline import extract as extracting
-        from varve.pipeline.episodes import Cutting
-        from varve.pipeline.judging import ModelJudge
+        from varve.pipeline.experience.episodes import Cutting
+        from varve.pipeline.experience.judging import ModelJudge
 
         # Filtered again, for whoever put it on the queue may not have gone through ingest.
         private, llm = privacy.delivered(message), self.parts.llm(config, privacy)
@@ -208,7 +209,7 @@ class Application:
     @cached_property
     def views(self) -> "Views":
         """What answers are made from."""
-        from varve.views import Views
+        from varve.verbs.views import Views
 
         return Views(self.parts)
 
@@ -220,7 +221,7 @@ class Application:
     @cached_property
     def knowledge(self) -> "Knowledge":
         """Context and profiles."""
-        from varve.knowledge import Knowledge
+        from varve.verbs.knowledge import Knowledge
 
         return Knowledge(self.parts, self.views, lambda: self.write_queue)
 
@@ -249,7 +250,7 @@ class Application:
     @cached_property
     def experience(self) -> "ExperienceVerbs":
         """What agents learn from what they did."""
-        from varve.experience_verbs import ExperienceVerbs
+        from varve.verbs.experience import ExperienceVerbs
 
         return ExperienceVerbs(self.parts, self.write_queue, self.views)
 

@@ -7,33 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varve.clock import system_clock
-from varve.context_parts import build_finder, build_reranker
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
 from varve.domain.retention import Plan
 from varve.domain.usage import Usage
 from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig, parse_workspace_config
-from varve.embedder_parts import build_embedder
-from varve.knowledge_ports import EntityFinder, Reranker
+from varve.parts.context import build_finder, build_reranker
+from varve.parts.embedder import build_embedder
+from varve.parts.privacy import build_privacy
 from varve.pipeline.embedders import MovingEmbedder
-from varve.ports import (
-    LLM,
-    Clock,
-    DeadLetterBox,
-    Embedder,
-    Extractor,
-    Objects,
-    Summarizer,
-)
-from varve.privacy_parts import build_privacy
+from varve.ports.knowledge import EntityFinder, Reranker
+from varve.ports.models import LLM, Embedder, Extractor, Summarizer
+from varve.ports.objects import Objects
+from varve.ports.queues import DeadLetterBox
+from varve.ports.runtime import Clock
 from varve.settings import ModelName, Settings, embedder_name, llm_name
 
 if TYPE_CHECKING:
     from varve.adapters.aws import SqsDeadLetters, SqsQueue
+    from varve.adapters.graph.parquet import ParquetGraph
     from varve.adapters.json_profiles import JsonProfiles
-    from varve.adapters.lance import LanceRecords
-    from varve.adapters.lance_stores import LanceStores
-    from varve.adapters.parquet_graph import ParquetGraph
+    from varve.adapters.lance.records import LanceRecords
+    from varve.adapters.lance.stores import LanceStores
     from varve.pipeline.privacy import Privacy
 
 
@@ -65,9 +60,9 @@ class Parts:
     @cached_property
     def records(self) -> "LanceRecords":
         """The record stores, to read and (in the writer) to write."""
-        from varve.adapters.lance import LanceRecords
+        from varve.adapters.lance.records import LanceRecords
+        from varve.adapters.lance.replicas import Caching
         from varve.adapters.objects import lance_options
-        from varve.adapters.replicas import Caching
 
         location = self.settings.s3_location
         root = self.settings.store.rstrip("/")
@@ -77,14 +72,14 @@ class Parts:
     @cached_property
     def stores(self) -> "LanceStores":
         """The record stores as a whole, to read and (in the writer) to move to another model."""
-        from varve.adapters.lance_stores import LanceStores
+        from varve.adapters.lance.stores import LanceStores
 
         return LanceStores(self.records.newest, self.objects, self.settings.cache_directory)
 
     @cached_property
     def graph(self) -> "ParquetGraph":
         """The graphs, to read and (in the writer) to write."""
-        from varve.adapters.parquet_graph import ParquetGraph
+        from varve.adapters.graph.parquet import ParquetGraph
 
         return ParquetGraph(self.objects)
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from varve.ports import Clock
+from varve.ports.runtime import Clock
 
 
 def system_clock() -> datetime:

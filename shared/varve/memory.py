@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.clock import fixed_clock, system_clock
-from varve.domain.answer import SearchResponse
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.domain.query import parse_search_request
-from varve.forgetting import forget_in
-from varve.graph import Graph
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import parse_search_request
+from varve.facets.graph import Graph
 from varve.pipeline import configure as configuring
 from varve.pipeline.ingest import IngestOutcome
 from varve.settings import read_settings
+from varve.verbs.forgetting import forget_in
 
 if TYPE_CHECKING:
-    from varve.experience import Experience, Recall
+    from varve.facets.experience import Experience, Recall
     from varve.pipeline.extract import ExtractOutcome
 
 Now = datetime | Callable[[], datetime] | None
@@ -229,7 +229,7 @@ class Memory:
     @cached_property
     def experience(self) -> "Experience":
         """What this agent has learnt: episodes, lessons, prior answers, research notes."""
-        from varve.experience import Experience
+        from varve.facets.experience import Experience
 
         return Experience(self._application.experience, self.scope, self._application.send_outcome)
 

@@ -19,22 +19,22 @@ from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from tests.support.moto_process import PROJECT
-from varve.adapters import lance_columns
-from varve.adapters.column_cache import ColumnCache
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance import columns as lance_columns
+from varve.adapters.lance.column_cache import ColumnCache
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
-from varve.domain.columns import columns_of
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
-from varve.domain.question import read_question
-from varve.domain.ranking import Lane, rank
 from varve.domain.record import Candidate, MemoryType, Record
-from varve.domain.signals import Sought
-from varve.domain.strategies import BALANCED
-from varve.ports import MemoryReader, MemoryWriter
+from varve.domain.search.columns import columns_of
+from varve.domain.search.query import Filter
+from varve.domain.search.question import read_question
+from varve.domain.search.ranking import Lane, rank
+from varve.domain.search.signals import Sought
+from varve.domain.search.strategies import BALANCED
+from varve.ports.records import MemoryReader, MemoryWriter
 
 MODEL, WORKING, ANY = WordEmbedder.model, Grain.WORKING, Filter()
 SAID = [

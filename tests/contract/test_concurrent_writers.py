@@ -22,14 +22,14 @@ import pytest
 from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, embedded
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
-from varve.adapters.lance import LanceRecords
+from varve.adapters.graph.parquet import ParquetGraph
+from varve.adapters.lance.records import LanceRecords
+from varve.adapters.lance.replicas import Caching
 from varve.adapters.objects import lance_options, local_objects, s3_objects
-from varve.adapters.parquet_graph import ParquetGraph
-from varve.adapters.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
-from varve.domain.query import Filter
-from varve.ports import Objects
+from varve.domain.search.query import Filter
+from varve.ports.objects import Objects
 
 BUCKET = "varve-writers"
 MODEL = f"words:{DIMENSIONS}"

@@ -25,7 +25,7 @@ from tests.support.damage import (
 from varve import Memory
 from varve.adapters.objects import local_objects, s3_objects
 from varve.domain.damage import Damaged
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 ROOT = "whole"
 

@@ -15,7 +15,7 @@ from varve.adapters.aws import SqsDeadLetters, SqsQueue
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
 from varve.adapters.sqs_dead_letters import SqsDeadLetterBox
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.ports import DeadLetterBox, DeadLetters, Delivery
+from varve.ports.queues import DeadLetterBox, DeadLetters, Delivery
 
 MAX_RECEIVES = 2
 names = (f"box-{number}" for number in count())

@@ -23,9 +23,9 @@ from varve.adapters.openai_embedder import OpenAIEmbedder
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.domain.lexical import Floats
 from varve.domain.record import Vector
-from varve.ports import Embedder
+from varve.domain.search.lexical import Floats
+from varve.ports.models import Embedder
 
 GTE = "thenlper/gte-base"
 

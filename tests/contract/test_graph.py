@@ -21,14 +21,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.support.s3 import s3_server
-from varve.adapters.graph_table import SCHEMA
+from varve.adapters.graph.parquet import ParquetGraph
+from varve.adapters.graph.table import SCHEMA
 from varve.adapters.in_memory import InMemoryGraph
 from varve.adapters.objects import local_objects, s3_objects
-from varve.adapters.parquet_graph import ParquetGraph
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, Triple, TripleOperation
-from varve.ports import GraphReader, GraphWriter, Objects, StoredObject
+from varve.ports.graph import GraphReader, GraphWriter
+from varve.ports.objects import Objects, StoredObject
 
 SCOPE = Scope("acme", "support")
 KEY = "graphs/acme/support/facts.parquet"
@@ -210,7 +211,7 @@ WRITER = """
 import sys
 from tests.contract.test_graph import SCOPE, said
 from varve.adapters.objects import s3_objects
-from varve.adapters.parquet_graph import ParquetGraph
+from varve.adapters.graph.parquet import ParquetGraph
 bucket, prefix, me, each = sys.argv[1:]
 graph = ParquetGraph(s3_objects(bucket, prefix))
 print(sum(graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)]) for n in range(int(each))))

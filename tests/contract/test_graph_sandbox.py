@@ -14,11 +14,11 @@ import pytest
 
 from tests.contract.test_graph import SCOPE, STORY
 from tests.support.builders import attempt
-from varve.adapters import graph_query_process
-from varve.adapters.graph_sandbox import MAX_SQL, query
-from varve.adapters.graph_table import GraphTable
+from varve.adapters.graph import query_process as graph_query_process
+from varve.adapters.graph.parquet import ParquetGraph, change
+from varve.adapters.graph.sandbox import MAX_SQL, query
+from varve.adapters.graph.table import GraphTable
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.parquet_graph import ParquetGraph, change
 from varve.domain.errors import Rejected
 from varve.domain.graph import QueryLimits, QueryResult
 

@@ -13,14 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.support.s3 import s3_server
-from varve.adapters.lance import LanceRecords, Upkeep
+from varve.adapters.lance.records import LanceRecords, Upkeep
+from varve.adapters.lance.replicas import Caching
 from varve.adapters.objects import lance_options, local_objects, s3_objects
-from varve.adapters.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
 from varve.domain.record import Candidate, EmbeddedRecord, MemoryType, Record
-from varve.ports import Objects
+from varve.domain.search.query import Filter
+from varve.ports.objects import Objects
 
 DIMENSIONS = 32
 MODEL = f"vectors:{DIMENSIONS}"

@@ -22,7 +22,7 @@ from varve.adapters.objects import (
     s3_objects,
 )
 from varve.domain.errors import Misconfigured, Retryable
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 BUCKET = "varve-test"
 prefixes = (f"prefix-{number}" for number in count())

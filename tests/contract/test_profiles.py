@@ -20,7 +20,7 @@ from varve.adapters.objects import local_objects, s3_objects
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, in_order, standing
-from varve.ports import Objects, StoredObject
+from varve.ports.objects import Objects, StoredObject
 
 SCOPE = Scope("acme", "support")
 BUCKET = "varve-test"

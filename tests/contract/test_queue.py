@@ -22,7 +22,7 @@ from varve.adapters.aws import (
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.adapters.inline_queue import InlineQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.ports import DeadLetters, Delivery
+from varve.ports.queues import DeadLetters, Delivery
 
 MAX_RECEIVES = 3
 names = (f"queue-{number}" for number in count())

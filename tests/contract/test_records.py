@@ -16,15 +16,15 @@ import pytest
 
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import lance_options, local_objects, s3_objects
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
 from varve.domain.record import Candidate, EmbeddedRecord, MemoryType, Record, Store, Vector
-from varve.ports import MemoryReader, MemoryWriter
+from varve.domain.search.query import Filter
+from varve.ports.records import MemoryReader, MemoryWriter
 
 DIMENSIONS = 8
 MODEL = f"contract:{DIMENSIONS}"

@@ -19,15 +19,17 @@ import pytest
 
 from tests.contract.test_lance_upkeep import ANY, MODEL, SCOPE, T0, each_once, embedded, moto, rows, write
 from tests.support.moto_process import PROJECT
-from varve.adapters import lance_upkeep, packs, replicas, transfers
-from varve.adapters.lance import LanceRecords, Upkeep
-from varve.adapters.lance_files import is_content, manifest_name, needs_of, version_of
+from varve.adapters import transfers
+from varve.adapters.lance import packs, replicas
+from varve.adapters.lance import upkeep as lance_upkeep
+from varve.adapters.lance.files import is_content, manifest_name, needs_of, version_of
+from varve.adapters.lance.records import LanceRecords, Upkeep
+from varve.adapters.lance.replicas import Caching
 from varve.adapters.objects import lance_options, local_objects, s3_objects
-from varve.adapters.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.ports import ObjectInfo, Objects, StoredObject
+from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
 __all__ = ["moto"]  # the fixture
 

@@ -19,9 +19,9 @@ import pytest
 from benchmarks.counting_s3 import CountingS3, Counts
 from benchmarks.traffic import BATCH, Deployment
 from tests.support.builders import a_record
-from varve.adapters import replica
-from varve.adapters.lance import LanceRecords
-from varve.adapters.lance_upkeep import Upkeep
+from varve.adapters.lance import replica
+from varve.adapters.lance.records import LanceRecords
+from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.objects import lance_options
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
 from varve.application import Application
@@ -31,9 +31,9 @@ from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
-from varve.domain.query import parse_search_request
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.messages import WriteRecords, send_records
+from varve.domain.search.query import parse_search_request
+from varve.messages.write import WriteRecords, send_records
 from varve.pipeline.ledger import Ledger
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

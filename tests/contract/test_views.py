@@ -15,7 +15,7 @@ from tests.support.builders import WordEmbedder
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
-from varve.domain.query import parse_search_request
+from varve.domain.search.query import parse_search_request
 from varve.settings import Settings
 
 EMBEDDER = WordEmbedder()

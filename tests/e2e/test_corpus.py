@@ -20,7 +20,7 @@ from varve.cli import main
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
+from varve.domain.search.query import Filter
 from varve.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

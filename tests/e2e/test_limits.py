@@ -17,7 +17,7 @@ from tests.support.builders import ACME, DIMENSIONS, RecordingQueue, WordEmbedde
 from tests.support.moto_process import PROJECT
 from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.application import Application
 from varve.bootstrap import Parts
@@ -25,13 +25,13 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import MAX_MESSAGE_BYTES, MAX_MESSAGES
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected
-from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord
+from varve.domain.search.query import Filter
 from varve.domain.text import passages
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import WriteRecords, read_write, records_in_bounds, send_records
+from varve.messages.wire import MAX_BODY_BYTES
+from varve.messages.write import WriteRecords, read_write, records_in_bounds, send_records
 from varve.settings import Settings
-from varve.wire import MAX_BODY_BYTES
 
 pytestmark = pytest.mark.e2e
 

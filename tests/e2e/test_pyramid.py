@@ -22,14 +22,14 @@ from tests.support.traffic import (
     corpus,
     traffic,
 )
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope, digest
-from varve.domain.query import SearchRequest
 from varve.domain.record import Record, turn_id
 from varve.domain.retention import expired
+from varve.domain.search.query import SearchRequest
 from varve.domain.summary import BUDGET_TOKENS, summary_id
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import Retention, WorkspaceConfig

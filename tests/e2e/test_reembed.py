@@ -22,7 +22,7 @@ from varve.cli import main
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
-from varve.pipeline import reembed as reembedding
+from varve.pipeline.transfer import reembed as reembedding
 
 __all__ = ["moto"]  # the fixtures
 

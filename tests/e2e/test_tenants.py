@@ -36,15 +36,21 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, digest
-from varve.domain.query import parse_search_request
+from varve.domain.search.query import parse_search_request
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import SummarizePeriod, send_cleaning, send_curation, send_work
-from varve.night_work import CleanAgent, CurateAgent
-from varve.nights import WorkOutcome
+from varve.messages.work import (
+    CleanAgent,
+    CurateAgent,
+    SummarizePeriod,
+    send_cleaning,
+    send_curation,
+    send_work,
+)
+from varve.parts.scoping import ScopedParts
 from varve.pipeline.plan import plan
-from varve.scoping import ScopedParts
 from varve.settings import read_settings
 from varve.tool_calls import ToolCall, answer_tool_call
+from varve.verbs.nights import WorkOutcome
 
 pytestmark = pytest.mark.e2e
 

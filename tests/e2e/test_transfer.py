@@ -19,7 +19,8 @@ from varve.cli import main
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import STORES
-from varve.pipeline import exporting, timeline
+from varve.pipeline import timeline
+from varve.pipeline.transfer import exporting
 from varve.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

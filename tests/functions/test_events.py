@@ -13,12 +13,13 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Scope
-from varve.domain.query import parse_search_request
-from varve.experience_messages import read_told_outcome, tells_outcome
-from varve.forgetting import read_request
-from varve.messages import WriteTriples, read_ingest, read_write
+from varve.domain.search.query import parse_search_request
+from varve.messages.ingest import read_ingest
+from varve.messages.outcome import read_told_outcome, tells_outcome
+from varve.messages.write import WriteTriples, read_write
 from varve.pipeline.ingest import read_event
 from varve.tool_calls import ToolCall, answer_tool_call
+from varve.verbs.forgetting import read_request
 
 EVENTS = Path(__file__).parents[2] / "events"
 FUNCTIONS = Path(__file__).parents[2] / "functions"

@@ -12,9 +12,9 @@ from functions.telemetry import count_models, tell_accepted, tell_fates
 from tests.support.builders import MORNING, RecordingQueue, a_conversation
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.usage import Usage
-from varve.messages import IngestMessage, send_ingest
-from varve.ports import Delivery
-from varve.wire import MAX_BODY_BYTES
+from varve.messages.ingest import IngestMessage, send_ingest
+from varve.messages.wire import MAX_BODY_BYTES
+from varve.ports.queues import Delivery
 
 services = (f"test-{number}" for number in count())
 """A logger keeps the stream that the first one of its service was given."""

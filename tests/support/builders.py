@@ -12,18 +12,21 @@ import numpy as np
 
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
-from varve.domain.answer import SearchResponse
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import VarveError
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.identity import Scope, digest
-from varve.domain.query import parse_search_request
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import parse_search_request
 from varve.domain.triple import Op, TripleOperation
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
 from varve.pipeline.write import Stores
-from varve.ports import Delivery, Embedder, MemoryReader, Objects
+from varve.ports.models import Embedder
+from varve.ports.objects import Objects
+from varve.ports.queues import Delivery
+from varve.ports.records import MemoryReader
 
 MORNING = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ACME = Scope("acme", "support")

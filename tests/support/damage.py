@@ -19,7 +19,7 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import failed_key
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger
-from varve.ports import Objects
+from varve.ports.objects import Objects
 from varve.settings import read_settings
 
 

@@ -16,25 +16,25 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.erasure import Selector
 from varve.domain.profile import ProfileEntry
-from varve.domain.query import Filter
 from varve.domain.record import Record
 from varve.domain.rules import RuleExtractor
+from varve.domain.search.query import Filter
 from varve.domain.workspace import WorkspaceConfig
-from varve.erasing import Erased as Nothing
-from varve.erasing import Reread
-from varve.messages import read_ingest
+from varve.messages.erasure import Erased as Nothing
+from varve.messages.erasure import Reread
+from varve.messages.ingest import read_ingest
 from varve.pipeline.condensing import ExtractiveSummarizer
+from varve.pipeline.erasure.forget import Erased, Tools, bar, erase
+from varve.pipeline.erasure.reread import reread
+from varve.pipeline.erasure.subject import Subject, find
+from varve.pipeline.erasure.sweep import read_timeline
 from varve.pipeline.extract import extract
-from varve.pipeline.forget import Erased, Tools, bar, erase
 from varve.pipeline.ingest import ingest
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.plan import plan
-from varve.pipeline.reread import reread
-from varve.pipeline.subject import Subject, find
 from varve.pipeline.summarize import summarize
-from varve.pipeline.sweep import read_timeline
 from varve.pipeline.write import write_now
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 Conversation = dict[str, Any]
 ZONE = ZoneInfo("UTC")

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.builders import ACME, MORNING, a_record
-from varve.adapters.lance import LanceRecords
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
-from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord
+from varve.domain.search.query import Filter
 
 RECORDS, BATCH, WIDTH = 200_000, 5_000, 256
 MODEL = f"random:{WIDTH}"

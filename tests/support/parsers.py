@@ -29,15 +29,16 @@ from tests.support.builders import (
     raw_conversation,
     raw_message,
 )
-from varve.adapters import graph_query_process, packs
-from varve.adapters.graph_table import GraphTable
+from varve.adapters.graph import query_process as graph_query_process
+from varve.adapters.graph.parquet import ParquetGraph, change
+from varve.adapters.graph.table import GraphTable
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles, profile_path
-from varve.adapters.lance import LanceRecords
-from varve.adapters.lance_files import UnknownFormat, needs_of
+from varve.adapters.lance import packs
+from varve.adapters.lance.files import UnknownFormat, needs_of
+from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.adapters.openai_llm import OpenAILLM
-from varve.adapters.parquet_graph import ParquetGraph, change
 from varve.cli.inputs import read_conversations
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.context import parse_context_request
@@ -47,29 +48,23 @@ from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import path_id, reference
 from varve.domain.ledger import LedgerChanges, due_key, expiry_key, failed_key
 from varve.domain.profile import ProfileEntry, profile_key, profile_value, standing
-from varve.domain.query import parse_search_request
 from varve.domain.record import MemoryType
 from varve.domain.retention import Limit
+from varve.domain.search.query import parse_search_request
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.workspace import parse_workspace_config
-from varve.messages import (
-    CleanAgent,
+from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
+from varve.messages.work import CleanAgent, SummarizePeriod, read_work, send_cleaning, send_work
+from varve.messages.write import (
     ExpirePeriods,
-    IngestMessage,
-    SummarizePeriod,
     WriteProfile,
     WriteRecords,
     WriteTriples,
-    read_ingest,
-    read_work,
     read_write,
-    send_cleaning,
     send_expiry,
-    send_ingest,
     send_profile,
     send_records,
     send_triples,
-    send_work,
 )
 from varve.pipeline import configure
 from varve.pipeline.condensing import ModelSummarizer
@@ -77,7 +72,7 @@ from varve.pipeline.dead_letters import described
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.reading import ModelExtractor
 from varve.pipeline.timeline import Said, TakenIn, keep, messages_of_day
-from varve.ports import Delivery, Letter
+from varve.ports.queues import Delivery, Letter
 from varve.tool_calls import answer_tool_call
 
 UTC_ZONE = ZoneInfo("UTC")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from varve.domain.columns import Columns
-from varve.domain.lexical import K1, B, stems
-from varve.domain.query import Filter
-from varve.domain.signals import Sought, names_in
-from varve.domain.strategies import Strategy
+from varve.domain.search.columns import Columns
+from varve.domain.search.lexical import K1, B, stems
+from varve.domain.search.query import Filter
+from varve.domain.search.signals import Sought, names_in
+from varve.domain.search.strategies import Strategy
 
 
 def _idf(frequency: int, size: int) -> float:

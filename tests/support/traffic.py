@@ -30,7 +30,8 @@ from varve.domain.rules import RuleExtractor
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.privacy import Privacy
-from varve.ports import Delivery, ObjectInfo, StoredObject
+from varve.ports.objects import ObjectInfo, StoredObject
+from varve.ports.queues import Delivery
 from varve.settings import Settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"

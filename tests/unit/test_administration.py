@@ -8,12 +8,13 @@ import pytest
 from tests.support.builders import ACME, MORNING, RecordingQueue, a_conversation, an_operation
 from tests.support.labelled import secret
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
-from varve.administration import Administration
 from varve.bootstrap import Parts
 from varve.domain.errors import Rejected
-from varve.messages import IngestMessage, WriteTriples, send_ingest, send_triples
-from varve.ports import Delivery
+from varve.messages.ingest import IngestMessage, send_ingest
+from varve.messages.write import WriteTriples, send_triples
+from varve.ports.queues import Delivery
 from varve.settings import read_settings
+from varve.verbs.administration import Administration
 
 WORDS = "The safe opens with 7-2-9."
 
@@ -87,7 +88,7 @@ def test_any_letter_can_be_shown(body: str) -> None:
 
 def test_a_letter_without_a_reason_says_how_often_it_was_delivered() -> None:
     from varve.pipeline.dead_letters import described
-    from varve.ports import Letter
+    from varve.ports.queues import Letter
 
     shown = described("ingest", Letter("1", "{}", "g", {}, receives=5), str)
     assert shown["reason"] == "no reason recorded: delivered 5 times"

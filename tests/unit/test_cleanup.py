@@ -11,10 +11,11 @@ from tests.support.traffic import CALM, Simulation
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig
-from varve.nights import WorkOutcome
 from varve.pipeline import configure
 from varve.pipeline.cleanup import CleanupReport, GrainReport
-from varve.ports import Delivery, ObjectInfo
+from varve.ports.objects import ObjectInfo
+from varve.ports.queues import Delivery
+from varve.verbs.nights import WorkOutcome
 
 SCOPE = Scope("acme", "support")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

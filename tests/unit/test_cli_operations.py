@@ -10,7 +10,7 @@ from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
 from varve.bootstrap import Parts
 from varve.cli.main import main
 from varve.domain.errors import Rejected
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 Buried = Callable[..., RecordingQueue]
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
-from varve.domain.columns import Columns, columns_of, grown, microseconds, moment
-from varve.domain.places import BURST
-from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
+from varve.domain.search.columns import Columns, columns_of, grown, microseconds, moment
+from varve.domain.search.places import BURST
+from varve.domain.search.query import Filter
 
 TURN = MemoryType.TURN
 SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(["in May 2024", "hace dos días", "E-4711"])

@@ -26,7 +26,7 @@ from varve.pipeline.condensing import (
     ExtractiveSummarizer,
     ModelSummarizer,
 )
-from varve.ports import Reply, Summarizer
+from varve.ports.models import Reply, Summarizer
 
 REPLY = {"summary": "2026-03-02: Dana moved.", "people": [], "topics": [], "open_questions": []}
 DAY = Period(Grain.DAILY, "2026-03-02")

@@ -8,10 +8,9 @@ from tests.support.traffic import CALM, Simulation
 from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig
-from varve.experience import Experience
-from varve.messages import read_work
-from varve.night_work import CurateAgent
-from varve.nights import Pass
+from varve.facets.experience import Experience
+from varve.messages.work import CurateAgent, read_work
+from varve.verbs.nights import Pass
 
 MARCH = datetime(2026, 3, 2, 9, tzinfo=UTC)
 APRIL = datetime(2026, 4, 1, 5, 40, tzinfo=UTC)

@@ -10,7 +10,7 @@ from tests.support.builders import Failing
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.pipeline.deliver import by_group, deliver_each
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 OUTAGE, POISON, MISSET = (
     Retryable("storage: down"),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from varve.domain.diversity import mmr
 from varve.domain.record import Vector
+from varve.domain.search.diversity import mmr
 
 
 def unit(*values: float) -> Vector:

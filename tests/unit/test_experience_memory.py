@@ -17,8 +17,8 @@ from varve.clock import fixed_clock
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import episode_id
-from varve.domain.query import Filter
 from varve.domain.record import Store
+from varve.domain.search.query import Filter
 from varve.settings import read_settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -14,16 +14,16 @@ from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
-from varve.domain.query import Filter
 from varve.domain.record import Store
-from varve.experience_messages import (
+from varve.domain.search.query import Filter
+from varve.messages.outcome import (
     carries_outcome,
     read_outcome,
     read_told_outcome,
     send_outcome,
     tells_outcome,
 )
-from varve.messages import (
+from varve.messages.write import (
     DeleteRecords,
     ExpirePeriods,
     WriteRecords,
@@ -32,7 +32,7 @@ from varve.messages import (
     send_records,
 )
 from varve.pipeline.write import write_now
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 REPORT = Report(
     "episode-1",

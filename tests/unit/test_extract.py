@@ -29,18 +29,19 @@ from varve.domain.calendar import Grain, parse_instant
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.extraction import Batch, Extraction
-from varve.domain.query import Filter
 from varve.domain.record import MemoryType, Record
 from varve.domain.rules import RuleExtractor
+from varve.domain.search.query import Filter
 from varve.domain.text import MAX_PASSAGE_CHARACTERS, estimated_tokens
 from varve.domain.triple import Triple
-from varve.messages import IngestMessage, WriteRecords, read_ingest, read_write
+from varve.messages.ingest import IngestMessage, read_ingest
+from varve.messages.wire import MAX_BODY_BYTES
+from varve.messages.write import WriteRecords, read_write
 from varve.pipeline.batching import CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
 from varve.pipeline.extract import ExtractOutcome, extract
 from varve.pipeline.ingest import ingest
 from varve.pipeline.timeline import messages_on
 from varve.pipeline.write import write_now
-from varve.wire import MAX_BODY_BYTES
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOTHING = ExtractOutcome()

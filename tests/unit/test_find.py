@@ -12,11 +12,11 @@ import pytest
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
-from varve.domain.answer import SearchResponse
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
-from varve.domain.query import parse_search_request
 from varve.domain.record import MemoryType, Record
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import parse_search_request
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
 

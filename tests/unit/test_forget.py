@@ -29,18 +29,19 @@ from varve.domain.experience.rows import (
 from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
-from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord, Store, StoreName
+from varve.domain.search.query import Filter
 from varve.domain.summary import key_facts_from_json
-from varve.erasing import ERASED, remaining, remaining_letter
-from varve.erasing_ports import Inspected
-from varve.messages import MAX_BODY_BYTES
-from varve.pipeline import tombstones
-from varve.pipeline.experience import read_rows
-from varve.pipeline.forget import bar, erase
-from varve.pipeline.unlearning import unlearnt
-from varve.pipeline.verify import needles, verify
-from varve.ports import Delivery, ObjectInfo
+from varve.messages.erasure import ERASED, remaining, remaining_letter
+from varve.messages.wire import MAX_BODY_BYTES
+from varve.pipeline.erasure import tombstones
+from varve.pipeline.erasure.forget import bar, erase
+from varve.pipeline.erasure.unlearning import unlearnt
+from varve.pipeline.erasure.verify import needles, verify
+from varve.pipeline.experience.rows import read_rows
+from varve.ports.erasure import Inspected
+from varve.ports.objects import ObjectInfo
+from varve.ports.queues import Delivery
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}

@@ -13,12 +13,12 @@ import pytest
 
 from tests.support.builders import RecordingQueue, raw_conversation
 from varve import Memory
-from varve.adapters.graph_walks import FAN_OUT
+from varve.adapters.graph.walks import FAN_OUT
 from varve.cli import main
 from varve.cli.drawing import as_html, as_svg, layout
 from varve.cli.graph import table_lines, tree_lines, validity
 from varve.domain.errors import Rejected, Retryable
-from varve.graph import Graph
+from varve.facets.graph import Graph
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from tests.support.builders import (
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import MAX_MESSAGES, Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
-from varve.messages import IngestMessage, read_ingest
+from varve.messages.ingest import IngestMessage, read_ingest
 from varve.pipeline.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART, IngestOutcome, ingest, read_event
 
 

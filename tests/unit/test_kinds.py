@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
-from varve.domain.columns import columns_of
-from varve.domain.kinds import kinds_asked
-from varve.domain.lexical import words
-from varve.domain.query import Filter
-from varve.domain.question import read_question
-from varve.domain.signals import Sought, signals
-from varve.domain.strategies import BALANCED
+from varve.domain.search.columns import columns_of
+from varve.domain.search.kinds import kinds_asked
+from varve.domain.search.lexical import words
+from varve.domain.search.query import Filter
+from varve.domain.search.question import read_question
+from varve.domain.search.signals import Sought, signals
+from varve.domain.search.strategies import BALANCED
 
 SAID = ("Dana: we went hiking", "Dana: I adopted a puppy", "Dana: fui a nadar a la playa", "Dana: so it goes")
 

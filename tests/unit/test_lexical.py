@@ -11,18 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from varve.domain.indexing import index_texts
-from varve.domain.lexical import (
-    K1,
-    B,
-    fold,
-    idf,
-    parts,
-    question_forms,
-    saturated,
-    stems,
-    words,
-)
+from varve.domain.search.indexing import index_texts
+from varve.domain.search.lexical import K1, B, fold, idf, parts, question_forms, saturated, stems, words
 
 TEXTS = st.lists(
     st.text("abc déñ-_./:E4711 '", max_size=30)

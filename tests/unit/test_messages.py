@@ -28,21 +28,19 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.messages import (
-    IngestMessage,
+from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
+from varve.messages.wire import MAX_BODY_BYTES
+from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
-    read_ingest,
     read_write,
     records_in_bounds,
-    send_ingest,
     send_profile,
     send_records,
     send_triples,
 )
-from varve.ports import Delivery
-from varve.wire import MAX_BODY_BYTES
+from varve.ports.queues import Delivery
 
 LONG = "w" * 128
 TEXT = st.text(max_size=20)

@@ -18,14 +18,14 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured
 from varve.domain.record import Vector
-from varve.messages import WriteRecords, send_records
+from varve.messages.moves import MoveStore, send_move
+from varve.messages.write import WriteRecords, send_records
 from varve.pipeline.configure import change, move_from
 from varve.pipeline.embedders import MovingEmbedder, as_stored
 from varve.pipeline.ledger import Ledger
-from varve.pipeline.staging import Staging, sweep
+from varve.pipeline.transfer.staging import Staging, sweep
 from varve.pipeline.write import write_now
-from varve.ports import Embedder
-from varve.store_moves import MoveStore, send_move
+from varve.ports.models import Embedder
 
 WORKING = Grain.WORKING
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, an_operation
 from tests.unit.test_triple import current
+from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
-from varve.adapters.parquet_graph import ParquetGraph
 from varve.domain import entities
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import TripleOperation, fold

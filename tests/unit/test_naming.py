@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from varve.pipeline.naming import MAX_NAME_CHARACTERS, MAX_NAMES, ModelEntityFinder
-from varve.ports import Reply
+from varve.ports.models import Reply
 from varve.prompts.entities import EntitiesReply
 
 

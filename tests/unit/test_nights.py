@@ -9,16 +9,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.support.traffic import CALM, CountingObjects, Simulation
-from varve import nights
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import expiry_key, noted_grain
 from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import SummarizePeriod, read_work
-from varve.night_work import CleanAgent
-from varve.nights import Pass, WorkOutcome
-from varve.ports import Delivery
+from varve.messages.work import CleanAgent, SummarizePeriod, read_work
+from varve.ports.queues import Delivery
+from varve.verbs import nights
+from varve.verbs.nights import Pass, WorkOutcome
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -30,7 +30,7 @@ from varve.domain.personal import Kind, Mode
 from varve.domain.record import MemoryType
 from varve.domain.summary import Source, Summary, SummaryTask
 from varve.memory import Memory
-from varve.messages import IngestMessage, send_ingest
+from varve.messages.ingest import IngestMessage, send_ingest
 from varve.pipeline.condensing import ModelSummarizer
 from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
 from varve.prompts.summarize import SummaryReply

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.support.builders import attempt
 from varve.domain.calendar import Grain, iso
 from varve.domain.errors import Rejected
-from varve.domain.query import Filter, SearchRequest, as_of, parse_search_request, window
+from varve.domain.search.query import Filter, SearchRequest, as_of, parse_search_request, window
 
 LISBON, NEW_YORK, UTC_ZONE = ZoneInfo("Europe/Lisbon"), ZoneInfo("America/New_York"), ZoneInfo("UTC")
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
-from varve.domain.choosing import Contender, without_repeats
-from varve.domain.columns import TYPES, Columns, columns_of, microseconds
-from varve.domain.nearness import fresh, recency
-from varve.domain.query import Filter
-from varve.domain.question import read_question
-from varve.domain.ranking import Lane, Ranked, rank
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.domain.signals import Sought, signals
-from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
+from varve.domain.search.choosing import Contender, without_repeats
+from varve.domain.search.columns import TYPES, Columns, columns_of, microseconds
+from varve.domain.search.nearness import fresh, recency
+from varve.domain.search.query import Filter
+from varve.domain.search.question import read_question
+from varve.domain.search.ranking import Lane, Ranked, rank
+from varve.domain.search.signals import Sought, signals
+from varve.domain.search.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
 
 FACT, TURN, SUMMARY = MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY
 SAID = ("tea", "milk", "Dana", "Lisbon", "likes", "moved", "E-4711", "yesterday", "you", "?")

@@ -24,7 +24,7 @@ from varve.pipeline.reading import (
     parse_event_time,
     snake_case,
 )
-from varve.ports import Reply
+from varve.ports.models import Reply
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LATER = NINE + timedelta(days=3)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, an_operation
-from varve.domain.diversity import distinct
 from varve.domain.mention import current, in_words, mentioned
 from varve.domain.relevance import content_words, relevances, word_shares
+from varve.domain.search.diversity import distinct
 from varve.domain.triple import Op, fold
 
 GRAPH = fold(

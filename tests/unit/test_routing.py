@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.builders import ACME, WordEmbedder, a_record, attempt, embedded
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
-from varve.domain.answer import SearchResponse
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
-from varve.domain.query import parse_search_request
-from varve.domain.ranking import ASKED_WEIGHT, SUMMARY_WEIGHT_NOW, SUMMARY_WEIGHT_YEAR, lane_weight
 from varve.domain.record import MemoryType, Record
-from varve.domain.routing import Route, route
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import parse_search_request
+from varve.domain.search.ranking import ASKED_WEIGHT, SUMMARY_WEIGHT_NOW, SUMMARY_WEIGHT_YEAR, lane_weight
+from varve.domain.search.routing import Route, route
 from varve.domain.summary import summary_id
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
-from varve.domain.answer import SearchResponse
 from varve.domain.calendar import Grain, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.query import Filter, parse_search_request
 from varve.domain.record import MemoryType, Record
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.text import estimated_tokens
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from varve.adapters import standing
-from varve.adapters.lance_files import manifest_name
-from varve.adapters.standing import COARSEST_SECONDS, Watch
+from varve.adapters.lance import standing
+from varve.adapters.lance.files import manifest_name
+from varve.adapters.lance.standing import COARSEST_SECONDS, Watch
 
 
 class Folder:

@@ -27,7 +27,7 @@ from varve.domain.record import MemoryType, Record
 from varve.domain.summary import BUDGET_TOKENS, KEY_FACTS, Summary, key_facts_from_json, summary_id
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import WriteRecords, read_write, send_records
+from varve.messages.write import WriteRecords, read_write, send_records
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.summarize import Outcome, gather, summarize
 from varve.pipeline.write import write_now

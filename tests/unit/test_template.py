@@ -14,7 +14,7 @@ import pytest
 
 from tests.support import sam
 from tests.support.policies import allows, session_statements
-from varve.adapters.replicas import Caching
+from varve.adapters.lance.replicas import Caching
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, parse_instant
 from varve.domain.identity import Scope
 from varve.domain.ledger import (
@@ -606,7 +606,7 @@ def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
     (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == metric]
     variables = _variables(stack, name)
     folder = variables["POWERTOOLS_SERVICE_NAME"]
-    sources = [ROOT / "functions" / folder / "app.py", ROOT / "shared" / "varve" / "nights.py"]
+    sources = [ROOT / "functions" / folder / "app.py", ROOT / "shared" / "varve" / "verbs" / "nights.py"]
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
     assert alarm["Dimensions"] == [{"Name": "service", "Value": folder}]
     assert (alarm["Statistic"], alarm["Threshold"]) == ("Sum", 0)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varve.domain.calendar import Grain
-from varve.domain.timephrases import _HINT, hints_at_time
-from varve.domain.timewords import TimeWords, understand
+from varve.domain.search.timephrases import _HINT, hints_at_time
+from varve.domain.search.timewords import TimeWords, understand
 
 UTC_ZONE = ZoneInfo("UTC")
 QUESTIONS = Path(__file__).parents[1] / "corpus" / "questions.json"
@@ -354,7 +354,7 @@ def test_understands_only_what_the_corpus_questions_say() -> None:
 def test_a_text_without_a_hint_does_not_load_the_date_parser() -> None:
     program = (
         "import sys; from datetime import UTC, datetime; from zoneinfo import ZoneInfo\n"
-        "from varve.domain.timewords import understand\n"
+        "from varve.domain.search.timewords import understand\n"
         "assert understand('Where does Dana live?', datetime.now(UTC), ZoneInfo('UTC')) is None\n"
         "assert 'dateparser' not in sys.modules"
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.query import parse_search_request
+from varve.domain.search.query import parse_search_request
 from varve.tool_calls import ToolCall, answer_tool_call
 
 ACME, BOUND = Scope("acme", "support"), Scope("bound", "agent")

@@ -28,10 +28,10 @@ from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, standing
-from varve.domain.query import Filter
 from varve.domain.record import EmbeddedRecord, Record, Written
+from varve.domain.search.query import Filter
 from varve.domain.triple import TripleOperation
-from varve.messages import (
+from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
@@ -40,7 +40,7 @@ from varve.messages import (
     send_triples,
 )
 from varve.pipeline.write import WriteOutcome, write, write_now
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 RIVAL = Scope("rival", "support")
 

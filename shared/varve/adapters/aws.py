@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from varve.domain.dead_letter import reasons_of
 from varve.domain.errors import Misconfigured, Retryable
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 _OPERATOR_ERRORS = frozenset(
     {

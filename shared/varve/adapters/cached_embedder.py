@@ -7,10 +7,10 @@ from threading import Lock
 import numpy as np
 
 from varve.domain.identity import digest
-from varve.domain.lexical import Floats
 from varve.domain.record import Vector
-from varve.ports import Embedder
-from varve.search_ports import KnowsWords
+from varve.domain.search.lexical import Floats
+from varve.ports.models import Embedder
+from varve.ports.search import KnowsWords
 
 MOST_WORDS = 16_384
 """Words whose vectors are kept: 16 MB of 256 dimensions."""

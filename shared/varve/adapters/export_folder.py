@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from varve.adapters.graph_table import to_table
-from varve.adapters.lance_rows import RECORD_SCHEMA, as_row
+from varve.adapters.graph.table import to_table
+from varve.adapters.lance.rows import RECORD_SCHEMA, as_row
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.record import EmbeddedRecord, StoreName, Vector
 from varve.domain.triple import Triple

@@ -12,16 +12,17 @@ from threading import Lock
 import numpy as np
 
 from varve.domain import triple
-from varve.domain.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
 from varve.domain.record import GRAINS, Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
+from varve.domain.search.query import Filter
 from varve.domain.triple import Triple, TripleOperation
-from varve.ports import Delivery, Letter, ObjectInfo, Queue, StoredObject
-from varve.transfer_ports import Embed
+from varve.ports.objects import ObjectInfo, StoredObject
+from varve.ports.queues import Delivery, Letter, Queue
+from varve.ports.transfer import Embed
 
 
 class InMemoryObjects:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from varve.ports import Delivery
+from varve.ports.queues import Delivery
 
 
 class InlineQueue:

@@ -10,17 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from varve.adapters.lance_files import Needs, manifest_name, needs_of
-from varve.adapters.lance_rows import RECORD_COLUMNS
-from varve.adapters.lance_tables import store_prefix
-from varve.adapters.lance_upkeep import look
-from varve.adapters.lean_import import without_rest_client
-from varve.adapters.replica import TABLE
+from varve.adapters.lance.files import Needs, manifest_name, needs_of
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.adapters.lance.replica import TABLE
+from varve.adapters.lance.rows import RECORD_COLUMNS
+from varve.adapters.lance.tables import store_prefix
+from varve.adapters.lance.upkeep import look
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
-from varve.erasing_ports import Inspected
-from varve.ports import Objects
+from varve.ports.erasure import Inspected
+from varve.ports.objects import Objects
 
 with without_rest_client():
     import lancedb

@@ -7,7 +7,7 @@ from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest, reference
 from varve.domain.profile import ProfileEntry, entry_as_json, entry_from_json, in_order, merged
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 MAX_RACES = 20
 

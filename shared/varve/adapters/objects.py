@@ -23,7 +23,7 @@ from obstore.exceptions import (
 from obstore.store import LocalStore, ObjectStore, S3Store
 
 from varve.domain.errors import Misconfigured, Retryable
-from varve.ports import ObjectInfo, Objects, StoredObject
+from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
 AT_ONCE = 32
 """Requests of one exchange that are on their way together."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from varve.adapters.openai_client import Provider
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.usage import Usage
-from varve.ports import Reply
+from varve.ports.models import Reply
 
 if TYPE_CHECKING:
     import openai

@@ -17,7 +17,7 @@ import boto3
 
 from varve.adapters.aws import translated
 from varve.domain.identity import Scope, digest
-from varve.ports import Clock
+from varve.ports.runtime import Clock
 
 FRESH_FOR = timedelta(minutes=10)
 """Sessions with less time left are replaced: a request takes less."""

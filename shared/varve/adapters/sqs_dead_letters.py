@@ -7,7 +7,7 @@ from typing import Any
 
 from varve.adapters.aws import SqsQueue, translated
 from varve.domain.dead_letter import redrive_id
-from varve.ports import Letter
+from varve.ports.queues import Letter
 
 HELD_SECONDS = 120
 """How long letters stay out of sight of other readers, should this one not live to put them back."""

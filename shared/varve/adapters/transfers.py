@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from varve.domain.errors import Retryable
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 PARALLEL = 128
 """Enough for the files of all grains of an agent between two compactions in one or two round trips."""

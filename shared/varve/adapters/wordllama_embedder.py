@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from varve.domain.errors import Misconfigured
-from varve.domain.lexical import Floats
 from varve.domain.record import Vector
+from varve.domain.search.lexical import Floats
 
 CONFIG, DIMENSIONS = "l2_supercat", 256
 MODEL = "wordllama-l2-supercat:256"

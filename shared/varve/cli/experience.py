@@ -11,9 +11,9 @@ from varve.cli.output import as_json
 from varve.domain.errors import Rejected
 from varve.domain.experience.trial import FlatMemory, Score, TrialMemory, parse_scenarios, run
 from varve.domain.experience.trial_memory import ExperienceMemory
-from varve.lesson_book import lesson_shown
+from varve.facets.lessons import lesson_shown
 from varve.memory import Memory
-from varve.search_ports import word_embedding
+from varve.ports.search import word_embedding
 
 OpenMemory = Callable[[argparse.Namespace], Memory]
 

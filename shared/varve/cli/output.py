@@ -5,7 +5,7 @@ import sys
 from textwrap import shorten
 from typing import Any
 
-from varve.domain.answer import Result, SearchResponse
+from varve.domain.search.answer import Result, SearchResponse
 
 MAX_LINE = 300
 MAX_SOURCES = 3

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from varve.domain.answer import Understood
 from varve.domain.conversation import Reference
 from varve.domain.errors import Rejected
-from varve.domain.query import IDENTITY_NAMES
+from varve.domain.search.answer import Understood
+from varve.domain.search.query import IDENTITY_NAMES
 from varve.domain.validation import rejected
 
 DEFAULT_TOKENS = 1_000

@@ -14,7 +14,7 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.segments import Thresholds
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
-from varve.domain.strategies import HALF_LIFE_DAYS
+from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.validation import rejected
 
 DEFAULT_EMBEDDER = "default"

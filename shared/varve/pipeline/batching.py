@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.text import estimated_tokens, passages
 from varve.domain.triple import TripleOperation
-from varve.messages import IngestMessage
-from varve.ports import Extractor
+from varve.messages.ingest import IngestMessage
+from varve.ports.models import Extractor
 
 MAX_BATCH_TOKENS = 6_000
 CONTEXT_UTTERANCES = 4

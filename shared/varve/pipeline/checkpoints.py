@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from varve.domain.errors import Retryable
-from varve.ports import Objects, StoredObject
+from varve.ports.objects import Objects, StoredObject
 
 T = TypeVar("T")
 

@@ -12,10 +12,12 @@ from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
 from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import ExpirePeriods, send_expiry
+from varve.messages.write import ExpirePeriods, send_expiry
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.timeline import delete_days, kept_days
-from varve.ports import MemoryReader, Objects, Queue
+from varve.ports.objects import Objects
+from varve.ports.queues import Queue
+from varve.ports.records import MemoryReader
 
 LOOK_AGAIN = timedelta(hours=23)
 """After this, noted by the full hour, what waits for its parent is looked at: by tomorrow's pass."""

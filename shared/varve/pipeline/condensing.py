@@ -15,7 +15,8 @@ from varve.domain.rules.names import NAME
 from varve.domain.summary import MAX_INPUT_TOKENS, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
 from varve.pipeline.checkpoints import once
-from varve.ports import LLM, Embedder, Objects
+from varve.ports.models import LLM, Embedder
+from varve.ports.objects import Objects
 from varve.prompts import summarize as prompt
 from varve.prompts.summarize import Entry, SummaryReply
 

@@ -14,7 +14,7 @@ from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.validation import rejected
 from varve.domain.workspace import DEFAULT_EMBEDDER, Models, WorkspaceConfig, parse_workspace_config
 from varve.pipeline.ledger import Ledger
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 _AGENTS = "agents.AGENT.extract or agents.AGENT.summarize.GRAIN"
 _OF_AGENT = re.compile(rf"agents\.(.+)\.(extract|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))")

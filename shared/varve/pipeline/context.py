@@ -6,17 +6,17 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.block import Entry, Head, closed, head
 from varve.domain.context import ContextBlock, ContextRequest
-from varve.domain.diversity import distinct, mmr
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import standing
 from varve.domain.record import Vector
 from varve.domain.relevance import BACKGROUND, ENTRY_FLOOR, FLOOR, NAMED_FLOOR, content_words, relevances
+from varve.domain.search.diversity import distinct, mmr
 from varve.domain.text import estimated_tokens
-from varve.knowledge_ports import Reranker
 from varve.pipeline.gathering import Choice, Question, Sources, account, attribute_entry, gathered
-from varve.ports import Embedder
+from varve.ports.knowledge import Reranker
+from varve.ports.models import Embedder
 
 MAX_TRIPLES, MAX_ENTRIES = 30, 40
 QUERY_END = 1_000

@@ -6,7 +6,7 @@ from typing import Any
 
 from varve.domain.calendar import iso
 from varve.domain.dead_letter import correlation_of
-from varve.ports import Letter
+from varve.ports.queues import Letter
 
 _IDS = ("workspaceId", "agentId", "grain", "period", "payload", "model", "plannedAt", "receivedAt")
 _COUNTED = ("records", "operations", "labels")

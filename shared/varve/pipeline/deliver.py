@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
-from varve.ports import DeadLetters, Delivery
+from varve.ports.queues import DeadLetters, Delivery
 
 Handle = Callable[[Delivery], None]
 

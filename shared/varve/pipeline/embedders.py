@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.record import Vector
-from varve.ports import Embedder
+from varve.ports.models import Embedder
 
 T = TypeVar("T")
 

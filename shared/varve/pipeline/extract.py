@@ -14,9 +14,9 @@ from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import passages, salience
 from varve.domain.transcript import introduction, speakers
-from varve.erasing import admitted
-from varve.messages import (
-    IngestMessage,
+from varve.messages.erasure import admitted
+from varve.messages.ingest import IngestMessage
+from varve.messages.write import (
     WriteProfile,
     WriteRecords,
     WriteTriples,
@@ -25,12 +25,14 @@ from varve.messages import (
     send_records,
     send_triples,
 )
-from varve.pipeline import tombstones
 from varve.pipeline.batching import CONTEXT_UTTERANCES, extracted
-from varve.pipeline.episodes import Cutting, keep_episodes
-from varve.pipeline.sweep import sweep_again, sweep_payloads
+from varve.pipeline.erasure import tombstones
+from varve.pipeline.erasure.sweep import sweep_again, sweep_payloads
+from varve.pipeline.experience.episodes import Cutting, keep_episodes
 from varve.pipeline.timeline import Said, TakenIn, keep, working_day
-from varve.ports import Embedder, Extractor, Objects, Queue
+from varve.ports.models import Embedder, Extractor
+from varve.ports.objects import Objects
+from varve.ports.queues import Queue
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,21 @@ from datetime import datetime
 from functools import partial
 
 from varve.domain.calendar import Grain
-from varve.domain.columns import Columns, moment
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.query import Filter
-from varve.domain.question import Question
-from varve.domain.ranking import Lane, Ranked, rank
-from varve.domain.routing import Route
-from varve.domain.signals import Sought, names_in
-from varve.domain.strategies import Strategy
-from varve.knowledge_ports import Reranker
+from varve.domain.search.columns import Columns, moment
+from varve.domain.search.query import Filter
+from varve.domain.search.question import Question
+from varve.domain.search.ranking import Lane, Ranked, rank
+from varve.domain.search.routing import Route
+from varve.domain.search.signals import Sought, names_in
+from varve.domain.search.strategies import Strategy
 from varve.pipeline.embedders import as_stored
-from varve.ports import Embedder, MemoryReader
-from varve.search_ports import word_embedding
+from varve.ports.knowledge import Reranker
+from varve.ports.models import Embedder
+from varve.ports.records import MemoryReader
+from varve.ports.search import word_embedding
 
 CANDIDATES = 100
 """How many of a store too large to hold are looked at by each of vector and keyword.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.answer import Result, SearchResponse
 from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, Kind
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, Gathered
@@ -14,17 +13,19 @@ from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
 from varve.domain.mention import current, in_words, mentioned
 from varve.domain.profile import ProfileEntry
-from varve.domain.query import SearchRequest
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
-from varve.domain.supersession import Statement, ended, held_until
+from varve.domain.search.answer import Result, SearchResponse
+from varve.domain.search.query import SearchRequest
+from varve.domain.search.supersession import Statement, ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
-from varve.knowledge_ports import EntityFinder, Reranker
-from varve.pipeline.learnt import lessons_of
+from varve.pipeline.experience.learnt import lessons_of
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.search import search
-from varve.ports import Embedder, MemoryReader
+from varve.ports.knowledge import EntityFinder, Reranker
+from varve.ports.models import Embedder
+from varve.ports.records import MemoryReader
 
 MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
 """Of what there is from each source, so many are weighed against each other."""

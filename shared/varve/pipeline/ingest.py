@@ -6,8 +6,9 @@ from datetime import datetime
 
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected
-from varve.messages import IngestMessage, send_ingest
-from varve.ports import Objects, Queue
+from varve.messages.ingest import IngestMessage, send_ingest
+from varve.ports.objects import Objects
+from varve.ports.queues import Queue
 
 MESSAGES_PER_PART = 40
 CONTEXT_MESSAGES = 4

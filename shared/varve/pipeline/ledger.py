@@ -42,7 +42,7 @@ from varve.domain.ledger import (
     month_of,
     twin,
 )
-from varve.ports import Objects, StoredObject
+from varve.ports.objects import Objects, StoredObject
 
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)

@@ -1,6 +1,6 @@
 """Names the entities of a prompt with a chat model, for prompts that do not spell them as the graph does."""
 
-from varve.ports import LLM
+from varve.ports.models import LLM
 from varve.prompts.entities import SYSTEM, EntitiesReply, user_text
 
 MAX_NAMES = 20

@@ -16,11 +16,11 @@ from varve.domain.personal import (
     strings_changed,
     strings_in,
 )
-from varve.domain.query import SearchRequest
+from varve.domain.search.query import SearchRequest
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import TripleOperation
-from varve.messages import IngestMessage
-from varve.ports import LLM, Detector, Extractor, Reply, Summarizer
+from varve.messages.ingest import IngestMessage
+from varve.ports.models import LLM, Detector, Extractor, Reply, Summarizer
 
 
 class Privacy:

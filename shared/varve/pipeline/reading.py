@@ -13,7 +13,8 @@ from varve.domain.identity import digest
 from varve.domain.record import fact_id
 from varve.domain.triple import Op, TripleOperation, operation_as_json, operation_from_json
 from varve.pipeline.checkpoints import once
-from varve.ports import LLM, Extractor, Objects
+from varve.ports.models import LLM, Extractor
+from varve.ports.objects import Objects
 from varve.prompts import extract as prompt
 from varve.prompts.extract import ExtractReply, ReplyFact, ReplyTriple
 

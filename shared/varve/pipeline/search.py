@@ -8,26 +8,27 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.domain.answer import Searched, SearchResponse, Understood
 from varve.domain.calendar import Grain, iso
-from varve.domain.columns import microseconds
 from varve.domain.identity import Scope
-from varve.domain.nearness import recency
-from varve.domain.query import Filter, SearchRequest
-from varve.domain.question import asks_how_things_stand, read_question
-from varve.domain.ranking import Ranked, lane_weight
-from varve.domain.results import Browsed, ranked_result, within
-from varve.domain.routing import Route, route
-from varve.domain.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
-from varve.domain.supersession import behind, ended
+from varve.domain.search.answer import Searched, SearchResponse, Understood
+from varve.domain.search.columns import microseconds
+from varve.domain.search.nearness import recency
+from varve.domain.search.query import Filter, SearchRequest
+from varve.domain.search.question import asks_how_things_stand, read_question
+from varve.domain.search.ranking import Ranked, lane_weight
+from varve.domain.search.results import Browsed, ranked_result, within
+from varve.domain.search.routing import Route, route
+from varve.domain.search.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
+from varve.domain.search.supersession import behind, ended
 from varve.domain.triple import Triple
-from varve.knowledge_ports import Reranker
 from varve.pipeline.find import Stock, Wanted, find, reranked
 from varve.pipeline.ledger import Ledger
-from varve.ports import Embedder, MemoryReader
+from varve.ports.knowledge import Reranker
+from varve.ports.models import Embedder
+from varve.ports.records import MemoryReader
 
 if TYPE_CHECKING:
-    from varve.domain.timewords import TimeWords
+    from varve.domain.search.timewords import TimeWords
 
 MAX_RESULTS = 100
 BEHIND = 10

@@ -8,7 +8,8 @@ from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.pipeline.timeline import messages_of_day, messages_on
-from varve.ports import MemoryReader, Objects
+from varve.ports.objects import Objects
+from varve.ports.records import MemoryReader
 
 
 def show(

@@ -8,11 +8,13 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import Failure, noted_grain
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline import receipts
+from varve.pipeline.erasure import receipts
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.plan import GRACE
-from varve.ports import GraphReader, MemoryReader, Objects
-from varve.transfer_ports import StoreReader
+from varve.ports.graph import GraphReader
+from varve.ports.objects import Objects
+from varve.ports.records import MemoryReader
+from varve.ports.transfer import StoreReader
 
 
 def status(

@@ -24,11 +24,14 @@ from varve.domain.summary import (
 )
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages import WriteRecords, send_records
-from varve.pipeline import tombstones
+from varve.messages.write import WriteRecords, send_records
+from varve.pipeline.erasure import tombstones
+from varve.pipeline.erasure.sweep import sweep_again
 from varve.pipeline.ledger import Ledger
-from varve.pipeline.sweep import sweep_again
-from varve.ports import Embedder, MemoryReader, Objects, Queue, Summarizer
+from varve.ports.models import Embedder, Summarizer
+from varve.ports.objects import Objects
+from varve.ports.queues import Queue
+from varve.ports.records import MemoryReader
 
 SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_HEADING = "\nKey facts:\n"

@@ -13,7 +13,7 @@ from varve.domain.conversation import Message
 from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
-from varve.ports import Objects
+from varve.ports.objects import Objects
 
 _KEY_LENGTH = 16
 

@@ -11,9 +11,9 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, lessons_key, month_of
 from varve.domain.record import EmbeddedRecord, Store, StoreName, Written
-from varve.erasing import Erased, EraseProfiles, EraseRecords, EraseTriples
-from varve.knowledge_ports import ProfileWriter
-from varve.messages import (
+from varve.messages.erasure import Erased, EraseProfiles, EraseRecords, EraseTriples
+from varve.messages.moves import MoveStore
+from varve.messages.write import (
     DeleteRecords,
     ExpirePeriods,
     WriteMessage,
@@ -22,15 +22,19 @@ from varve.messages import (
     WriteTriples,
     read_write,
 )
-from varve.pipeline import tombstones
 from varve.pipeline.deliver import by_group, until_failure
 from varve.pipeline.embedders import embedder_for
+from varve.pipeline.erasure import tombstones
+from varve.pipeline.erasure.sweep import sweep_payloads
 from varve.pipeline.ledger import Ledger, marking
-from varve.pipeline.staging import Staging, sweep
-from varve.pipeline.sweep import sweep_payloads
-from varve.ports import DeadLetters, Delivery, Embedder, GraphWriter, MemoryWriter, Objects
-from varve.store_moves import MoveStore
-from varve.transfer_ports import VectorWriter
+from varve.pipeline.transfer.staging import Staging, sweep
+from varve.ports.graph import GraphWriter
+from varve.ports.knowledge import ProfileWriter
+from varve.ports.models import Embedder
+from varve.ports.objects import Objects
+from varve.ports.queues import DeadLetters, Delivery
+from varve.ports.records import MemoryWriter
+from varve.ports.transfer import VectorWriter
 
 Pending = list[tuple[Delivery, WriteMessage]]
 

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from varve.domain.experience.words import content_words, spoken_words
-from varve.domain.lexical import Floats
+from varve.domain.search.lexical import Floats
 
 EmbedWords = Callable[[Sequence[str]], Floats]
 """A row for each word, of unit length."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varve.domain.diversity import mmr
 from varve.domain.experience.alike import EmbedWords
 from varve.domain.experience.contrast import Belief, Precedent, belief
 from varve.domain.experience.history import History, Lived
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.record import Vector
+from varve.domain.search.diversity import mmr
 
 Embed = Callable[[Sequence[str]], Sequence[Vector]]
 

@@ -1,0 +1,1 @@
+"""Triples in Parquet and DuckDB."""

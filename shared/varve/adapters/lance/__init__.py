@@ -1,0 +1,1 @@
+"""Records in LanceDB, in a directory and on S3."""

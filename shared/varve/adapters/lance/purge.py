@@ -1,0 +1,56 @@
+"""Physical deletion in a directory: rows by id, old versions, and files that no version names."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from varve.adapters.lance.lean_import import without_rest_client
+from varve.ports.objects import ObjectInfo, Objects
+
+with without_rest_client():
+    from lancedb.expr import col
+    from lancedb.table import Table
+
+MAX_DOOMED = 500
+"""Ids in one deletion's condition."""
+
+NOWHERE = -1
+"""A place in a conversation that no message has."""
+
+MAX_PRUNINGS = 5
+LONGEST_WRITE = timedelta(minutes=15)
+"""No writer takes longer from its first file to its commit: a function's longest life."""
+
+_HINT = "latest_version_hint.json"
+
+
+def delete_ids(table: Table, ids: Sequence[str]) -> int:
+    """Delete the rows of the ids; how many there were. Raises RuntimeError, OSError, as LanceDB does.
+
+    A version's manifest keeps the condition of a deletion and may outlive the rows, but it keeps none of
+    an update. So the rows get a place that none has, and the condition is that place.
+    """
+    for start in range(0, len(ids), MAX_DOOMED):
+        doomed = col("id").isin(list(ids[start : start + MAX_DOOMED])).to_sql()
+        table.update(where=doomed, values={"position": NOWHERE})
+    return int(table.delete(f"position = {NOWHERE}").num_deleted_rows) if ids else 0
+
+
+def leave_one_version(table: Table) -> None:
+    """Compact, and remove all versions but the newest. Raises RuntimeError: somebody keeps writing."""
+    for _ in range(MAX_PRUNINGS):
+        table.optimize(cleanup_older_than=timedelta(milliseconds=1))
+        if len(table.list_versions()) == 1:
+            return
+    raise RuntimeError("a version is left that somebody has just written")
+
+
+def delete_orphans(before: Sequence[ObjectInfo], objects: Objects, folder: str) -> None:
+    """Delete what no version names: files of writes that failed, which LanceDB would keep for a week.
+
+    After a purge no file is in use that was there before it, unless by a write that has not been
+    committed yet; so the young ones stay.
+    """
+    there = {info.key for info in objects.list(folder)}
+    newest = max((info.last_modified for info in before), default=None)
+    old = (i.key for i in before if newest and newest - i.last_modified > LONGEST_WRITE)
+    objects.delete([key for key in old if key in there and not key.endswith(_HINT)])

@@ -1,0 +1,270 @@
+"""All records of one store at one version, held as columns, and what searching them needs but once."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from varve.domain.record import EmbeddedRecord, MemoryType
+from varve.domain.search.indexing import index_texts
+from varve.domain.search.lexical import Floats, Ints, Lexical, words
+from varve.domain.search.occurrences import Met
+from varve.domain.search.places import Places, places_of
+from varve.domain.search.query import Filter
+from varve.domain.search.stopwords import STOP_WORDS
+
+Bools = npt.NDArray[np.bool_]
+Times = npt.NDArray[np.int64]
+
+TYPES = tuple(MemoryType)
+MAX_ROWS = 100_000
+"""The most rows a store may have to be held whole: faster at any size, but each commit has them read anew.
+
+docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
+"""
+
+EVERYTHING = Filter()
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MONTHS = (
+    "january|february|april|june|july|august|september|october|november|december|enero|febrero|abril|junio"
+    "|julio|agosto|septiembre|octubre|noviembre|diciembre"
+)
+_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+_UNITS = r"days?|weeks?|weekends?|months?|years?|d[ií]as?|semanas?|meses|mes|años?"
+TIME_EXPRESSION = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago|{_WEEKDAYS}|{_MONTHS}|(?:19|20)\d\d"
+    rf"|(?:last|next|this|past|few|couple of) (?:{_UNITS}|night|morning|evening|summer|winter|spring|fall"
+    rf"|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)|hace \w+ (?:{_UNITS})|(?:{_UNITS}) pasad[oa]s?"
+    r"|\d{1,2}(?:st|nd|rd|th))\b"
+)
+"""Words in lower case by which a text tells when something was or will be."""
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """A column of few different values: `names[of[i]]` is row i's, and -1 stands for none."""
+
+    of: Ints
+    names: Sequence[str]
+
+    def code(self, name: str) -> int:
+        """The number of a value; -2, which no row has, where it does not occur."""
+        return self.names.index(name) if name in self.names else -2
+
+    def name(self, row: int) -> str | None:
+        """A row's value."""
+        code = self.of.item(row)
+        return None if code < 0 else self.names[code]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
+
+    Rows stand conversation by conversation, each in order of position and id; those without one are last.
+    The columns are all that a result shows. `known` keeps what was worked out for a reach, `faded` for a
+    half-life, `worths` for weights.
+    """
+
+    ids: Sequence[str]
+    contents: Sequence[str]
+    sources: Sequence[Sequence[str]]
+    types: npt.NDArray[np.int8]
+    periods: Codes
+    conversations: Codes
+    users: Codes
+    speakers: Codes
+    positions: Ints
+    event_times: Times
+    importances: Floats
+    vectors: Floats
+    known: dict[int, Met] = field(default_factory=dict, repr=False)
+    faded: dict[float, Floats] = field(default_factory=dict, repr=False)
+    worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def count(self, where: Filter) -> int:
+        """How many rows the filter lets through."""
+        return len(self) if where == EVERYTHING else int(np.count_nonzero(self.admitted(where)))
+
+    def admitted(self, where: Filter) -> Bools:
+        """Which rows the filter lets through."""
+        passing = np.ones(len(self), np.bool_)
+        if where.since is not None:
+            passing &= self.event_times >= microseconds(where.since)
+        if where.until is not None:
+            passing &= self.event_times < microseconds(where.until)
+        if where.user_id is not None:
+            passing &= self.users.of == self.users.code(where.user_id)
+        if where.conversation_id is not None:
+            passing &= self.conversations.of == self.conversations.code(where.conversation_id)
+        if where.memory_types:
+            passing &= np.isin(self.types, [TYPES.index(MemoryType(name)) for name in where.memory_types])
+        return passing
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory the columns take, with what is made of them."""
+        return int(self.vectors.nbytes + 4 * sum(map(len, self.contents)) + 500 * len(self))
+
+    @cached_property
+    def lexical(self) -> Lexical:
+        """The inverted index of the contents."""
+        return index_texts(self.contents)
+
+    @cached_property
+    def places(self) -> Places:
+        """The rows' places."""
+        speakers = np.where(self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1))
+        return places_of(self.conversations.of, self.positions, speakers)
+
+    @cached_property
+    def standing(self) -> Mapping[str, Floats]:
+        """The signals that are the same for every question (`domain/search/signals.py`)."""
+        return {
+            "opening": self.places.opening,
+            "address": self.lexical.addressing,
+            "substance": self.lexical.substance,
+            "importance": self.importances,
+        }
+
+    def worth(self, weights: Mapping[str, float]) -> Floats:
+        """What these add up to by their weights."""
+        own = tuple(weights[name] for name in self.standing)
+        if own not in self.worths:
+            self.worths[own] = np.array(own, np.float32) @ np.stack(list(self.standing.values()))
+        return self.worths[own]
+
+    @cached_property
+    def newest(self) -> int:
+        """The newest event time; 0 where there are no rows."""
+        return int(self.event_times.max()) if len(self) else 0
+
+    @cached_property
+    def voices(self) -> Mapping[str, frozenset[int]]:
+        """The folded words of the speakers' names, each with the speakers it may mean."""
+        spoken = np.unique(self.speakers.of[self.types == TYPES.index(MemoryType.TURN)])
+        found: dict[str, set[int]] = {}
+        for code in spoken[spoken >= 0]:
+            for word in words(self.speakers.names[code]):
+                found.setdefault(word, set()).add(int(code))
+        return {word: frozenset(codes) for word, codes in found.items() if word not in STOP_WORDS}
+
+    @cached_property
+    def centre(self) -> Floats:
+        """The mean vector. Static embeddings share a direction that says nothing; it is taken away."""
+        centre: Floats = self.vectors.mean(axis=0) if len(self) else np.zeros(0, np.float32)
+        return centre
+
+    @cached_property
+    def steepness(self) -> Floats:
+        """One over each vector's distance from the centre."""
+        # |v - c|^2 = |v|^2 - 2 v.c + |c|^2, without a second matrix of the vectors' size
+        lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
+        squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
+        steepness: Floats = (1 / np.sqrt(np.maximum(squares, 1e-6))).astype(np.float32)
+        return steepness
+
+    def met(self, reach: int) -> Met:
+        """Where words occur, with what is said up to `reach` places around."""
+        if reach not in self.known:
+            self.known[reach] = Met(self.lexical, self.places, reach)
+        return self.known[reach]
+
+    @cached_property
+    def asking(self) -> Floats:
+        """1 for each place where a question is asked."""
+        return self.places.best(self.questions)
+
+    @cached_property
+    def questions(self) -> Floats:
+        """1 for each row that asks a question."""
+        return ask(self.contents)
+
+    @cached_property
+    def telling_time(self) -> Floats:
+        """1 for each row whose words tell a time."""
+        return tell_a_time(self.contents)
+
+
+def tell_a_time(texts: Sequence[str]) -> Floats:
+    """1 for each text whose words tell a time."""
+    found = (TIME_EXPRESSION.search(text.lower()) is not None for text in texts)
+    return np.fromiter(found, np.float32, len(texts))
+
+
+def ask(texts: Sequence[str]) -> Floats:
+    """1 for each text that asks a question."""
+    return np.fromiter(("?" in text for text in texts), np.float32, len(texts))
+
+
+def grown(before: Columns, after: Columns) -> Columns:
+    """`after`, with what was read in the texts of `before`, where all of these are still there."""
+    row_of = dict(zip(after.ids, range(len(after)), strict=True))
+    rows = [row_of.get(id_, -1) for id_ in before.ids]
+    if not all(
+        row >= 0 and after.contents[row] == text for row, text in zip(rows, before.contents, strict=True)
+    ):
+        return after
+    kept = np.array(rows, np.intp)
+    gaps = np.delete(np.arange(len(after)), kept)
+    new = [after.contents[row] for row in gaps.tolist()]
+    known = vars(before)  # a cached property that was asked for stands there
+    if "lexical" in known and len(before):
+        vars(after)["lexical"] = index_texts(new, before.lexical, kept)
+    for name, read in (("telling_time", tell_a_time), ("questions", ask)):
+        if name in known:
+            marks = np.empty(len(after), np.float32)
+            marks[kept], marks[gaps] = known[name], read(new)
+            vars(after)[name] = marks
+    return after
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def moment(since_1970: int) -> datetime:
+    """The instant, of microseconds."""
+    return _EPOCH + timedelta(microseconds=since_1970)
+
+
+def coded(values: Sequence[str | None]) -> Codes:
+    """The values as numbers in the order of their first occurrence."""
+    known: dict[str, int] = {}
+    of = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    return Codes(np.array(of, np.int32), list(known))
+
+
+def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
+    """The records as columns."""
+    given = sorted(embedded, key=_place)
+    records = [one.record for one in given]
+    vectors = np.array([one.vector for one in given], np.float32) if given else np.zeros((0, 1), np.float32)
+    return Columns(
+        ids=[record.id for record in records],
+        contents=[record.content for record in records],
+        sources=[record.source_ids for record in records],
+        types=np.array([TYPES.index(record.memory_type) for record in records], np.int8),
+        periods=coded([record.period for record in records]),
+        conversations=coded([record.conversation_id for record in records]),
+        users=coded([record.user_id for record in records]),
+        speakers=coded([record.about for record in records]),
+        positions=np.array([record.position for record in records], np.int32),
+        event_times=np.array([microseconds(record.event_time) for record in records], np.int64),
+        importances=np.array([record.importance for record in records], np.float32),
+        vectors=vectors,
+    )
+
+
+def _place(one: EmbeddedRecord) -> tuple[bool, str, int, str]:
+    record = one.record
+    return record.conversation_id is None, record.conversation_id or "", record.position, record.id

@@ -1,0 +1,132 @@
+"""The inverted index of texts, made at once or on top of an earlier one."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import Stemmer
+
+from varve.domain.search.lexical import Ints, Lexical, parts, runs, words
+from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
+
+MOST_STEMMED = 65_536
+"""Words that a process remembers with their stems, some 20 MB: candidates are read anew for each question."""
+_ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
+
+
+def index_texts(
+    texts: Sequence[str], before: Lexical | None = None, kept: npt.NDArray[np.intp] | None = None
+) -> Lexical:
+    """The index of the texts, by their places in the sequence; also of those indexed `before`.
+
+    `kept` says where the latter stand among all (None: first); the new ones fill the gaps in their order.
+    """
+    if before is None:
+        return _indexed(texts, {}, {})
+    added = _indexed(texts, dict(before.codes), dict(before.forms))
+    places = np.arange(before.size + added.size)
+    kept = places[: before.size] if kept is None else kept
+    gaps = np.delete(places, kept)
+    old = np.diff(before.starts, append=np.full(len(added.codes) - len(before.codes), before.starts[-1]))
+    new = np.diff(added.starts)
+    starts = np.concatenate(([0], np.cumsum(old + new)))
+    rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    known = runs(starts[:-1], old)
+    others = runs(starts[:-1] + old, new)
+    rows[known], counts[known] = kept[before.rows], before.counts
+    rows[others], counts[others] = gaps[added.rows], added.counts
+    lengths, addressing = np.empty(len(places), np.float32), np.empty(len(places), np.float32)
+    lengths[kept], lengths[gaps] = before.lengths, added.lengths
+    addressing[kept], addressing[gaps] = before.addressing, added.addressing
+    return Lexical(
+        codes=added.codes,
+        starts=starts,
+        rows=rows,
+        counts=counts,
+        lengths=lengths,
+        addressing=addressing,
+        forms=added.forms,
+        kept=[],
+        earlier=list(before.kept),
+    )
+
+
+def _indexed(texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]) -> Lexical:
+    """The index of these texts alone; their new stems and forms are added to those given."""
+    read, size = _Words(texts), max(1, len(texts))
+    spanish = read.count(SPANISH) > read.count(ENGLISH)
+    # Each word is stemmed once for each language, in which the most of its text's small words are.
+    stemmed = 2 * read.tokens + spanish[read.text_of]
+    different = _by_first(stemmed, 2 * len(read.seen))
+    coded = [_coded(read.seen[one // 2], one % 2 == 1, codes, forms) for one in different.tolist()]
+    amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
+    amounts[different] = list(map(len, coded))
+    starts[different] = np.cumsum(amounts[different]) - amounts[different]
+    amount = amounts[stemmed]
+    flat = np.fromiter(chain.from_iterable(coded), np.int64)[runs(starts[stemmed], amount)]
+    row_of = np.repeat(read.text_of, amount)
+    keys, counts = np.unique(flat * size + row_of, return_counts=True)
+    stems_of, rows = np.divmod(keys, size)
+    spoken = read.count(ADDRESSING)
+    return Lexical(
+        codes=codes,
+        starts=np.searchsorted(stems_of, np.arange(len(codes) + 1)),
+        rows=rows.astype(np.int32),
+        counts=counts.astype(np.float32),
+        lengths=np.bincount(row_of, minlength=len(texts)).astype(np.float32),
+        addressing=np.minimum(1, 4 * spoken / (3 + read.lengths)).astype(np.float32),
+        forms=forms,
+    )
+
+
+class _Words:
+    """The words of texts: `seen` are the different ones, `tokens` their numbers, text by text.
+
+    `text_of` is the text of each token, `lengths` how many each text has.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
+        tokens, lengths = array("i"), array("i")
+        for text in texts:
+            found = words(text)
+            tokens.extend(map(numbers.__getitem__, found))
+            lengths.append(len(found))
+        self.seen = list(numbers)
+        self.tokens, self.lengths = np.array(tokens, np.int32), np.array(lengths, np.int32)
+        self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
+
+    def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
+        """How many of each text's words are meant."""
+        counted = np.fromiter((word in meant for word in self.seen), np.float64, len(self.seen))
+        return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
+
+
+def _by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
+    """The different ones of values below the size, in the order in which they first occur."""
+    first = np.full(size, len(values))
+    first[values[::-1]] = np.arange(len(values))[::-1]  # of several the last stays, which is the first
+    found = np.flatnonzero(first < len(values))
+    return found[np.argsort(first[found])]
+
+
+def _coded(word: str, spanish: bool, codes: dict[str, int], forms: dict[str, int]) -> list[int]:
+    """The codes of a word and of its parts, but for stop words."""
+    found = []
+    for form, stem in _stemmed(word, spanish):
+        code = codes.setdefault(stem, len(codes))
+        forms.setdefault(form, code)
+        found.append(code)
+    return found
+
+
+@lru_cache(maxsize=MOST_STEMMED)
+def _stemmed(word: str, spanish: bool) -> tuple[tuple[str, str], ...]:
+    """What a word is found by, but for stop words: itself and its parts, each with its stem."""
+    stemmer = _SPANISH if spanish else _ENGLISH
+    found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
+    return tuple((form, stemmer.stemWord(form) if form.isalpha() else form) for form in found)

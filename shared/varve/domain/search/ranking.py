@@ -1,0 +1,188 @@
+"""From all records of all lanes to an order: scores, what says the same, and what is shown beside what."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import itemgetter
+
+import numpy as np
+
+from varve.domain.calendar import Grain
+from varve.domain.record import MemoryType
+from varve.domain.search.choosing import Contender, Messages, diverse, without_repeats
+from varve.domain.search.columns import TYPES, Columns
+from varve.domain.search.lexical import Floats
+from varve.domain.search.places import Spots
+from varve.domain.search.query import Filter
+from varve.domain.search.scoring import Signals
+from varve.domain.search.signals import Sought, signals
+from varve.domain.search.strategies import Strategy
+
+SUMMARY_WEIGHT_NOW = 0.8
+SUMMARY_WEIGHT_YEAR = 1.2
+ASKED_WEIGHT = 1.15
+SPARE = 15
+"""How many more than asked for are looked at before repeats go, and four times as many where too few stay."""
+SAME_SCORE = 1e-6
+"""Scores that differ by less are equal: what is left is the order in which they were summed."""
+FOLDED = 8
+"""The rows are folded into so many times as many columns as there are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The records of one grain, and what their scores are multiplied by."""
+
+    grain: Grain
+    columns: Columns
+    weight: float = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class Ranked:
+    """A row of a lane's columns with its score in [0, 1] and what the score was made of.
+
+    `messages` are those a fact or turn comes from, each with its conversation; a summary has none.
+    `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score.
+    """
+
+    columns: Columns
+    row: int
+    grain: Grain
+    type: MemoryType
+    messages: Messages = field(repr=False)
+    score: float
+    vector: float
+    keyword: float
+    recency: float
+    parts: Mapping[str, float] | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        """The record's id."""
+        return self.columns.ids[self.row]
+
+    @property
+    def content(self) -> str:
+        """What the record says."""
+        return self.columns.contents[self.row]
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Message ids of a fact or turn, record ids of a summary."""
+        return self.columns.sources[self.row]
+
+
+def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
+    """What a lane's scores are multiplied by.
+
+    Facts and turns weigh 1. Summaries weigh less than they for what is near or undated, and more the
+    further back the window lies, up to a year; the grain that the question speaks of weighs more again.
+    """
+    if grain is Grain.WORKING:
+        return 1.0
+    share = min(1.0, (age_days or 0.0) / 365)
+    weight = SUMMARY_WEIGHT_NOW + share * (SUMMARY_WEIGHT_YEAR - SUMMARY_WEIGHT_NOW)
+    return weight * (ASKED_WEIGHT if grain is asked else 1.0)
+
+
+def rank(
+    sought: Sought,
+    lanes: Sequence[Lane],
+    where: Filter,
+    present: datetime,
+    strategy: Strategy,
+    limit: int,
+    *,
+    explain: bool = False,
+) -> list[Ranked]:
+    """The `limit` best of all records that the filter lets through, best first.
+
+    The signals are each brought to [0, 1] and summed by the strategy's weights: summed scores find more
+    than reciprocal ranks when one of two lists is much better than the other. Then what says the same as
+    something better goes, and what is much like it steps back. Ties are broken by event time (newest
+    first), then id. With `explain` each has its `parts`.
+    """
+    filled = [lane for lane in lanes if len(lane.columns)]
+    if not filled:
+        return []
+    found = signals(sought, [lane.columns for lane in filled], where, present, strategy)
+    scores = found.scores(strategy.weights, [lane.weight for lane in filled])
+    size, looked_at = len(found), limit + SPARE
+    if not size:
+        return []
+    while True:
+        best = _best(min(looked_at, size), scores, filled, found.spans)
+        kept = without_repeats(best)
+        if len(kept) >= limit or len(best) == size:
+            break
+        looked_at *= 4
+    vectors = _vectors(kept)
+    chosen, falling = diverse(kept, vectors, strategy, limit)
+    shown = [kept[place] for place in chosen]
+    at = [item.at for item in shown]
+    parts = [_parts(item, found, filled, strategy) if explain else None for item in shown]
+    numbers = (vectors[chosen] @ sought.whole, found.measured("turn")[at], found.measured("recency")[at])
+    return [
+        Ranked(item.columns, item.row, item.grain, item.type, item.messages, *values)
+        for item, *values in zip(shown, falling, *(n.tolist() for n in numbers), parts, strict=True)
+    ]
+
+
+def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]) -> list[Contender]:
+    """The rows with the best scores, best first, with all that score like the last of them."""
+    first = _first(scores, count)
+    best: list[tuple[float, int, str, Contender]] = []
+    for lane, span in zip(lanes, spans, strict=True):
+        at = first if len(lanes) == 1 else first[(first >= span.start) & (first < span.stop)]
+        held, rows = lane.columns, at - span.start
+        numbers = (at, scores[at], held.event_times[rows], held.types[rows], held.conversations.of[rows])
+        for place, score, time, kind, spoken in zip(*(n.tolist() for n in numbers), strict=True):
+            row, type_ = place - span.start, TYPES[kind]
+            conversation = held.conversations.names[spoken] if spoken >= 0 else None
+            said = () if type_ is MemoryType.SUMMARY else held.sources[row]
+            messages = frozenset([(conversation, source) for source in said])
+            score = round(score, 6)
+            item = Contender(held, row, lane.grain, place, score, type_, messages)
+            best.append((-score, -time, held.ids[row], item))
+    best.sort(key=itemgetter(0, 1, 2))
+    return [item for _, _, _, item in best]
+
+
+def _first(scores: Floats, count: int) -> Spots:
+    """The rows with the best scores, in no order, with all that score like the last of them."""
+    width = FOLDED * count
+    if len(scores) < 2 * width:
+        return _greatest(scores, count)
+    # Folded into columns, whose greatest scores are no better than the best of all.
+    folded = scores[: len(scores) // width * width].reshape(-1, width)
+    some = np.flatnonzero(scores >= _least(np.maximum.reduce(folded), count))
+    return some[_greatest(scores[some], count)]
+
+
+def _greatest(scores: Floats, count: int) -> Spots:
+    """Where the `count` greatest stand, and all that are like the last of them."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= _least(scores, count))
+
+
+def _least(scores: Floats, count: int) -> np.float32:
+    """What is as good as the last of the `count` greatest."""
+    within = len(scores) - count
+    least: np.float32 = np.partition(scores, within)[within] - np.float32(SAME_SCORE)
+    return least
+
+
+def _parts(item: Contender, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
+    """What each signal adds to a row's score."""
+    total = sum(weight for weight in strategy.weights.values() if weight > 0)
+    share = next(lane.weight for lane in lanes if lane.columns is item.columns) / total
+    return {name: share * weight * found.value(name, item.at) for name, weight in strategy.weights.items()}
+
+
+def _vectors(best: Sequence[Contender]) -> Floats:
+    columns = best[0].columns
+    if all(item.columns is columns for item in best):
+        return columns.vectors[[item.row for item in best]]
+    return np.array([item.columns.vectors[item.row] for item in best])

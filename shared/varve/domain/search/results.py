@@ -1,0 +1,114 @@
+"""From what was found to what is shown: limits, and the contract's shape."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+from zoneinfo import ZoneInfo
+
+from varve.domain.calendar import Grain, Period, day_of, iso
+from varve.domain.record import MemoryType, Record
+from varve.domain.search.columns import moment
+from varve.domain.search.ranking import Ranked
+from varve.domain.text import estimated_tokens
+
+MAX_SOURCE_IDS = 50
+"""Sources that a result lists; a summary may have hundreds, which `show` prints."""
+
+
+class Said(Protocol):
+    """Anything with content."""
+
+    @property
+    def content(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=Said)
+
+
+def within(found: Iterable[Item], max_results: int, max_tokens: int | None) -> tuple[list[Item], int]:
+    """The best that fit both limits, and the tokens of their contents; at least one is looked at.
+
+    What does not fit is passed over for shorter ones that do.
+    """
+    shown: list[Item] = []
+    tokens = 0
+    for item in found:
+        cost = estimated_tokens(item.content)
+        if max_tokens is None or tokens + cost <= max_tokens:
+            shown.append(item)
+            tokens += cost
+        if len(shown) == max_results:
+            break
+    return shown, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Browsed:
+    """A record that no question was compared with; the score is how recent it is."""
+
+    record: Record
+    grain: Grain
+    score: float
+
+    @property
+    def content(self) -> str:
+        """What the record says."""
+        return self.record.content
+
+    def result(self, zone: ZoneInfo) -> dict[str, Any]:
+        """The values of its `Result`."""
+        record = self.record
+        return {
+            "id": record.id,
+            "content": record.content,
+            "grain": self.grain,
+            "period": record.period,
+            "date": _date(record.memory_type, record.period, self.grain, record.event_time, zone),
+            "event_time": iso(record.event_time),
+            "score": round(self.score, 4),
+            "why": {
+                "vector": None,
+                "keyword": None,
+                "recency": round(self.score, 4),
+                "importance": round(record.importance, 4),
+            },
+            "conversation_id": record.conversation_id,
+            "source_ids": record.source_ids[:MAX_SOURCE_IDS],
+            "user_id": record.user_id,
+            "memory_type": record.memory_type,
+        }
+
+
+def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
+    """The values of the `Result` of what was ranked, from the columns alone."""
+    held, row = item.columns, item.row
+    at, period = moment(held.event_times.item(row)), held.periods.name(row) or ""
+    parts = {name: round(share, 4) for name, share in item.parts.items()} if item.parts else None
+    return {
+        "id": item.id,
+        "content": item.content,
+        "grain": item.grain,
+        "period": period,
+        "date": _date(item.type, period, item.grain, at, zone),
+        "event_time": iso(at),
+        "score": round(item.score, 4),
+        "why": {
+            "vector": round(item.vector, 4),
+            "keyword": round(item.keyword, 4),
+            "recency": round(item.recency, 4),
+            "importance": round(held.importances.item(row), 4),
+            "parts": parts,
+        },
+        "conversation_id": held.conversations.name(row),
+        "source_ids": item.sources[:MAX_SOURCE_IDS],
+        "user_id": held.users.name(row),
+        "memory_type": item.type,
+    }
+
+
+def _date(kind: MemoryType, period: str, grain: Grain, at: datetime, zone: ZoneInfo) -> str:
+    """The local day of what happened; of a summary the first day it sums up."""
+    if kind is MemoryType.SUMMARY:
+        return Period.parse(period, grain).days[0].isoformat()
+    return day_of(at, zone)

@@ -1,0 +1,1 @@
+"""The queues' JSON: what travels between the functions, encoded, decoded and refused."""

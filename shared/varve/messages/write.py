@@ -1,0 +1,193 @@
+"""The write queue's messages: encoded, decoded and refused."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from varve.domain import profile, triple
+from varve.domain.calendar import Period
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope, reference
+from varve.domain.ledger import NO_CHANGES, LedgerChanges
+from varve.domain.profile import ProfileEntry
+from varve.domain.record import EmbeddedRecord, StoreName, calendar_of, store_name
+from varve.domain.triple import TripleOperation
+from varve.messages.encoding import (
+    ledger_as_json,
+    ledger_from_json,
+    record_as_json,
+    record_from_json,
+)
+from varve.messages.erasure import ERASURES, Erased, EraseMessage, erasure_from_json
+from varve.messages.moves import MoveStore
+from varve.messages.wire import MAX_BODY_BYTES, dump, group_of, malformed, read_body, send_body
+from varve.ports.objects import Objects
+from varve.ports.queues import Delivery, Queue
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRecords:
+    """Records for one grain's store, with the model that embedded them.
+
+    `ready` are the labels of periods above whose summaries know these records already.
+    """
+
+    scope: Scope
+    grain: StoreName
+    model: str
+    records: tuple[EmbeddedRecord, ...]
+    ledger: LedgerChanges = NO_CHANGES
+    correlation_id: str | None = None
+    ready: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExpirePeriods:
+    """Periods of one grain's store whose time is over."""
+
+    scope: Scope
+    grain: StoreName
+    labels: tuple[str, ...]
+    ledger: LedgerChanges = NO_CHANGES
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRecords:
+    """Records of one store that are to go, by their ids."""
+
+    scope: Scope
+    grain: StoreName
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTriples:
+    """Operations for one agent's graph."""
+
+    scope: Scope
+    operations: tuple[TripleOperation, ...]
+    correlation_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteProfile:
+    """Statements about one user of an agent."""
+
+    scope: Scope
+    user_id: str
+    entries: tuple[ProfileEntry, ...]
+    correlation_id: str | None = None
+
+
+_Additions = WriteRecords | WriteTriples | WriteProfile
+WriteMessage = _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
+
+
+_WRITE_TYPES = {"records", "triples", "profile", "expire", "delete", "move", "erased", *ERASURES}
+
+
+def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
+    """Make the records durable on the write queue: one group per store. Raises Retryable."""
+    fields = {
+        "grain": str(message.grain),
+        "model": message.model,
+        "records": [record_as_json(embedded) for embedded in message.records],
+        **ledger_as_json(message.ledger),
+        "correlationId": message.correlation_id,
+        **({"ready": list(message.ready)} if message.ready else {}),
+    }
+    send_write("records", message.scope, message.grain, fields, queue, objects)
+
+
+def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
+    """Have the writer delete periods, in the store's own group. Raises Retryable."""
+    fields = {
+        "grain": str(message.grain),
+        "labels": list(message.labels),
+        "force": message.force,
+        **ledger_as_json(message.ledger),
+    }
+    send_write("expire", message.scope, message.grain, fields, queue, objects)
+
+
+def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> None:
+    """Have the writer delete records, in the store's own group. Raises Retryable."""
+    fields = {"grain": str(message.grain), "ids": list(message.ids)}
+    send_write("delete", message.scope, message.grain, fields, queue, objects)
+
+
+def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
+    """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
+    operations = [triple.operation_as_json(operation) for operation in message.operations]
+    fields = {"operations": operations, "correlationId": message.correlation_id}
+    send_write("triples", message.scope, "graph", fields, queue, objects)
+
+
+def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
+    """Make the statements durable on the write queue, in the profiles' group. Raises Retryable."""
+    entries = [profile.entry_as_json(entry) for entry in message.entries]
+    fields = {"userId": message.user_id, "entries": entries, "correlationId": message.correlation_id}
+    send_write("profile", message.scope, "profile", fields, queue, objects)
+
+
+def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
+    """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
+    body = read_body(delivery, objects, _WRITE_TYPES)
+    if body["type"] == "erased":
+        return Erased()
+    try:
+        scope = Scope(body["workspaceId"], body["agentId"])
+        if body["type"] in ERASURES:
+            return erasure_from_json(body, scope)
+        if body["type"] == "triples":
+            return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
+        if body["type"] == "profile":
+            return _profile(body, scope)
+        grain = store_name(body["grain"])
+        if body["type"] == "delete":
+            return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+        if body["type"] == "move":
+            return MoveStore(scope, grain, str(body["model"]))
+        changes = ledger_from_json(body, scope)
+        if body["type"] == "expire":
+            labels = tuple(Period.parse(label, calendar_of(grain)).label for label in body["labels"])
+            return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
+        records = tuple(map(record_from_json, body["records"]))
+        ready = tuple(map(str, body.get("ready", ())))
+        return WriteRecords(scope, grain, str(body["model"]), records, changes, ready=ready)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise malformed(error) from error
+
+
+def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
+    """Statements of that very user alone: a forged one would be out of reach of an erasure."""
+    user_id = reference(body["userId"], "userId")
+    entries = tuple(map(profile.entry_from_json, body["entries"]))
+    if any(entry.user_id != user_id for entry in entries):
+        raise Rejected("entries", "are about another user than the message's")
+    return WriteProfile(scope, user_id, entries)
+
+
+def send_write(
+    type_: str, scope: Scope, store: str, fields: dict[str, Any], queue: Queue, objects: Objects
+) -> None:
+    """A message for one store's group of the write queue."""
+    body = {"type": type_, "workspaceId": scope.workspace, "agentId": scope.agent, **fields}
+    send_body(body, body, group_of(scope.workspace, scope.agent, store), scope, queue, objects)
+
+
+def records_in_bounds(
+    message: WriteRecords, max_bytes: int = MAX_BODY_BYTES - 10_000
+) -> Sequence[WriteRecords]:
+    """The message in pieces that each fit a queue message, as far as single records do."""
+    pieces: list[list[EmbeddedRecord]] = [[]]
+    size = 0
+    for embedded in message.records:
+        cost = len(dump(record_as_json(embedded)).encode()) + 1
+        if pieces[-1] and size + cost > max_bytes:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(embedded)
+        size += cost
+    return [replace(message, records=tuple(piece)) for piece in pieces if piece]

@@ -1,0 +1,1 @@
+"""The composition root's pieces: each builds some adapters from the settings."""

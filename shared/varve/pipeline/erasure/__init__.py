@@ -1,0 +1,1 @@
+"""Erasure, step by step."""

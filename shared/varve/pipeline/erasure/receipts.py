@@ -1,0 +1,44 @@
+"""The receipts of erasures: counts, times, hashes and proof, nothing of what was forgotten."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from varve.domain.calendar import iso
+from varve.domain.damage import intact
+from varve.domain.identity import Scope
+from varve.ports.objects import Objects
+
+
+def put(scope: Scope, at: datetime, body: Mapping[str, Any], *, objects: Objects) -> str:
+    """Keep the receipt of an erasure that began then; its key. Raises Retryable."""
+    key = f"{_folder(scope)}/{iso(at).replace(':', '')}-{uuid4().hex[:8]}.json"
+    objects.put(key, json.dumps(body, indent=2).encode())
+    return key
+
+
+def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
+    """The last erasure: its receipt, when it was, whether it was complete and whether that was proved.
+
+    `proved` is None where nobody asked for a proof. Raises Damaged: names the key; Retryable.
+    """
+    # Their names begin with the time, and objects are listed in order.
+    keys = [info.key for info in objects.list(_folder(scope))]
+    stored = objects.get(keys[-1]) if keys else None
+    if stored is None:
+        return None
+    with intact(keys[-1]):
+        body = json.loads(stored.data)
+        proof = body["verification"]
+        return {
+            "receipt": keys[-1],
+            "forgottenAt": str(body["forgottenAt"]),
+            "complete": bool(body["complete"]),
+            "proved": bool(proof["proved"]) if proof else None,
+        }
+
+
+def _folder(scope: Scope) -> str:
+    return f"audit/{scope.workspace}/receipts/{scope.agent}"

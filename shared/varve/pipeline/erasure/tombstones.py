@@ -1,0 +1,45 @@
+"""The tombstones of an agent, which every batch is held against before anything of it is kept."""
+
+import json
+from collections.abc import Callable
+from uuid import uuid4
+
+from varve.domain.erasure import Tombstones, tombstones_from_json
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope
+from varve.ports.objects import Objects
+
+MAX_RACES = 20
+
+
+def load(scope: Scope, *, objects: Objects) -> Tombstones:
+    """What the agent has forgotten. Raises Retryable: the store failed, or the object is not readable."""
+    return _read(scope, objects)[0]
+
+
+def extend(scope: Scope, change: Callable[[Tombstones], Tombstones], *, objects: Objects) -> Tombstones:
+    """Add to an agent's tombstones, whoever else does so meanwhile; all of them, then. Raises Retryable."""
+    for _ in range(MAX_RACES):
+        known, etag = _read(scope, objects)
+        changed = change(known if known.key else Tombstones(key=uuid4().hex))
+        if changed == known:
+            return known
+        data = json.dumps(changed.as_json(), separators=(",", ":")).encode()
+        if objects.put_if(_key(scope), data, etag):
+            return changed
+    raise Retryable(f"tombstones of {scope}: lost {MAX_RACES} races")
+
+
+def _read(scope: Scope, objects: Objects) -> tuple[Tombstones, str | None]:
+    stored = objects.get(_key(scope))
+    if stored is None:
+        return Tombstones(), None
+    try:
+        return tombstones_from_json(json.loads(stored.data)), stored.etag
+    except (KeyError, TypeError, ValueError) as error:
+        # Going on without them would let back in what was forgotten.
+        raise Retryable(f"tombstones of {scope}: the object is not readable") from error
+
+
+def _key(scope: Scope) -> str:
+    return f"audit/{scope.workspace}/tombstones/{scope.agent}.json"

@@ -1,0 +1,21 @@
+"""What an agent has learnt, for whom."""
+
+from varve.domain.experience.history import History
+from varve.domain.experience.lessons import Lesson, lessons
+from varve.domain.experience.rows import lesson_from
+from varve.domain.identity import Scope
+from varve.domain.record import MemoryType, Record
+from varve.pipeline.experience.rows import read_rows
+from varve.ports.records import MemoryReader
+
+
+def lessons_of(scope: Scope, user_id: str | None, *, reader: MemoryReader) -> list[Lesson]:
+    """An agent's lessons; those that rest on one user's experience alone where a user is named."""
+    rows = read_rows(scope, reader=reader)
+    return lessons(History(row for row in rows if user_id is None or _rests_on(row, user_id)))
+
+
+def _rests_on(row: Record, user_id: str) -> bool:
+    if row.memory_type is MemoryType.LESSON:
+        return lesson_from(row).user_ids == (user_id,)
+    return row.user_id == user_id

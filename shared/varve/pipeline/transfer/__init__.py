@@ -1,0 +1,1 @@
+"""Export, import, and the move to another embedding model."""
