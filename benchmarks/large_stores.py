@@ -31,7 +31,6 @@ from traffic import machine, markdown
 
 from varve.adapters.lance import columns as lance_columns
 from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.rows import unit_vectors
 from varve.adapters.lance.tables import compact
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.lance.vectors import drop_indices, make_indices, nearest
@@ -205,14 +204,11 @@ def by_hybrid(table: Any) -> Callable[[Asked], Sequence[str]]:
 
 
 def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
-    """The product's own query: the candidates by vector, their vectors read, and the ten nearest of them."""
+    """The product's own query for its candidates by vector, the nearest first."""
 
     def run(one: Asked) -> list[str]:
-        near = nearest(table, one.vector, Filter()).limit(CANDIDATES).with_row_id(True).select(["_distance"])
-        addresses = near.to_arrow().column("_rowid").to_pylist()
-        rows = table.take_row_ids(addresses).select(["id", "vector"]).to_arrow()
-        best = np.argsort(-(unit_vectors(rows.column("vector")) @ one.vector))[:10]
-        return list(rows.column("id").take(best).to_pylist())
+        near = nearest(table, one.vector, CANDIDATES, Filter()).select(["id", "_distance"])
+        return list(near.to_arrow().sort_by("_distance").column("id").to_pylist()[:10])
 
     return run
 

@@ -35,7 +35,7 @@ _FURTHEST = 2**32
 def candidates(table: Table, text: str, vector: Vector, where: Filter, limit: int) -> list[Candidate]:
     """The `limit` nearest by cosine, and the `limit` best by keyword."""
     worded = filtered(table.search(MatchQuery(text, "content"), query_type="fts"), where)
-    near = _lane(nearest(table, vector, where), "_distance", "ascending", limit, limit + AHEAD)
+    near = _lane(nearest(table, vector, limit + AHEAD, where), "_distance", "ascending", limit, limit + AHEAD)
     by_keyword = _lane(worded, "_score", "descending", limit, 2 * limit)
     addresses = np.union1d(near[_ADDRESS], by_keyword[_ADDRESS])
     known = _at(table, addresses, ("id", *_SPOKEN))

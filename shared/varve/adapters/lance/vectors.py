@@ -18,6 +18,11 @@ _PARTITION_ROWS, _MOST_PARTITIONS = 4_096, 64
 the square of their number, and to compare the codes of them all takes milliseconds."""
 _PROBES = 48
 """Partitions that are looked into. Where a filter applies, all may be."""
+_COMPARED = 200
+"""How many rows that are near by their one-bit codes are compared by their vectors, at least.
+
+docs/benchmarks.md, "Large stores", has how many of the nearest are found.
+"""
 
 
 def indices_due(table: Table, rows: int) -> bool:
@@ -48,13 +53,10 @@ def _names(table: Table) -> set[str]:
     return {index.name for index in table.list_indices()}
 
 
-def nearest(table: Table, vector: Vector, where: Filter) -> Any:
-    """A query for the nearest by cosine of those that the filter lets through.
-
-    With an index its one-bit codes tell which are near: of the ten nearest nearly all are among the hundred
-    that it finds (docs/benchmarks.md, "Large stores"), and a ranking compares these by their vectors anyway.
-    """
-    near = table.search(vector, vector_column_name="vector").distance_type("cosine")
+def nearest(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
+    """A query for the `limit` nearest by cosine of those that the filter lets through."""
+    near = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(limit)
+    near = near.refine_factor(max(2, -(-_COMPARED // limit)))
     if where == Filter():
         return near.nprobes(_PROBES)
     # What passes may lie in few partitions. Without a filter LanceDB would look into all of them here, too.
