@@ -5,8 +5,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from varve.domain.names import normalized
 from varve.domain.relevance import content_words
-from varve.domain.triple import Op, Triple, TripleOperation, normalized
+from varve.domain.triple import Op, Triple, TripleOperation
 
 ALIASES = frozenset({"name", "full_name", "goes_by", "nickname", "alias", "also_known_as"})
 """Predicates whose object is another name of their subject."""

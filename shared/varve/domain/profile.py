@@ -18,7 +18,8 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
-from varve.domain.triple import Op, TripleOperation, normalized
+from varve.domain.names import normalized
+from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
 """Whose profile it is where neither conversation nor message names a user."""

@@ -19,8 +19,7 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
-from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names
-from varve.domain.names import normalized as normalized
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, normalized
 
 SINGLE_VALUED = frozenset(
     {

@@ -53,14 +53,14 @@ class ParquetGraph:
         return self.open(scope).counts()
 
     def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
-        from varve.adapters.graph import sandbox as graph_sandbox
+        from varve.adapters.graph import sandbox
         from varve.adapters.graph.table import require_footer
 
         stored = self._objects.get(_key(scope))
         if stored is None:
-            return graph_sandbox.query(_table(scope, None).encoded(), sql, limits)
+            return sandbox.query(_table(scope, None).encoded(), sql, limits)
         require_footer(_key(scope), stored.data)
-        return graph_sandbox.query(stored.data, sql, limits)
+        return sandbox.query(stored.data, sql, limits)
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
         """Fold the operations in; the number of those that were new.

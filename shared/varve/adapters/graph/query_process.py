@@ -1,6 +1,6 @@
 """One untrusted SQL query over an agent's triples, in a process that may do nothing else.
 
-Started by `graph_sandbox.py` as a script of its own (`python -I`): it imports DuckDB and the standard
+Started by `sandbox.py` as a script of its own (`python -I`): it imports DuckDB and the standard
 library alone. A request comes on stdin as JSON, the triples as Parquet through an inherited descriptor,
 the answer goes to stdout as JSON.
 """

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 VERSIONS, DATA, DELETIONS, INDICES = "_versions", "data", "_deletions", "_indices"
-HINT = f"{VERSIONS}/latest_version_hint.json"
 _LAST = 2**64 - 1
 _MAGIC = b"LANC"
 _FOOTER = struct.Struct("<qHH4s")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from varve.domain.names import ALSO_KNOWN_AS
+from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.reader import Reader, Statement
 from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence
-from varve.domain.triple import Op, normalized
+from varve.domain.triple import Op
 
 _CORRECTABLE = (
     "any_code", "code", "number", "email", "phone", "place", "company", "name", "full_name", "job",

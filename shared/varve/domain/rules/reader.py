@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from varve.domain.names import normalized
 from varve.domain.rules.dates import Lean, When
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, Language, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
 from varve.domain.rules.values import listed
-from varve.domain.triple import SINGLE_VALUED, Op, normalized
+from varve.domain.triple import SINGLE_VALUED, Op
 
 ASKED_IMPORTANCE = 0.9
 LISTS = {"{things}", "{languages}", "{languages_english}"}
