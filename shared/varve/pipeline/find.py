@@ -124,7 +124,7 @@ def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
         grains = [grain for grain in wanted.weights if stock.embedder(grain).model == embedder.model]
         found += _ranked(wanted, grains, stock, embedder)
     if len(embedders) > 1:
-        found.sort(key=lambda item: (-item.score, item.columns.ids[item.row]))
+        found.sort(key=lambda item: (-item.score, item.id))
     return found[: wanted.limit]
 
 

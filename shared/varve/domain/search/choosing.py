@@ -10,39 +10,23 @@ from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
-from varve.domain.search.lexical import Floats, words
+from varve.domain.search.lexical import Floats
+from varve.domain.search.row import Row
 from varve.domain.search.strategies import Strategy
 
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
 
-Messages = frozenset[tuple[str | None, str]]
-"""Messages, each with its conversation."""
-
 
 class Contender(NamedTuple):
-    """A row of a lane's columns with its score, and its place among all rows of all lanes.
-
-    `messages` are those a fact or turn comes from; a summary has none.
-    """
+    """A row of a lane's columns, by number, with its score and its place among all rows of all lanes."""
 
     columns: Columns
-    row: int
+    number: int
+    row: Row
     grain: Grain
     at: int
     score: float
-    type: MemoryType
-    messages: Messages
-
-    @property
-    def id(self) -> str:
-        """The record's id."""
-        return self.columns.ids[self.row]
-
-    @property
-    def sources(self) -> Sequence[str]:
-        """Message ids of a fact or turn, record ids of a summary."""
-        return self.columns.sources[self.row]
 
 
 def diverse(
@@ -63,15 +47,14 @@ def diverse(
 
 def _superseded(best: Sequence[Contender], vectors: Floats) -> npt.NDArray[np.bool_]:
     """Which facts there is a newer one for about the same subject and nearly the same thing."""
-    columns = [item.columns for item in best]
-    about = [c.speakers.name(item.row) for c, item in zip(columns, best, strict=True)]
-    times = [int(c.event_times[item.row]) for c, item in zip(columns, best, strict=True)]
-    facts = [i for i, item in enumerate(best) if item.type is MemoryType.FACT and about[i]]
+    rows = [item.row for item in best]
+    facts = [i for i, row in enumerate(rows) if row.type is MemoryType.FACT and row.about]
     alike = vectors[facts] @ vectors[facts].T >= REPLACED_LIKENESS
     old = np.zeros(len(best), np.bool_)
     for a, i in enumerate(facts):
         old[i] = any(
-            alike[a, b] and about[j] == about[i] and times[j] > times[i] for b, j in enumerate(facts)
+            alike[a, b] and rows[j].about == rows[i].about and rows[j].time > rows[i].time
+            for b, j in enumerate(facts)
         )
     return old
 
@@ -81,8 +64,9 @@ def _known(best: Sequence[Contender]) -> npt.NDArray[np.bool_]:
     shown: set[tuple[str | None, str]] = set()
     known = []
     for item in best:
-        known.append(bool(item.messages) and item.messages <= shown)
-        shown |= item.messages
+        messages = item.row.messages
+        known.append(bool(messages) and messages <= shown)
+        shown |= messages
     return np.array(known, np.bool_)
 
 
@@ -100,25 +84,25 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
     alone: set[str] = set()
     kept = []
     for item in best:
-        if item.type is MemoryType.TURN:
-            if not facts.isdisjoint(item.messages):
+        row = item.row
+        if row.type is MemoryType.TURN:
+            if not facts.isdisjoint(row.messages):
                 continue
-            turns |= item.messages
-        elif item.type is MemoryType.FACT:
-            wording = (item.columns.speakers.name(item.row), tuple(words(item.columns.contents[item.row])))
-            if item.messages <= turns or wording in worded:
+            turns |= row.messages
+        elif row.type is MemoryType.FACT:
+            if row.messages <= turns or row.wording in worded:
                 continue
-            facts |= item.messages
-            worded.add(wording)
+            facts |= row.messages
+            worded.add(row.wording)
         else:
-            if item.id in alone or not said.isdisjoint(_alone(item)):
+            if row.id in alone or not said.isdisjoint(_alone(row)):
                 continue
-            alone |= _alone(item)
-        said.add(item.id)
+            alone |= _alone(row)
+        said.add(row.id)
         kept.append(item)
     return kept
 
 
-def _alone(item: Contender) -> frozenset[str]:
+def _alone(row: Row) -> frozenset[str]:
     """The one source of a summary that has no other."""
-    return frozenset(item.sources if len(item.sources) == 1 else ())
+    return frozenset(row.sources if len(row.sources) == 1 else ())

@@ -15,6 +15,7 @@ from varve.domain.search.lexical import Floats, Ints, Lexical, words
 from varve.domain.search.occurrences import Met
 from varve.domain.search.places import Places, places_of
 from varve.domain.search.query import Filter
+from varve.domain.search.row import Row
 from varve.domain.search.stopwords import STOP_WORDS
 
 Bools = npt.NDArray[np.bool_]
@@ -27,6 +28,7 @@ MAX_ROWS = 100_000
 docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
 """
 
+MOST_ROWS_KEPT = 4_096
 EVERYTHING = Filter()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,7 +70,7 @@ class Columns:
 
     Rows stand conversation by conversation, each in order of position and id; those without one are last.
     The columns are all that a result shows. `known` keeps what was worked out for a reach, `faded` for a
-    half-life, `worths` for weights.
+    half-life, `worths` for weights, `rows` for single rows.
     """
 
     ids: Sequence[str]
@@ -86,9 +88,33 @@ class Columns:
     known: dict[int, Met] = field(default_factory=dict, repr=False)
     faded: dict[float, Floats] = field(default_factory=dict, repr=False)
     worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
+    rows: dict[int, Row] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def row(self, number: int) -> Row:
+        """One row; kept, for what answers one question often answers the next."""
+        known = self.rows.get(number)
+        if known is None:
+            if len(self.rows) >= MOST_ROWS_KEPT:
+                self.rows.clear()
+            known = self.rows[number] = self._row(number)
+        return known
+
+    def _row(self, number: int) -> Row:
+        return Row(
+            self.ids[number],
+            self.contents[number],
+            TYPES[self.types.item(number)],
+            self.sources[number],
+            self.conversations.name(number),
+            self.speakers.name(number),
+            self.users.name(number),
+            self.periods.name(number) or "",
+            self.event_times.item(number),
+            self.importances.item(number),
+        )
 
     def count(self, where: Filter) -> int:
         """How many rows the filter lets through."""

@@ -37,12 +37,12 @@ def mmr(
     matrix = np.asarray(vectors, dtype=np.float32)
     worth = balance * np.asarray(relevance, dtype=np.float64)
     beside = worth - (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(np.float64)
+    np.fill_diagonal(beside, -np.inf)  # what was chosen is not chosen again
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
-        best = int(worth.argmax())
-        chosen.append(best)
+        best = worth.argmax()
+        chosen.append(int(best))
         np.minimum(worth, beside[best], out=worth)  # the largest cosine leaves the least
-        worth[best] = -np.inf
     return chosen
 
 

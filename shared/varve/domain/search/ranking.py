@@ -8,12 +8,12 @@ from operator import itemgetter
 import numpy as np
 
 from varve.domain.calendar import Grain
-from varve.domain.record import MemoryType
-from varve.domain.search.choosing import Contender, Messages, diverse, without_repeats
-from varve.domain.search.columns import TYPES, Columns
+from varve.domain.search.choosing import Contender, diverse, without_repeats
+from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
 from varve.domain.search.places import Spots
 from varve.domain.search.query import Filter
+from varve.domain.search.row import Row
 from varve.domain.search.scoring import Signals
 from varve.domain.search.signals import Sought, signals
 from varve.domain.search.strategies import Strategy
@@ -40,17 +40,13 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Ranked:
-    """A row of a lane's columns with its score in [0, 1] and what the score was made of.
+    """A row of a lane with its score in [0, 1] and what the score was made of.
 
-    `messages` are those a fact or turn comes from, each with its conversation; a summary has none.
     `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score.
     """
 
-    columns: Columns
-    row: int
+    row: Row
     grain: Grain
-    type: MemoryType
-    messages: Messages = field(repr=False)
     score: float
     vector: float
     keyword: float
@@ -60,17 +56,17 @@ class Ranked:
     @property
     def id(self) -> str:
         """The record's id."""
-        return self.columns.ids[self.row]
+        return self.row.id
 
     @property
     def content(self) -> str:
         """What the record says."""
-        return self.columns.contents[self.row]
+        return self.row.content
 
     @property
-    def sources(self) -> Sequence[str]:
-        """Message ids of a fact or turn, record ids of a summary."""
-        return self.columns.sources[self.row]
+    def tokens(self) -> int:
+        """What it costs an agent to read it, estimated."""
+        return self.row.tokens
 
 
 def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
@@ -124,7 +120,7 @@ def rank(
     parts = [_parts(item, found, filled, strategy) if explain else None for item in shown]
     numbers = (vectors[chosen] @ sought.whole, found.measured("turn")[at], found.measured("recency")[at])
     return [
-        Ranked(item.columns, item.row, item.grain, item.type, item.messages, *values)
+        Ranked(item.row, item.grain, *values)
         for item, *values in zip(shown, falling, *(n.tolist() for n in numbers), parts, strict=True)
     ]
 
@@ -135,16 +131,12 @@ def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[sli
     best: list[tuple[float, int, str, Contender]] = []
     for lane, span in zip(lanes, spans, strict=True):
         at = first if len(lanes) == 1 else first[(first >= span.start) & (first < span.stop)]
-        held, rows = lane.columns, at - span.start
-        numbers = (at, scores[at], held.event_times[rows], held.types[rows], held.conversations.of[rows])
-        for place, score, time, kind, spoken in zip(*(n.tolist() for n in numbers), strict=True):
-            row, type_ = place - span.start, TYPES[kind]
-            conversation = held.conversations.names[spoken] if spoken >= 0 else None
-            said = () if type_ is MemoryType.SUMMARY else held.sources[row]
-            messages = frozenset([(conversation, source) for source in said])
-            score = round(score, 6)
-            item = Contender(held, row, lane.grain, place, score, type_, messages)
-            best.append((-score, -time, held.ids[row], item))
+        rounded = np.round(scores[at].astype(np.float64), 6)
+        for place, score in zip(at.tolist(), rounded.tolist(), strict=True):
+            number = place - span.start
+            row = lane.columns.row(number)
+            item = Contender(lane.columns, number, row, lane.grain, place, score)
+            best.append((-score, -row.time, row.id, item))
     best.sort(key=itemgetter(0, 1, 2))
     return [item for _, _, _, item in best]
 
@@ -184,5 +176,5 @@ def _parts(item: Contender, found: Signals, lanes: Sequence[Lane], strategy: Str
 def _vectors(best: Sequence[Contender]) -> Floats:
     columns = best[0].columns
     if all(item.columns is columns for item in best):
-        return columns.vectors[[item.row for item in best]]
-    return np.array([item.columns.vectors[item.row] for item in best])
+        return columns.vectors[[item.number for item in best]]
+    return np.array([item.columns.vectors[item.number] for item in best])

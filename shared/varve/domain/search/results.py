@@ -10,20 +10,21 @@ from varve.domain.calendar import Grain, Period, day_of, iso
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import moment
 from varve.domain.search.ranking import Ranked
+from varve.domain.search.row import Row
 from varve.domain.text import estimated_tokens
 
 MAX_SOURCE_IDS = 50
 """Sources that a result lists; a summary may have hundreds, which `show` prints."""
 
 
-class Said(Protocol):
-    """Anything with content."""
+class Counted(Protocol):
+    """Anything whose reading costs an agent so many tokens."""
 
     @property
-    def content(self) -> str: ...
+    def tokens(self) -> int: ...
 
 
-Item = TypeVar("Item", bound=Said)
+Item = TypeVar("Item", bound=Counted)
 
 
 def within(found: Iterable[Item], max_results: int, max_tokens: int | None) -> tuple[list[Item], int]:
@@ -34,10 +35,9 @@ def within(found: Iterable[Item], max_results: int, max_tokens: int | None) -> t
     shown: list[Item] = []
     tokens = 0
     for item in found:
-        cost = estimated_tokens(item.content)
-        if max_tokens is None or tokens + cost <= max_tokens:
+        if max_tokens is None or tokens + item.tokens <= max_tokens:
             shown.append(item)
-            tokens += cost
+            tokens += item.tokens
         if len(shown) == max_results:
             break
     return shown, tokens
@@ -52,9 +52,9 @@ class Browsed:
     score: float
 
     @property
-    def content(self) -> str:
-        """What the record says."""
-        return self.record.content
+    def tokens(self) -> int:
+        """What it costs an agent to read it, estimated."""
+        return estimated_tokens(self.record.content)
 
     def result(self, zone: ZoneInfo) -> dict[str, Any]:
         """The values of its `Result`."""
@@ -81,29 +81,38 @@ class Browsed:
 
 
 def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
-    """The values of the `Result` of what was ranked, from the columns alone."""
-    held, row = item.columns, item.row
-    at, period = moment(held.event_times.item(row)), held.periods.name(row) or ""
+    """The values of the `Result` of what was ranked."""
+    row = item.row
+    if zone not in row.shown:
+        row.shown[zone] = _same_for_all(row, item.grain, zone)
     parts = {name: round(share, 4) for name, share in item.parts.items()} if item.parts else None
     return {
-        "id": item.id,
-        "content": item.content,
-        "grain": item.grain,
-        "period": period,
-        "date": _date(item.type, period, item.grain, at, zone),
-        "event_time": iso(at),
+        **row.shown[zone],
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),
             "keyword": round(item.keyword, 4),
             "recency": round(item.recency, 4),
-            "importance": round(held.importances.item(row), 4),
+            "importance": round(row.importance, 4),
             "parts": parts,
         },
-        "conversation_id": held.conversations.name(row),
-        "source_ids": item.sources[:MAX_SOURCE_IDS],
-        "user_id": held.users.name(row),
-        "memory_type": item.type,
+    }
+
+
+def _same_for_all(row: Row, grain: Grain, zone: ZoneInfo) -> dict[str, Any]:
+    """What a row shows whatever was asked."""
+    at = moment(row.time)
+    return {
+        "id": row.id,
+        "content": row.content,
+        "grain": grain,
+        "period": row.period,
+        "date": _date(row.type, row.period, grain, at, zone),
+        "event_time": iso(at),
+        "conversation_id": row.conversation,
+        "source_ids": row.sources[:MAX_SOURCE_IDS],
+        "user_id": row.user,
+        "memory_type": row.type,
     }
 
 

@@ -78,8 +78,9 @@ def held_until(
 
 
 def _says(item: Ranked, over: Iterable[Statement]) -> bool:
-    said = item.type in (MemoryType.FACT, MemoryType.TURN)
-    return said and held_until(item.messages, item.content, over) is not None
+    row = item.row
+    said = row.type in (MemoryType.FACT, MemoryType.TURN)
+    return said and held_until(row.messages, row.content, over) is not None
 
 
 def _weighed(item: Ranked) -> Ranked:
