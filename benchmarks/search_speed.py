@@ -196,8 +196,6 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
         columns = lanes[0].columns
         columns.known.clear()
         columns.lexical.terms.clear()
-        for likenesses in columns.lexical.kept:
-            likenesses.known.clear()
         columns.met(BALANCED.reach)
 
     anew: dict[str, Way] = {"new words": ranking, **least}

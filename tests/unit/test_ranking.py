@@ -18,7 +18,7 @@ from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.choosing import Contender, without_repeats
-from varve.domain.search.columns import TYPES, Columns, columns_of, microseconds
+from varve.domain.search.columns import Columns, columns_of, microseconds
 from varve.domain.search.nearness import fresh, recency
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
@@ -301,11 +301,9 @@ def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
     assert recency(times, MORNING, 30.0)[3] == pytest.approx(0.5)
 
 
-def contender(columns: Columns, row: int = 0) -> Contender:
-    said, spoken = columns.sources[row], columns.conversations.name(row)
-    kind = TYPES[columns.types[row]]
-    messages = frozenset((spoken, source) for source in said if kind is not SUMMARY)
-    return Contender(columns, row, Grain.WORKING, row, 0.5, kind, messages)
+def contender(columns: Columns, number: int = 0) -> Contender:
+    row = columns.row(number)
+    return Contender(-0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING)
 
 
 def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1") -> Contender:

@@ -19,14 +19,19 @@ REPLACED_LIKENESS = 0.8
 
 
 class Contender(NamedTuple):
-    """A row of a lane's columns, by number, with its score and its place among all rows of all lanes."""
+    """A row of a lane's columns, by number, and its place `at` among all rows of all lanes.
 
-    columns: Columns
+    Sorts as it ranks: by score, then newest first, then id. A key for each would take as long again.
+    """
+
+    minus_score: float
+    minus_time: int
+    id: str
+    at: int
     number: int
     row: Row
+    columns: Columns
     grain: Grain
-    at: int
-    score: float
 
 
 def diverse(
@@ -37,7 +42,7 @@ def diverse(
     First what a newer fact replaces and what adds no message to those before it is lowered. No score
     rises on the way down.
     """
-    lowered = np.array([item.score for item in best])
+    lowered = np.array([-item.minus_score for item in best])
     if strategy.superseded:
         lowered -= strategy.superseded * _superseded(best, vectors)
     lowered = np.maximum(0, lowered - strategy.repeated * _known(best))

@@ -28,6 +28,7 @@ LIKENESS_DIMENSIONS = 64
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.int64]
+Spots = npt.NDArray[np.intp]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
 
@@ -144,7 +145,6 @@ class Likenesses:
     `vectors` has a column for each stem: multiplied from the left, that is three times as fast as rows.
     `sums` are the forms' vectors added up by stem, `written` how many forms each has, and `read` how many
     of the index's forms were looked at; from these a longer index goes on.
-    `known` keeps what was asked, for questions share many of their words.
     """
 
     vectors: Floats
@@ -153,20 +153,16 @@ class Likenesses:
     sums: Floats = field(repr=False)
     written: Floats = field(repr=False)
     read: int
-    known: dict[tuple[str, float], tuple[Ints, Floats]] = field(default_factory=dict, repr=False)
 
-    def of(self, forms: Sequence[str], least: float) -> list[tuple[Ints, Floats]]:
-        """For each word the stems whose cosine about the same centre is greater than the least, and these."""
-        new = [form for form in forms if (form, least) not in self.known]
-        if new:
-            if len(self.known) > MOST_KNOWN:
-                self.known.clear()
-                new = list(forms)
-            vectors = self.embed(new)[:, :LIKENESS_DIMENSIONS]
-            for form, cosines in zip(new, _unit(vectors - self.centre) @ self.vectors, strict=True):
-                near = np.flatnonzero(cosines > least).astype(np.int32)
-                self.known[form, least] = (near, cosines[near])
-        return [self.known[form, least] for form in forms]
+    def of(self, forms: Sequence[str], least: float) -> tuple[Spots, Spots, Floats]:
+        """Which stems are alike to which of the words: the words' numbers, the stems' codes and the cosines.
+
+        Those greater than the least, about the same centre, word by word.
+        """
+        vectors = self.embed(forms)[:, :LIKENESS_DIMENSIONS]
+        cosines = _unit(vectors - self.centre) @ self.vectors
+        near = (cosines > least).ravel().nonzero()[0]
+        return *np.divmod(near, cosines.shape[1]), cosines.ravel()[near]
 
 
 def question_forms(text: str) -> tuple[str, ...]:

@@ -6,9 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.search.lexical import Floats, Ints
-
-Spots = npt.NDArray[np.intp]
+from varve.domain.search.lexical import Floats, Ints, Spots
 
 BURST = 6
 """At most so many messages in a row by one speaker share a place: people write a thought in pieces."""

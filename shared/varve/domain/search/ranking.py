@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from operator import itemgetter
 
 import numpy as np
 
 from varve.domain.calendar import Grain
 from varve.domain.search.choosing import Contender, diverse, without_repeats
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Floats
-from varve.domain.search.places import Spots
+from varve.domain.search.lexical import Floats, Spots
 from varve.domain.search.query import Filter
 from varve.domain.search.row import Row
 from varve.domain.search.scoring import Signals
@@ -128,17 +126,16 @@ def rank(
 def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]) -> list[Contender]:
     """The rows with the best scores, best first, with all that score like the last of them."""
     first = _first(scores, count)
-    best: list[tuple[float, int, str, Contender]] = []
+    best = []
     for lane, span in zip(lanes, spans, strict=True):
-        at = first if len(lanes) == 1 else first[(first >= span.start) & (first < span.stop)]
+        columns, start = lane.columns, span.start
+        at = first if len(lanes) == 1 else first[(first >= start) & (first < span.stop)]
         rounded = np.round(scores[at].astype(np.float64), 6)
         for place, score in zip(at.tolist(), rounded.tolist(), strict=True):
-            number = place - span.start
-            row = lane.columns.row(number)
-            item = Contender(lane.columns, number, row, lane.grain, place, score)
-            best.append((-score, -row.time, row.id, item))
-    best.sort(key=itemgetter(0, 1, 2))
-    return [item for _, _, _, item in best]
+            row = columns.row(place - start)
+            best.append(Contender(-score, -row.time, row.id, place, place - start, row, columns, lane.grain))
+    best.sort()
+    return best
 
 
 def _first(scores: Floats, count: int) -> Spots:
@@ -148,7 +145,7 @@ def _first(scores: Floats, count: int) -> Spots:
         return _greatest(scores, count)
     # Folded into columns, whose greatest scores are no better than the best of all.
     folded = scores[: len(scores) // width * width].reshape(-1, width)
-    some = np.flatnonzero(scores >= _least(np.maximum.reduce(folded), count))
+    some = (scores >= _least(np.maximum.reduce(folded), count)).nonzero()[0]
     return some[_greatest(scores[some], count)]
 
 
@@ -156,7 +153,7 @@ def _greatest(scores: Floats, count: int) -> Spots:
     """Where the `count` greatest stand, and all that are like the last of them."""
     if len(scores) <= count:
         return np.arange(len(scores))
-    return np.flatnonzero(scores >= _least(scores, count))
+    return (scores >= _least(scores, count)).nonzero()[0]
 
 
 def _least(scores: Floats, count: int) -> np.float32:

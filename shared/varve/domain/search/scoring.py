@@ -94,7 +94,7 @@ class Signals:
             scores += lane.worth(weights)
             scores += np.float32(summand)
             scores *= np.float32(lane_weight / total)
-        summed.clip(0, 1, out=summed)
+        np.minimum(np.maximum(summed, 0, out=summed), 1, out=summed)
         if self.hidden is not None:
             summed[self.hidden] = -1
         return summed

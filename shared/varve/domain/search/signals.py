@@ -30,7 +30,7 @@ from varve.domain.record import Vector
 from varve.domain.search.columns import EVERYTHING, Bools, Columns
 from varve.domain.search.lexical import Floats, Term, WordVectors, idf
 from varve.domain.search.nearness import fresh, near
-from varve.domain.search.occurrences import Kinship
+from varve.domain.search.occurrences import Kinship, summed
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.scoring import Signals
@@ -55,7 +55,7 @@ class Sought:
 
 def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
     """The question's words that are names of speakers."""
-    return {form for form in question.forms if any(form in lane.voices for lane in lanes)}
+    return {form for lane in lanes for form in lane.voices.keys() & question.forms}
 
 
 def signals(
@@ -130,16 +130,14 @@ def _words(
     strategy: Strategy,
 ) -> None:
     """What the words of one lane's rows tell."""
-    places, met = lane.places, lane.met(strategy.reach)
-    for term, one in zip(terms, met.words(terms), strict=True):
-        one.add(into["turn"], telling.idf[term.form])
+    places, met, idf_of = lane.places, lane.met(strategy.reach), telling.idf
+    summed(met.words(terms), [idf_of[term.form] for term in terms], into["turn"])
     focus = [term for term in terms if term.form not in names] or terms
     into["kin"][:] = places.to_rows(_kin(sought, lane, focus, names, telling, strategy))
     into["reply"][:] = places.to_rows(places.shifted(places.best(into["turn"]) * lane.asking, -1))
     if "kind" in into:
         kinds = met.kinds(sought.question.kinds)
-        for one in kinds:
-            one.add(into["kind"], 1 / len(kinds))
+        summed(kinds, [1 / len(kinds)] * len(kinds), into["kind"])
 
 
 def _towards(into: Floats, focus: Vector, lane: Columns) -> None:
@@ -160,12 +158,13 @@ def _kin(
     strategy: Strategy,
 ) -> Floats:
     """By place: the question's words met around it, the most alike of the words there for each."""
-    kin = np.zeros(len(lane.places), np.float32)
-    total = sum(telling.idf[term.form] for term in terms) or 1.0
+    kin = np.empty(len(lane.places), np.float32)
+    weights = [telling.idf[term.form] for term in terms]
+    total = sum(weights) or 1.0
     named = tuple(sorted({code for name in names for code in lane.lexical.term(name).codes}))
     wanted = Kinship(strategy.kinship, named)
-    for term, found in zip(terms, lane.met(strategy.reach).kin(terms, wanted, sought.words), strict=True):
-        found.add(kin, telling.idf[term.form] / total)
+    found = lane.met(strategy.reach).kin(terms, wanted, sought.words)
+    summed(found, [weight / total for weight in weights], kin)
     return kin
 
 
