@@ -145,7 +145,7 @@ def posted(held: Columns) -> dict[str, dict[str, float]]:
     """How often which text has each stem; a stem whose last text is gone has none."""
     index, found = held.lexical, {}
     for stem, code in index.codes.items():
-        rows, counts = index.postings([code])
+        rows, counts = index.rows[index.span(code)], index.counts[index.span(code)]
         found[stem] = {held.ids[row]: float(count) for row, count in zip(rows, counts, strict=True)}
     return found
 

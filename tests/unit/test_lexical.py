@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import K1, B, fold, idf, parts, question_forms, saturated, stems, words
+from varve.domain.search.lexical import K1, B, fold, idf, parts, question_forms, stems, words
 
 TEXTS = st.lists(
     st.text("abc déñ-_./:E4711 '", max_size=30)
@@ -85,8 +85,8 @@ def test_stop_words_are_left_out_of_a_question_unless_it_has_no_others() -> None
 def test_bm25_is_the_published_formula() -> None:
     texts = ["apple apple pear", "apple", "pear plum cherry"]
     index = index_texts(texts)
-    rows, counts = index.postings(index.term("apple").codes)
-    scores = idf(2, 3) * saturated(counts, index.lengths[rows], index.mean_length)
+    rows, weights = index.postings(index.term("apple").codes)
+    scores = idf(2, 3) * weights
     mean = (3 + 1 + 3) / 3
     weight = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     expected = [
@@ -102,8 +102,9 @@ def test_every_word_of_a_text_leads_back_to_it(texts: list[str]) -> None:
     index = index_texts(texts)
     assert index.size == len(texts)
     for form, code in index.forms.items():
-        rows, counts = index.postings([code])
-        assert len(rows) == len(set(rows.tolist())) == len(counts)
+        rows, weights = index.postings([code])
+        counts = index.counts[index.span(code)]
+        assert len(rows) == len(set(rows.tolist())) == len(counts) == len(weights)
         assert (np.diff(rows) > 0).all()
         assert (counts >= 1).all()
         assert code in index.term(form).codes or not form.isascii()

@@ -17,6 +17,7 @@ from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.search import occurrences
 from varve.domain.search.choosing import Contender, without_repeats
 from varve.domain.search.columns import Columns, columns_of, microseconds
 from varve.domain.search.nearness import fresh, recency
@@ -157,7 +158,11 @@ def asked_of(lane: Columns, row: int) -> Sought:
 
 @pytest.mark.parametrize("user", [None, "u-1"])
 @pytest.mark.parametrize("conversations", [1, 7])
-def test_no_signal_is_an_estimate(user: str | None, conversations: int) -> None:
+@pytest.mark.parametrize("whole", [0, occurrences.WHOLE], ids=["as in a long store", "as in a short one"])
+def test_no_signal_is_an_estimate(
+    whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(occurrences, "WHOLE", whole)
     lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
     where = Filter(user_id=user)
     for row in (3, 7, 3):  # the third time its words are known

@@ -121,14 +121,24 @@ class Lexical:
             known = self.terms[form] = Term(form, codes, held)
         return known
 
+    @cached_property
+    def weights(self) -> Floats:
+        """BM25's weight of each posting, without the idf."""
+        return saturated(self.counts, self.lengths[self.rows], self.mean_length)
+
+    def span(self, code: int) -> slice:
+        """Where a stem's postings stand."""
+        return slice(self.starts[code], self.starts[code + 1])
+
     def postings(self, codes: Sequence[int]) -> tuple[Ints, Floats]:
-        """The rows that hold any of the stems, and how often; a row may come once for each stem."""
-        spans = [slice(self.starts[code], self.starts[code + 1]) for code in codes]
-        if len(spans) == 1:
-            return self.rows[spans[0]], self.counts[spans[0]]
+        """The rows that hold any of the stems, and the weights; a row may come once for each stem."""
+        if len(codes) == 1:
+            span = self.span(codes[0])
+            return self.rows[span], self.weights[span]
+        spans = [self.span(code) for code in codes]
         if not spans:
-            return self.rows[:0], self.counts[:0]
-        return np.concatenate([self.rows[s] for s in spans]), np.concatenate([self.counts[s] for s in spans])
+            return self.rows[:0], self.weights[:0]
+        return np.concatenate([self.rows[s] for s in spans]), np.concatenate([self.weights[s] for s in spans])
 
     def likenesses(self, embed: WordVectors) -> "Likenesses":
         """How alike the stems are. Made once for each index and kept with it."""

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from varve.domain.search.lexical import Floats, Lexical, Spots, Term, WordVectors, runs, saturated
+from varve.domain.search.lexical import Floats, Lexical, Spots, Term, WordVectors, runs
 from varve.domain.search.places import Places
 
 Key = TypeVar("Key")
@@ -117,20 +117,21 @@ class Met:
         self._bytes += wanted
 
     def _weights(self, term: Term) -> Sparse:
-        index = self.index
-        rows, counts = index.postings(term.codes)
-        weights = saturated(counts, index.lengths[rows], index.mean_length)
-        if len(term.codes) < 2 and index.size > WHOLE and len(rows) * SPARSE <= index.size:
+        rows, weights = self.index.postings(term.codes)
+        size, once = self.index.size, len(term.codes) < 2
+        if once and size > WHOLE and len(rows) * SPARSE <= size:
             return Sparse(rows.astype(np.intp), weights)
-        by_row = np.zeros(index.size, np.float32)
-        np.add.at(by_row, rows, weights)  # a text may hold both stems
+        by_row = np.zeros(size, np.float32)
+        if once:
+            by_row[rows] = weights
+        else:
+            np.add.at(by_row, rows, weights)  # a text may hold both stems
         return sparse(by_row)
 
     def _any_of(self, words: Sequence[str]) -> Sparse:
-        codes = {code for word in words for code in self.index.term(word).codes}
-        rows, _ = self.index.postings(sorted(codes))
         by_row = np.zeros(self.index.size, np.float32)
-        by_row[rows] = 1
+        for code in {code for word in words for code in self.index.term(word).codes}:
+            by_row[self.index.rows[self.index.span(code)]] = 1
         return sparse(by_row)
 
     def _all_kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
