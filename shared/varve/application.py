@@ -15,7 +15,7 @@ from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
 from varve.messages.erasure import Erased, Reread
-from varve.messages.ingest import IngestMessage, read_ingest
+from varve.messages.ingest import read_ingest
 from varve.messages.outcome import carries_outcome, read_outcome, read_told_outcome, send_outcome
 from varve.messages.write import WriteTriples, send_triples
 from varve.parts.scoping import Scoped
@@ -24,6 +24,7 @@ from varve.pipeline import ingest as ingesting
 from varve.pipeline import write as writing
 from varve.pipeline.ingest import IngestOutcome
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.together import Together
 from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import Delivery, Queue
@@ -70,10 +71,17 @@ class Application:
         privacy = cache(lambda workspace: self.parts.privacy(self.parts.config(workspace), workspace))
         # Before the queue, a claim check or anything else that outlives the call.
         private = [privacy(c.scope.workspace).conversation(c) for c in conversations]
-        accepted = ingesting.ingest(
-            private, now or self.parts.clock(), queue=self.ingest_queue, objects=self.parts.objects
-        )
-        return accepted, None if self.queued else self.extracted
+        ingest = partial(ingesting.ingest, private, now or self.parts.clock(), objects=self.parts.objects)
+        if self.queued:
+            return ingest(queue=self.ingest_queue), None
+        if self.parts.settings.write_queue_url:
+            return ingest(queue=self.ingest_queue), self.extracted
+        together = Together(self._write)
+        try:
+            accepted = ingest(queue=_inline(partial(self._extract, together=together)))
+        finally:
+            together.flush()  # also where one of them fails: what was said before is to be found
+        return accepted, self.extracted
 
     def extract(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
         """Handle a batch of the ingest queue; those to be delivered again."""
@@ -155,7 +163,7 @@ class Application:
         message = WriteTriples(scope, tuple(private_operation(one, private) for one in operations))
         send_triples(message, queue=self.write_queue, objects=self.parts.objects)
 
-    def _extract(self, delivery: Delivery) -> None:
+    def _extract(self, delivery: Delivery, together: Together | None = None) -> None:
         if carries_outcome(delivery):
             scope, report = read_outcome(delivery, objects=self.parts.objects)
             return self.of(scope).experience.take_in(scope, report)
@@ -164,30 +172,12 @@ class Application:
         if isinstance(message, Erased):
             return None
         scope = message.scope if isinstance(message, Reread) else message.conversation.scope
-        self._extracted.append(self.of(scope)._take_in(message, scope))
+        from varve.verbs.intake import take_in
+
+        own = self.of(scope)
+        queue = together if together is not None and own is self else own.write_queue
+        self._extracted.append(take_in(own.parts, message, scope, queue))
         return None
-
-    def _take_in(self, message: IngestMessage | Reread, scope: Scope) -> "ExtractOutcome":
-        config = self.parts.config(scope.workspace)
-        privacy = self.parts.privacy(config, scope.workspace)
-        tools: dict[str, Any] = {
-            "extractor": self.parts.extractor(config, scope.agent, privacy),
-            "embedder": self.parts.embedder(config),
-            "queue": self.write_queue,
-            "objects": self.parts.objects,
-        }
-        if isinstance(message, Reread):
-            from varve.pipeline.erasure.reread import reread
-
-            return reread(message, config.zone, **tools)
-        from varve.pipeline import extract as extracting
-        from varve.pipeline.experience.episodes import Cutting
-        from varve.pipeline.experience.judging import ModelJudge
-
-        # Filtered again, for whoever put it on the queue may not have gone through ingest.
-        private, llm = privacy.delivered(message), self.parts.llm(config, privacy)
-        cutting = Cutting(config.experience.thresholds, ModelJudge(llm) if llm else None)
-        return extracting.extract(private, config.zone, **tools, cutting=cutting)
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it. Raises Rejected: names the field."""
@@ -198,8 +188,8 @@ class Application:
         """Take in the outcome of an episode: on the ingest queue where there is one, else at once."""
         send_outcome(scope, report, queue=self.ingest_queue, objects=self.parts.objects)
 
-    def _write(self, delivery: Delivery) -> None:
-        writing.write_now(delivery, self._stores, objects=self.parts.objects)
+    def _write(self, deliveries: Sequence[Delivery]) -> None:
+        writing.write_now(deliveries, self._stores, objects=self.parts.objects)
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -282,7 +272,9 @@ class Application:
     @cached_property
     def write_queue(self) -> Queue:
         """Where writes go: the configured queue, or straight to the writer."""
-        return self.parts.write_queue if self.parts.settings.write_queue_url else _inline(self._write)
+        if self.parts.settings.write_queue_url:
+            return self.parts.write_queue
+        return _inline(lambda delivery: self._write([delivery]))
 
 
 def open_application() -> Application:

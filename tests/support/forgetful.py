@@ -67,7 +67,7 @@ class Forgetful:
         verb(message, ZONE, objects=self.objects, **parts)
 
     def write(self, delivery: Delivery) -> None:
-        write_now(delivery, self.stores, objects=self.objects)
+        write_now([delivery], self.stores, objects=self.objects)
 
     def find(self, **selector: Any) -> Subject:
         return find(ACME, Selector(**selector), reader=self.records, objects=self.objects)

@@ -125,10 +125,10 @@ def test_rows_of_experience_mark_no_period_due_and_go_by_id_and_by_year() -> Non
     send_deletion(DeleteRecords(ACME, Store.EXPERIENCE, ("r0", "none")), queue=queue, objects=objects)
     assert set(queue.groups) == {"acme:support:experience"}
     for delivery in [*queue.sent, *queue.sent[1:]]:
-        write_now(delivery, stores, objects=objects)
+        write_now([delivery], stores, objects=objects)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 2
     assert not list(objects.list("ledger/due"))
     assert records.count(ACME, Grain.WORKING, where=Filter()) == 0
     send_expiry(ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects)
-    write_now(queue.sent[-1], stores, objects=objects)
+    write_now([queue.sent[-1]], stores, objects=objects)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 0

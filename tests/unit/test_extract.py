@@ -79,7 +79,7 @@ class Stage:
         """Everything on the write queue, written, in order of ids."""
         records, graph = InMemoryRecords(), InMemoryGraph()
         for delivery in self.queue.sent:
-            write_now(delivery, stores_over(records, graph, self.objects), objects=self.objects)
+            write_now([delivery], stores_over(records, graph, self.objects), objects=self.objects)
         found = records.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
         return sorted(found, key=lambda record: record.id), graph.triples(ACME)
 

@@ -50,11 +50,11 @@ class Writer:
         send_records(
             WriteRecords(ACME, WORKING, model, rows, ready=ready), queue=self.queue, objects=self.objects
         )
-        write_now(self.queue.sent[-1], self.stores, objects=self.objects)
+        write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
 
     def move(self, model: str) -> None:
         send_move(MoveStore(ACME, WORKING, model), "t", queue=self.queue, objects=self.objects)
-        write_now(self.queue.sent[-1], self.stores, objects=self.objects)
+        write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
 
     @property
     def count(self) -> int:

@@ -54,7 +54,7 @@ class Agent:
 
     def commit(self) -> None:
         for delivery in self.queue.sent:
-            write_now(delivery, self.stores, objects=self.objects)
+            write_now([delivery], self.stores, objects=self.objects)
         self.queue.sent.clear()
 
     def sum_up(self, period: Period = DAY, summarizer: Any = None, *, commit: bool = True) -> Outcome:

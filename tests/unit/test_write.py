@@ -259,14 +259,14 @@ def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> Non
 
 def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
     writer = Writer()
-    write_now(writer.send(a_record("a")), writer.stores, objects=writer.objects)
+    write_now([writer.send(a_record("a"))], writer.stores, objects=writer.objects)
     with pytest.raises(Rejected, match="workspaceId"):
-        write_now(writer.poison(), writer.stores, objects=writer.objects)
+        write_now([writer.poison()], writer.stores, objects=writer.objects)
     with pytest.raises(EmbeddingMismatch):
-        write_now(writer.send(a_record("b"), model="letters:64"), writer.stores, objects=writer.objects)
+        write_now([writer.send(a_record("b"), model="letters:64")], writer.stores, objects=writer.objects)
     writer.records.failing = {ACME}
     with pytest.raises(Retryable):
-        write_now(writer.send(a_record("b")), writer.stores, objects=writer.objects)
+        write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
     assert writer.contents() == {"a"}
 
 

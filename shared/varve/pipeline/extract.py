@@ -1,6 +1,6 @@
 """Read a conversation: keep its messages, extract what to remember, embed it, send it to the writer."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -70,11 +70,13 @@ def extract(
     queue: Queue,
     objects: Objects,
     cutting: Cutting = Cutting(),  # noqa: B008 - frozen
+    afterwards: Callable[[Callable[[], None]], None] = lambda work: work(),
 ) -> ExtractOutcome:
     """Turn the new messages of a delivery into records and triple operations on the write queue.
 
-    The conversation's messages count as taken in only after everything is on the queue, so that a
-    failure anywhere makes the redelivery do all of it again; every id comes from the content.
+    The conversation's messages count as taken in only after everything is safe on the queue, so that a
+    failure anywhere makes the redelivery do all of it again; every id comes from the content. `afterwards`
+    is given what must wait for that: on most queues a message is safe when it is sent.
     Raises Retryable, Rejected, Misconfigured.
     """
     scope, conversation_id = message.conversation.scope, message.conversation.conversation_id
@@ -97,8 +99,12 @@ def extract(
         message, new, zone, extractor=extractor, embedder=embedder, queue=queue, objects=objects
     )
     keep_episodes(message, new, zone, cutting, embedder=embedder, queue=queue, objects=objects)
-    taken_in.add(new)
-    sweep_again(scope, barred, conversation_id, objects=objects)
+
+    def done() -> None:
+        taken_in.add(new)
+        sweep_again(scope, barred, conversation_id, objects=objects)
+
+    afterwards(done)
     return ExtractOutcome(len(new), len(turns), facts, operations, ignored)
 
 

@@ -86,9 +86,10 @@ def write(
     return outcome
 
 
-def write_now(delivery: Delivery, stores: Stores, *, objects: Objects) -> None:
-    """Write one message whose sender waits for it. Raises Rejected, Misconfigured, Retryable."""
-    _apply([read_write(delivery, objects=objects)], stores, WriteOutcome())
+def write_now(deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects) -> None:
+    """Write messages whose sender waits for them. Raises Rejected, Misconfigured, Retryable."""
+    for group in by_group(deliveries):
+        _apply([read_write(delivery, objects=objects) for delivery in group], stores, WriteOutcome())
     stores.records.finish()
 
 

@@ -1,0 +1,38 @@
+"""What becomes of a conversation: its words, facts, triples and episodes go to the writer."""
+
+from typing import Any
+
+from varve.bootstrap import Parts
+from varve.domain.identity import Scope
+from varve.messages.erasure import Reread
+from varve.messages.ingest import IngestMessage
+from varve.pipeline.experience.episodes import Cutting
+from varve.pipeline.experience.judging import ModelJudge
+from varve.pipeline.extract import ExtractOutcome, extract
+from varve.pipeline.together import Together
+from varve.ports.queues import Queue
+
+
+def take_in(
+    parts: Parts, message: IngestMessage | Reread, scope: Scope, queue: Queue | Together
+) -> ExtractOutcome:
+    """Extract from a delivery and send what comes of it. Raises Retryable, Rejected, Misconfigured."""
+    config = parts.config(scope.workspace)
+    privacy = parts.privacy(config, scope.workspace)
+    tools: dict[str, Any] = {
+        "extractor": parts.extractor(config, scope.agent, privacy),
+        "embedder": parts.embedder(config),
+        "queue": queue,
+        "objects": parts.objects,
+    }
+    if isinstance(message, Reread):
+        from varve.pipeline.erasure.reread import reread
+
+        return reread(message, config.zone, **tools)
+    # Filtered again, for whoever put it on the queue may not have gone through ingest.
+    private, llm = privacy.delivered(message), parts.llm(config, privacy)
+    cutting = Cutting(config.experience.thresholds, ModelJudge(llm) if llm else None)
+    if not isinstance(queue, Together):
+        return extract(private, config.zone, **tools, cutting=cutting)
+    queue.begin((scope, message.conversation.conversation_id))
+    return extract(private, config.zone, **tools, cutting=cutting, afterwards=queue.afterwards)
