@@ -153,8 +153,8 @@ class Likenesses:
     """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
 
     `vectors` has a column for each stem: multiplied from the left, that is three times as fast as rows.
-    `sums` are the forms' vectors added up by stem, `written` how many forms each has, and `read` how many
-    of the index's forms were looked at; from these a longer index goes on.
+    `sums`, in columns too, are the forms' vectors added up by stem, `written` how many forms each has, and
+    `read` how many of the index's forms were looked at; from these a longer index goes on.
     """
 
     vectors: Floats
@@ -207,17 +207,17 @@ def _likenesses(
         before = None
     new = list(islice(forms, before.read if before else 0, None))
     written = [form for form in new if form.isalpha()] or ([] if before else new)
-    first = len(before.sums) if before else 0
-    width = before.sums.shape[1] if before else 0
+    width, first = before.sums.shape if before else (0, 0)
     vectors = embed(written)[:, :LIKENESS_DIMENSIONS] if written else np.zeros((0, width), np.float32)
-    sums, amounts = np.zeros((count, vectors.shape[1]), np.float32), np.zeros(count, np.float32)
+    sums, amounts = np.zeros((vectors.shape[1], count), np.float32), np.zeros(count, np.float32)
     if before:
-        sums[:first], amounts[:first] = before.sums, before.written
+        sums[:, :first], amounts[:first] = before.sums, before.written
     codes = [forms[form] for form in written]
-    np.add.at(sums, codes, vectors)
+    np.add.at(sums.T, codes, vectors)
     np.add.at(amounts, codes, np.float32(1))
-    centre: Floats = sums.sum(axis=0) / np.float32(amounts.sum())
-    unit = np.ascontiguousarray(_unit(sums - amounts[:, None] * centre).T)
+    centre: Floats = sums.sum(axis=1) / np.float32(amounts.sum())
+    unit = sums - centre[:, None] * amounts
+    unit /= np.maximum(np.linalg.norm(unit, axis=0), np.float32(1e-9))
     return Likenesses(unit, centre, embed, sums, amounts, len(forms))
 
 
