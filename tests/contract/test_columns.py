@@ -22,6 +22,7 @@ from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.lance import columns as lance_columns
 from varve.adapters.lance.column_cache import ColumnCache
+from varve.adapters.lance.columns import Held
 from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
@@ -217,6 +218,16 @@ def test_a_store_of_too_many_rows_is_not_held(opened: Opener) -> None:
     assert opened().columns(ACME, WORKING, model=MODEL) is None
 
 
+def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(opened: Opener) -> None:
+    records = opened()
+    put(records, *(a_record(f"r{i}", id=f"r{i}") for i in range(20)))
+    held = records.columns(ACME, WORKING, model=MODEL)
+    assert held is not None
+    assert len(held) == 20
+    put(records, a_record("r20", id="r20"))
+    assert records.columns(ACME, WORKING, model=MODEL) is None
+
+
 def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(opened: Opener) -> None:
     put(opened(), SAID[0])
     with pytest.raises(Misconfigured) as raised:
@@ -242,24 +253,28 @@ def test_around_keeps_to_the_filter(opened: Opener) -> None:
 OTHERS = Scope("acme", "sales")
 
 
+def whole(*records: Record) -> Held:
+    return Held(columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None)
+
+
 def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> None:
-    small = columns_of(embedded(*SAID))
-    cache = ColumnCache(max_bytes=2 * small.bytes)
+    small = whole(*SAID)
+    cache = ColumnCache(max_bytes=2 * small.columns.bytes)
     cache.put(ACME, Grain.WORKING, 1, small)
     assert cache.get(ACME, Grain.WORKING, 2) is None
-    assert cache.get(ACME, Grain.WORKING, 1) is small
+    assert cache.get(ACME, Grain.WORKING, 1) is small.columns
     cache.put(OTHERS, Grain.WORKING, 1, small)
-    assert cache.get(ACME, Grain.WORKING, 1) is small
+    assert cache.get(ACME, Grain.WORKING, 1) is small.columns
     cache.put(Scope("acme", "third"), Grain.WORKING, 1, small)
     assert cache.get(OTHERS, Grain.WORKING, 1) is None, "the one used longest ago goes"
-    assert cache.get(ACME, Grain.WORKING, 1) is small
+    assert cache.get(ACME, Grain.WORKING, 1) is small.columns
 
 
 def test_the_stores_of_an_agent_that_together_do_not_fit_are_kept_all_the_same() -> None:
-    small = columns_of(embedded(*SAID))
-    cache = ColumnCache(max_bytes=small.bytes)
+    small = whole(*SAID)
+    cache = ColumnCache(max_bytes=small.columns.bytes)
     cache.put(OTHERS, Grain.WORKING, 1, small)
     for grain in Grain:
         cache.put(ACME, grain, 1, small)
-    assert all(cache.get(ACME, grain, 1) is small for grain in Grain)
+    assert all(cache.get(ACME, grain, 1) is small.columns for grain in Grain)
     assert cache.get(OTHERS, Grain.WORKING, 1) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from operator import itemgetter
 
@@ -13,12 +12,11 @@ from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
 from varve.domain.record import MemoryType, Record
-from varve.domain.search.columns import Columns, columns_of, grown, microseconds, moment
+from varve.domain.search.columns import Columns, columns_of, microseconds, moment
 from varve.domain.search.places import BURST
 from varve.domain.search.query import Filter
 
 TURN = MemoryType.TURN
-SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(["in May 2024", "hace dos días", "E-4711"])
 
 
 def turns(*contents: str, conversation: str = "c-1", about: str | None = None) -> list[Record]:
@@ -136,46 +134,6 @@ def test_words_that_tell_a_time_are_seen(text: str, tells: int) -> None:
 def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None:
     held = columns(*turns("hi", about="Dana Whitfield"), a_record("Biscuit is a cat", about="Biscuit"))
     assert set(held.voices) == {"dana", "whitfield"}
-
-
-KEPT = st.lists(st.tuples(SAID, st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)), max_size=8)
-
-
-def posted(held: Columns) -> dict[str, dict[str, float]]:
-    """How often which text has each stem; a stem whose last text is gone has none."""
-    index, found = held.lexical, {}
-    for stem, code in index.codes.items():
-        rows, counts = index.rows[index.span(code)], index.counts[index.span(code)]
-        found[stem] = {held.ids[row]: float(count) for row, count in zip(rows, counts, strict=True)}
-    return found
-
-
-@given(KEPT, KEPT, st.lists(st.tuples(st.integers(0, 7), st.sampled_from(["said anew", None])), max_size=2))
-def test_columns_that_grew_are_those_of_all_records(
-    first: list[tuple[str, str | None, int]],
-    then: list[tuple[str, str | None, int]],
-    changes: list[tuple[int, str | None]],
-) -> None:
-    records = {
-        f"r{i}": a_record(text, id=f"r{i}", position=position, conversation_id=conversation, memory_type=TURN)
-        for i, (text, conversation, position) in enumerate([*first, *then])
-    }
-    before = columns(*list(records.values())[: len(first)])
-    assert before.lexical.size == len(before.telling_time) == len(before.questions) == len(first)
-    for number, text in changes:  # a row of before is said anew, or goes
-        if f"r{number}" in records:
-            changed = replace(records.pop(f"r{number}"), content=text or "")
-            records |= {changed.id: changed} if text else {}
-    grew, whole = grown(before, columns(*records.values())), columns(*records.values())
-    untouched = all(number >= len(first) for number, _ in changes)
-    assert ("lexical" in vars(grew)) == (untouched and bool(first))
-    assert list(grew.ids) == list(whole.ids)
-    assert posted(grew) == posted(whole)
-    assert grew.lexical.forms.keys() == whole.lexical.forms.keys()
-    for name in ("lengths", "addressing"):
-        assert getattr(grew.lexical, name).tolist() == getattr(whole.lexical, name).tolist(), name
-    assert grew.telling_time.tolist() == whole.telling_time.tolist()
-    assert grew.questions.tolist() == whole.questions.tolist()
 
 
 def test_what_one_speaker_says_in_a_row_is_one_place() -> None:

@@ -9,6 +9,7 @@ from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 
 if TYPE_CHECKING:  # a writer has this cache too, and holds no columns
+    from varve.adapters.lance.columns import Held
     from varve.domain.search.columns import Columns
 
 MAX_BYTES = 256 * 1024 * 1024
@@ -23,7 +24,7 @@ class ColumnCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Columns]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Held]] = OrderedDict()
         self._lock = Lock()
 
     @cached_property
@@ -40,19 +41,19 @@ class ColumnCache:
             if kept is None or kept[0] != version:
                 return None
             self._kept.move_to_end((scope, grain))
-            return kept[1]
+            return kept[1].columns
 
-    def newest(self, scope: Scope, grain: Grain) -> "Columns | None":
-        """The store's columns at whatever version they are."""
+    def newest(self, scope: Scope, grain: Grain) -> "Held | None":
+        """What is held of the store, at whatever version."""
         with self._lock:
             kept = self._kept.get((scope, grain))
             return None if kept is None else kept[1]
 
-    def put(self, scope: Scope, grain: Grain, version: object, columns: "Columns") -> None:
-        """Keep them in place of any other version; those of other agents used longest ago go."""
+    def put(self, scope: Scope, grain: Grain, version: object, held: "Held") -> None:
+        """Keep it in place of any other version; what is of other agents and was used longest ago goes."""
         with self._lock:
-            self._kept[scope, grain] = (version, columns)
+            self._kept[scope, grain] = (version, held)
             self._kept.move_to_end((scope, grain))
             others = [store for store in self._kept if store[0] != scope]
-            while others and sum(c.bytes for _, c in self._kept.values()) > self._max_bytes:
+            while others and sum(h.columns.bytes for _, h in self._kept.values()) > self._max_bytes:
                 del self._kept[others.pop(0)]

@@ -1,6 +1,7 @@
 """LanceDB's rows as columns: of whole stores, and of conversations around candidates."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from varve.adapters.lance.candidates import rows_around
+from varve.adapters.lance.layout import ADDRESS, Addresses, Layout, layout_of
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.rows import model_of, unit_vectors
 from varve.domain.embedding import require_same_model
 from varve.domain.record import Candidate
-from varve.domain.search.columns import MAX_ROWS, TYPES, Codes, Columns, grown
+from varve.domain.search.columns import MAX_ROWS, TYPES, Codes, Columns
+from varve.domain.search.growing import grown, woven
 from varve.domain.search.query import Filter
 
 with without_rest_client():
@@ -24,37 +27,80 @@ NEEDED = (
 )  # fmt: skip
 """What ranking and its results need of a row."""
 ORDER = ("conversation_id", "position", "id")
+MOST_NEW = 0.1
+"""The most new rows, for each that stays, that are read by their addresses: else reading all is as quick."""
 
 
-def whole(table: Table, store: str, model: str, before: Columns | None) -> Columns | None:
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The columns of a whole store, whose vectors are of one model, and where it has its rows.
+
+    `addresses` are those of the rows in the columns' order; `layout` is None where it cannot be told.
+    """
+
+    columns: Columns
+    model: str
+    addresses: Addresses
+    layout: Layout | None
+
+
+def hold(table: Table, store: str, model: str, before: Held | None) -> Held | None:
     """All rows of a table; None where there are too many to hold.
 
-    `before` are the columns of an earlier version. Raises EmbeddingMismatch: the table is of another model.
+    What `before` holds, of an earlier version, is not read again where the rows can be told to be the same.
+    Raises EmbeddingMismatch: the table is of another model.
     """
-    require_same_model(store, model_of(table), model)
+    if before is not None and before.model != model:
+        before = None
+    layout = layout_of(table, before.layout if before else None)
+    if before and layout and (held := _followed(table, layout, before)):
+        return held
     if table.count_rows() > MAX_ROWS:
         return None
-    rows = table.search().select([*NEEDED]).limit(None).to_arrow()
-    # Another thread may have taken the table to a version of another model since.
-    require_same_model(store, model_of(table), model)
-    held = to_columns(rows, before)
+    rows = table.search().with_row_id(True).select([*NEEDED]).limit(None).to_arrow()
+    require_same_model(store, model_of(rows), model)
+    rows = _in_order(rows)
+    columns, addresses = to_columns(rows), rows[ADDRESS].to_numpy()
     del rows
     pa.default_memory_pool().release_unused()  # which it would keep, more than the columns take
-    return held
+    if before is not None:
+        columns = grown(before.columns, columns)
+    # By LanceDB's own word: a layout that was misread, or is of another version, is never built upon.
+    return Held(columns, model, addresses, layout if layout and layout.holds(addresses) else None)
+
+
+def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
+    """What is held, changed as the table has since; None where all of it is to be read.
+
+    Rows that stay lie in the same files, and so their vectors are of the same model.
+    """
+    if before.layout is None:
+        return None
+    came, stay = layout.since(before.layout, before.addresses)
+    staying = np.count_nonzero(stay)
+    if len(came) > staying * MOST_NEW or staying + len(came) > MAX_ROWS or not staying:
+        return None
+    if not len(came) and staying == len(stay):
+        return replace(before, layout=layout)
+    rows = _in_order(table.take_row_ids(came.tolist()).with_row_id().select([*NEEDED]).to_arrow())
+    found = rows[ADDRESS].to_numpy()
+    if table.version != layout.version or not np.array_equal(np.sort(found), np.sort(came)):
+        return None  # another thread has taken the table to a later version
+    columns, weave = woven(before.columns, stay, to_columns(rows))
+    return Held(columns, before.model, weave.arrays(before.addresses, found), layout)
 
 
 def around(table: Table, found: Sequence[Candidate], reach: int, where: Filter) -> Columns:
     """The candidates, and those at most `reach` places from one of them in its conversation."""
-    return to_columns(rows_around(table, found, reach, where, NEEDED))
+    return to_columns(_in_order(rows_around(table, found, reach, where, NEEDED)))
 
 
-def to_columns(rows: pa.Table, before: Columns | None = None) -> Columns:
-    """Rows that have what is `NEEDED` as columns; what `before` read of their words is not read again."""
-    held = _columns(rows.sort_by([(name, "ascending") for name in ORDER]).combine_chunks())
-    return held if before is None else grown(before, held)
+def _in_order(rows: pa.Table) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()
 
 
-def _columns(rows: pa.Table) -> Columns:
+def to_columns(rows: pa.Table) -> Columns:
+    """Rows that stand in order and have what is `NEEDED`."""
     return Columns(
         ids=rows["id"].to_pylist(),
         contents=rows["content"].to_pylist(),

@@ -3,7 +3,8 @@
     _versions/{2^64 - 1 - version:020}.manifest   one for each version; putting it, if absent, is the commit
     _versions/latest_version_hint.json            written in directories alone, and only a hint
     data/{name}.lance                             rows
-    _deletions/{fragment}-{version}-{id}.arrow    rows of a fragment that are gone; `.bin` where many are
+    _deletions/{fragment}-{version}-{id}.arrow    rows of a fragment that are gone; `.bin` where many are:
+                                                  an Arrow file with a column of their places, or a bitmap
     _indices/{uuid}/…                             an index
     _transactions/{version}-{uuid}.txn            what a commit did; the manifest repeats it
 
@@ -20,6 +21,7 @@ writes anything else.
 
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -30,7 +32,7 @@ _FOOTER = struct.Struct("<qHH4s")
 _LENGTH = struct.Struct("<I")
 # Numbers of fields in table.proto.
 _FRAGMENTS, _INDEX_SECTION = 2, 6
-_FRAGMENT_ID, _FILES, _DELETION_FILE = 1, 2, 3
+_FRAGMENT_ID, _FILES, _DELETION_FILE, _ROWS = 1, 2, 3, 4
 _PATH = 1
 _FILE_TYPE, _READ_VERSION, _DELETION_ID = 1, 2, 3
 _INDEX, _UUID, _INDEX_FILES = 1, 1, 10
@@ -72,37 +74,71 @@ class Needs:
         return name in self.files or name.rpartition("/")[0] in self.indices
 
 
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Rows that were written at once: the files that they are in, how many, and the file of those gone."""
+
+    number: int
+    data: tuple[str, ...]
+    rows: int
+    deletions: str | None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All of its files."""
+        return self.data if self.deletions is None else (*self.data, self.deletions)
+
+
 def needs_of(manifest: bytes) -> Needs:
     """What a manifest names. Raises UnknownFormat."""
-    try:
-        position, _, _, magic = _FOOTER.unpack_from(manifest, len(manifest) - _FOOTER.size)
-        if magic != _MAGIC:
-            raise UnknownFormat("not a Lance manifest")
-        files: set[str] = set()
-        indices: set[str] = set()
-        for number, value in _fields(_message_at(manifest, position)):
-            if number == _FRAGMENTS and isinstance(value, bytes):
-                files |= set(_fragment_files(value))
-            elif number == _INDEX_SECTION and isinstance(value, int):
+    files = {name for fragment in fragments_of(manifest) for name in fragment.files}
+    indices: set[str] = set()
+    with _understood():
+        for number, value in _manifest_fields(manifest):
+            if number == _INDEX_SECTION and isinstance(value, int):
                 section = list(_index_files(_message_at(manifest, value)))
                 indices = {folder for folder, _ in section}
                 files |= {f"{folder}/{file}" for folder, named in section for file in named}
-    except (struct.error, ArithmeticError, LookupError, ValueError) as error:
-        raise UnknownFormat("a Lance manifest of another layout") from error
     return Needs(frozenset(files), frozenset(indices))
 
 
-def _fragment_files(message: bytes) -> Iterator[str]:
+def fragments_of(manifest: bytes) -> list[Fragment]:
+    """What the rows of a manifest's version are in. Raises UnknownFormat."""
+    with _understood():
+        fields = _manifest_fields(manifest)
+        return [_fragment(value) for n, value in fields if n == _FRAGMENTS and isinstance(value, bytes)]
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    try:
+        yield
+    except (struct.error, ArithmeticError, LookupError, ValueError) as error:
+        raise UnknownFormat("a Lance manifest of another layout") from error
+
+
+def _manifest_fields(manifest: bytes) -> Iterator[tuple[int, int | bytes]]:
+    position, _, _, magic = _FOOTER.unpack_from(manifest, len(manifest) - _FOOTER.size)
+    if magic != _MAGIC:
+        raise UnknownFormat("not a Lance manifest")
+    return _fields(_message_at(manifest, position))
+
+
+def _fragment(message: bytes) -> Fragment:
     fields = list(_fields(message))
-    fragment = next((v for n, v in fields if n == _FRAGMENT_ID and isinstance(v, int)), 0)
-    for number, value in fields:
-        if number == _FILES and isinstance(value, bytes):
-            paths = (v for n, v in _fields(value) if n == _PATH and isinstance(v, bytes))
-            yield from (f"{DATA}/{path.decode()}" for path in paths)
-        elif number == _DELETION_FILE and isinstance(value, bytes):
-            of = {n: v for n, v in _fields(value) if isinstance(v, int)}
-            suffix = _DELETION_SUFFIXES[of.get(_FILE_TYPE, 0)]
-            yield f"{DELETIONS}/{fragment}-{of.get(_READ_VERSION, 0)}-{of.get(_DELETION_ID, 0)}.{suffix}"
+    numbers = {n: v for n, v in fields if isinstance(v, int)}
+    number = numbers.get(_FRAGMENT_ID, 0)
+    files = (dict(_fields(v)).get(_PATH) for n, v in fields if n == _FILES and isinstance(v, bytes))
+    data = tuple(f"{DATA}/{path.decode()}" for path in files if isinstance(path, bytes))
+    gone = next((v for n, v in fields if n == _DELETION_FILE and isinstance(v, bytes)), None)
+    deletions = None if gone is None else _deletions(number, gone)
+    return Fragment(number, data, numbers.get(_ROWS, 0), deletions)
+
+
+def _deletions(fragment: int, message: bytes) -> str:
+    of = {n: v for n, v in _fields(message) if isinstance(v, int)}
+    suffix = _DELETION_SUFFIXES[of.get(_FILE_TYPE, 0)]
+    return f"{DELETIONS}/{fragment}-{of.get(_READ_VERSION, 0)}-{of.get(_DELETION_ID, 0)}.{suffix}"
 
 
 def _index_files(message: bytes) -> Iterator[tuple[str, list[str]]]:

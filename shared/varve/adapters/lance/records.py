@@ -90,13 +90,14 @@ class LanceReader:
         known = self._columns.get(scope, grain, version)
         if known is not None:
             return known
-        from varve.adapters.lance.columns import whole
+        from varve.adapters.lance.columns import hold
 
         def run(table: Table) -> "Columns | None":
-            read = whole(table, f"{scope}/{grain}", model, self._columns.newest(scope, grain))
-            if read is not None:
-                self._columns.put(scope, grain, version, read)
-            return read
+            held = hold(table, f"{scope}/{grain}", model, self._columns.newest(scope, grain))
+            if held is None:
+                return None
+            self._columns.put(scope, grain, version, held)
+            return held.columns
 
         return self._run(scope, grain, standing, run, nothing)
 

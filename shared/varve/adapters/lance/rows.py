@@ -83,8 +83,8 @@ def to_record(row: dict[str, Any]) -> Record:
     return Record(**values)
 
 
-def model_of(table: Table) -> str:
-    """The embedding model a table was made for."""
+def model_of(table: Table | pa.Table) -> str:
+    """The embedding model a table, or rows of one, were made for."""
     metadata = table.schema.metadata or {}
     return str(metadata.get(_MODEL_KEY, b"unknown:0"), "utf-8")
 

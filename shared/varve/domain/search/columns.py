@@ -23,7 +23,8 @@ Times = npt.NDArray[np.int64]
 
 TYPES = tuple(MemoryType)
 MAX_ROWS = 100_000
-"""The most rows a store may have to be held whole: faster at any size, but each commit has them read anew.
+"""The most rows a store may have to be held whole: faster at any size, but a process reads them all at first,
+and again after each compaction.
 
 docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
 """
@@ -229,28 +230,6 @@ def tell_a_time(texts: Sequence[str]) -> Floats:
 def ask(texts: Sequence[str]) -> Floats:
     """1 for each text that asks a question."""
     return np.fromiter(("?" in text for text in texts), np.float32, len(texts))
-
-
-def grown(before: Columns, after: Columns) -> Columns:
-    """`after`, with what was read in the texts of `before`, where all of these are still there."""
-    row_of = dict(zip(after.ids, range(len(after)), strict=True))
-    rows = [row_of.get(id_, -1) for id_ in before.ids]
-    if not all(
-        row >= 0 and after.contents[row] == text for row, text in zip(rows, before.contents, strict=True)
-    ):
-        return after
-    kept = np.array(rows, np.intp)
-    gaps = np.delete(np.arange(len(after)), kept)
-    new = [after.contents[row] for row in gaps.tolist()]
-    known = vars(before)  # a cached property that was asked for stands there
-    if "lexical" in known and len(before):
-        vars(after)["lexical"] = index_texts(new, before.lexical, kept)
-    for name, read in (("telling_time", tell_a_time), ("questions", ask)):
-        if name in known:
-            marks = np.empty(len(after), np.float32)
-            marks[kept], marks[gaps] = known[name], read(new)
-            vars(after)[name] = marks
-    return after
 
 
 def microseconds(moment: datetime) -> int:

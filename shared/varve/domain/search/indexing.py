@@ -31,22 +31,17 @@ def index_texts(
     places = np.arange(before.size + added.size)
     kept = places[: before.size] if kept is None else kept
     gaps = np.delete(places, kept)
-    old = np.diff(before.starts, append=np.full(len(added.codes) - len(before.codes), before.starts[-1]))
-    new = np.diff(added.starts)
-    starts = np.concatenate(([0], np.cumsum(old + new)))
-    rows, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    known = runs(starts[:-1], old)
-    others = runs(starts[:-1] + old, new)
-    rows[known], counts[known] = kept[before.rows], before.counts
-    rows[others], counts[others] = gaps[added.rows], added.counts
+    new_stems = len(added.codes) - len(before.codes)
+    old = np.append(before.starts, np.full(new_stems, before.starts[-1]))
+    ends = np.repeat(old[1:], np.diff(added.starts))
     lengths, addressing = np.empty(len(places), np.float32), np.empty(len(places), np.float32)
     lengths[kept], lengths[gaps] = before.lengths, added.lengths
     addressing[kept], addressing[gaps] = before.addressing, added.addressing
     return Lexical(
         codes=added.codes,
-        starts=starts,
-        rows=rows,
-        counts=counts,
+        starts=old + added.starts,
+        rows=np.insert(kept.astype(np.int32)[before.rows], ends, gaps[added.rows]),
+        counts=np.insert(before.counts, ends, added.counts),
         lengths=lengths,
         addressing=addressing,
         forms=added.forms,
@@ -61,7 +56,7 @@ def _indexed(texts: Sequence[str], codes: dict[str, int], forms: dict[str, int])
     spanish = read.count(SPANISH) > read.count(ENGLISH)
     # Each word is stemmed once for each language, in which the most of its text's small words are.
     stemmed = 2 * read.tokens + spanish[read.text_of]
-    different = _by_first(stemmed, 2 * len(read.seen))
+    different = by_first(stemmed, 2 * len(read.seen))
     coded = [_coded(read.seen[one // 2], one % 2 == 1, codes, forms) for one in different.tolist()]
     amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
     amounts[different] = list(map(len, coded))
@@ -106,7 +101,7 @@ class _Words:
         return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
 
 
-def _by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
+def by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
     """The different ones of values below the size, in the order in which they first occur."""
     first = np.full(size, len(values))
     first[values[::-1]] = np.arange(len(values))[::-1]  # of several the last stays, which is the first
