@@ -8,7 +8,8 @@ questions before the next one is, so that the processor's caches hold what it ne
 is given to all ways before the next one is, so that they hold what the others left, as in a process that has
 other things to do. Of the rounds the least counts, where other work bore least, and of the questions the
 median. `new words`: the question's words were not asked for since the store changed; `again`: they were.
-The last table has the processor's time of a whole search, all threads: a store's first, and after a commit.
+The last table has the processor's time of a whole search, all threads: a store's first, the first after a
+commit of one row (the least and the median of many), and that after a commit which compacted.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import numpy as np
 import Stemmer
 
 from varve import Memory
+from varve.adapters.lance.upkeep import Upkeep
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
@@ -155,17 +157,22 @@ def memory_of(folder: str, seconds: int = 0) -> Memory:
 
 
 def growing(count: int, folder: str) -> list[float]:
-    """Milliseconds of the processor for a store's first search, and for the first after a row more."""
-    embedded, known = rows(count + ROUNDS, random.Random(count)), KnownParts.known
+    """Milliseconds of the processor for a store's first search, the first after a row more (the least and the
+    median of many) and the first after a row more and a compaction."""
+    commits = Upkeep().max_fragments
+    embedded, known = rows(count + commits, random.Random(count)), KnownParts.known
     memory = memory_of(f"{folder}/growing-{count}")
-    taken = []
-    for last in range(count, count + ROUNDS + 1):
+    taken: list[float] = []
+    compacted, before = [], 0
+    for last in range(count, count + commits + 1):
         fresh = embedded[last - 1 : last] if taken else embedded[:count]
-        memory.parts.records.upsert(memory.scope, Grain.WORKING, fresh, known.model)
+        written = memory.parts.records.upsert(memory.scope, Grain.WORKING, fresh, known.model)
         started = process_time()
         memory.search(embedded[0].record.content, now=NOW)
-        taken.append(1_000 * (process_time() - started))
-    return [taken[0], min(taken[1:])]
+        one = 1_000 * (process_time() - started)
+        (compacted if taken and written.version > before + 1 else taken).append(one)
+        before = written.version
+    return [taken[0], min(taken[1:]), median(taken[1:]), *compacted]
 
 
 def measured(count: int, folder: str) -> list[dict[str, float]]:
@@ -214,18 +221,22 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000])
+    parser.add_argument("--growing", type=int, nargs="*", default=[1_000, 10_000, 99_000])
     shown = ("new words", "again", "Memory.search", "within staleness")
+    given = parser.parse_args()
     print("| rows | measured | product + bm25s, ms |", " | ".join(f"{n}, ms | ratio" for n in shown), "|")
     print("|---:|---|---:", "|---:" * (2 * len(shown)), "|", sep="")
-    sizes = parser.parse_args().sizes
     with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
+        for size in given.sizes:
             for how, taken in zip(("in a row", "in turns"), measured(size, folder), strict=True):
                 least = taken["product"] + taken["bm25s"]
                 cells = " | ".join(f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown)
                 print(f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |")
-        print("\n| rows | the first search, ms | the first after a row more, ms |\n|---:|---:|---:|")
-        for size in sizes:
+        print(
+            "\n| rows | the first search, ms | after a row more, ms | the median | after a compaction, ms |"
+        )
+        print("|---:|---:|---:|---:|---:|")
+        for size in given.growing:
             print(f"| {size:,} |", " | ".join(f"{taken:.0f}" for taken in growing(size, folder)), "|")
 
 
