@@ -1,8 +1,8 @@
 """Ingest to stored, beside a bare write of the same rows: `python benchmarks/throughput.py [--quick]`.
 
 Conversations of generated messages go through `Application.ingest` without queues into a directory, in one
-call, so that they share commits. Models are offline. Beside it LanceDB's `table.add` of the very rows, vectors
-included, in one commit. Times are the processor's, all threads; embedding is taken apart.
+call, so that they share commits. Models are offline. Beside it LanceDB's `table.add` of the very rows, with
+their vectors, in one commit. Times are the processor's, all threads; embedding is taken apart.
 """
 
 import argparse

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
-from varve.domain.search.answer import Searched, SearchResponse, Understood
+from varve.domain.search.answer import SearchResponse
 from varve.domain.search.columns import microseconds
 from varve.domain.search.nearness import recency
 from varve.domain.search.query import Filter, SearchRequest
@@ -183,29 +183,29 @@ def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browse
     return [Browsed(record, grain, score) for (record, grain), score in zip(browsed, fresh, strict=True)]
 
 
-def _searched(way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None) -> Searched:
-    since, until = way.where.since, way.where.until
-    return Searched(
-        grains=[str(grain) for grain in Grain if grain in lanes.counts],
-        since=iso(since) if since else None,
-        until=iso(until) if until else None,
-        records=sum(lanes.counts.values()),
-        fallback=lanes.fallback,
-        tokens=tokens,
-        understood=_understood(way.understood),
-        reranked=reranked_,
-    )
+def _searched(way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None) -> dict[str, Any]:
+    """The values of the answer's `Searched`."""
+    since, until, words = way.where.since, way.where.until, way.understood
+    return {
+        "grains": [grain for grain in Grain if grain in lanes.counts],
+        "since": since and iso(since),
+        "until": until and iso(until),
+        "records": sum(lanes.counts.values()),
+        "fallback": lanes.fallback,
+        "tokens": tokens,
+        "understood": words and _understood(words),
+        "reranked": reranked_,
+    }
 
 
-def _understood(words: "TimeWords | None") -> Understood | None:
-    if words is None:
-        return None
-    return Understood(
-        phrase=words.phrase,
-        since=iso(words.since) if words.since else None,
-        until=iso(words.until) if words.until else None,
-        grain=str(words.grain),
-    )
+def _understood(words: "TimeWords") -> dict[str, Any]:
+    since, until = words.since, words.until
+    return {
+        "phrase": words.phrase,
+        "since": since and iso(since),
+        "until": until and iso(until),
+        "grain": words.grain,
+    }
 
 
 def _hint(way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking) -> str | None:
