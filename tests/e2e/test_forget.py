@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -121,6 +122,25 @@ def test_invariant_8_no_file_holds_a_byte_of_the_forgotten(
     memory.ingest(DANA, now=NOW + timedelta(days=1))
     memory.summarize()
     assert traces(files_under(tmp_path), *words) == []
+
+
+def words_of(root: Path) -> set[str]:
+    """The words of six letters or more that stand in any file or its name, without base64 and bit patterns."""
+    files = files_under(root)
+    texts = [*files, *(form.decode("utf-8", "replace") for data in files.values() for form in forms(data))]
+    plain = (re.sub("[A-Za-z0-9+/]{60,}", " ", text).lower() for text in texts)
+    found = {word for text in plain for word in re.findall("[a-z]{6,}", text)}
+    return {word for word in found if not re.search(r"(.)\1{2}", word)}
+
+
+def test_words_that_every_store_holds_are_nobodys_traces(tmp_path: Path) -> None:
+    memory = told(tmp_path / "one", DANA)
+    told(tmp_path / "two", *MARCO).record_outcome("c-12", "SUCCESS")
+    memory.record_outcome("c-danaquetzal", "SUCCESS")
+    everywhere = sorted(words_of(tmp_path / "one") & words_of(tmp_path / "two"))
+    assert {"english", "language", "support"} <= set(everywhere)
+    memory.ingest(conversation("c-words", "u-words", "Support", " ".join(everywhere)))
+    assert memory.forget(user="u-words", verify=True)["verification"]["proved"]
 
 
 def test_invariant_8_by_record_id_its_message_goes_and_the_others_stay(tmp_path: Path) -> None:

@@ -136,7 +136,8 @@ def forget(
     tools, wait = _tools(application, scope), _waiting(application, patience)
     result.erased = forgetting.erase(tools, prune=bool(subject) or bool(known), wait=wait)
     if check:
-        result.verification = _verified(application, tools, needles(selector, subject), wait)
+        wanted = needles(selector, subject, f"{scope} {tools.config.model_dump_json()}")
+        result.verification = _verified(application, tools, wanted, wait)
     result.notes = [*_notes(application), *_drop_letters(application, scope)]
     result.receipt = _receipt(application, scope, barred.hash("subject", name), selector, result)
     return result

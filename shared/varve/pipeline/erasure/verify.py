@@ -23,22 +23,23 @@ MAX_NEEDLES = 2_000
 WORD_CHARACTERS, TEXT_CHARACTERS = 6, 80
 _WORD = re.compile(rf"[^\W_]{{{WORD_CHARACTERS},}}")
 _DIGITS = re.compile(r"[0-9a-f]+")
-_FIXED = frozenset(
-    {
-        "account", "agents", "assistant", "columns", "compression", "confidence", "content",
-        "context", "conversation", "conversations", "create", "created", "current", "daily",
-        "default", "dictionary", "double", "embedding", "encoded", "encoding", "evidence",
-        "expired", "extraction", "extractor", "filter", "fingerprint", "fragment", "fragments",
-        "identity", "importance", "index", "indices", "integer", "invalid", "ledger", "memories",
-        "memory", "message", "messages", "metadata", "monthly", "nullable", "number", "object",
-        "objects", "operation", "operations", "people", "period", "plain", "position", "primary",
-        "properties", "quarterly", "question", "questions", "record", "records", "schema", "source",
-        "sources", "spoken", "string", "subject", "summaries", "summary", "target", "timeline",
-        "timestamp", "tombstones", "topics", "transaction", "triple", "update", "updated", "values",
-        "vector", "version", "versions", "weekly", "working", "workspace", "workspaces", "yearly",
-    }
-)  # fmt: skip
-"""Words of the formats themselves, which prove nothing."""
+_FORMATS = """
+account agents allergies assistant assumptions begins binary birthday caused columnencoding columns
+complete compression confidence config content context continuation contradicted conversationid
+conversations corrections createdat creator current custom daily decisions default deleted deletion
+dictionary double embedding employer encoded encodings english episodes erased eventtime evidence
+experience expired expiry extraction extractor failure filter fingerprints finishedat folding
+forgottenat format fragments graphs halffloat identifiers identity impacts importance indices integer
+invalid invertedindexdetails lancepk languages latest learned ledger length lessons location manifest
+memories memory messageids messages metadata monthly nullable number numerics objects operators original
+outcome pagelayout params parquet partitions passes payloads people period plain position posting
+predicate preferences preferred prefix preserve primary profileentries profiles pronouns properties
+quarterly questions receipts records regime remove replaces resolution schema signals simple sources
+spoken stated string subject success summaries summary supercat target tasktype timeline timestamp
+tokenizer tokens tombstones topics transactions tripleoperations unenforced updatedat userid values
+varint vectordb verification versions weekly wordllama working workspaces yearly
+"""
+"""Words of the formats themselves, which prove nothing; others may stand within them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,13 @@ class Verification:
         }
 
 
-def needles(selector: Selector, subject: Subject) -> Needles:
-    """What of the subject nobody else has said: at most `MAX_NEEDLES`, ids and texts before words."""
-    others = _folded(" ".join([*(_said(line.value) for line in subject.others), *subject.kept]))
+def needles(selector: Selector, subject: Subject, known: str = "") -> Needles:
+    """What of the subject nobody else has said: at most `MAX_NEEDLES`, ids and texts before words.
+
+    `known` is what the store says whoever speaks: the agent's names, the workspace's settings.
+    """
+    said = (_said(line.value) for line in subject.others)
+    others = _folded(" ".join([_FORMATS, known, *said, *subject.kept]))
     kept_conversations = {line.conversation_id for line in subject.others}
     ids = (
         {selector.user or ""} | {line.id for line in subject.lines} | {r.id for r in subject.facts_and_turns}
@@ -93,8 +98,8 @@ def needles(selector: Selector, subject: Subject) -> Needles:
     contents = [line.message.text for line in subject.lines] + [r.words for r in subject.facts_and_turns]
     texts = {_folded(p[:TEXT_CHARACTERS]) for content in contents for p in passages(content)}
     names = " ".join(line.message.name or "" for line in subject.lines)
-    words = set(_WORD.findall(_folded(" ".join([*contents, names])))) - _FIXED
-    words = {word for word in words if not _DIGITS.fullmatch(word)}
+    found = _WORD.findall(_folded(" ".join([*contents, names])))
+    words = {word for word in found if not _DIGITS.fullmatch(word)}
     ordered = [*sorted(map(_folded, ids)), *sorted(texts), *sorted(words, key=lambda w: (-len(w), w))]
     own = [needle for needle in ordered if _is_distinct(needle) and needle not in others]
     return Needles(frozenset(own[:MAX_NEEDLES]), frozenset(line.key for line in subject.lines))
