@@ -1,7 +1,8 @@
 """One agent's memory, as a person uses it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from varve.application import Application
 from varve.bootstrap import Parts
-from varve.clock import fixed_clock, system_clock
+from varve.clock import aware, fixed_clock, system_clock
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
-from varve.domain.conversation import Conversation, parse_conversation
+from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
@@ -20,6 +21,7 @@ from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.facets.graph import Graph
 from varve.pipeline import configure as configuring
+from varve.pipeline import ingest as ingesting
 from varve.pipeline.ingest import IngestOutcome
 from varve.settings import read_settings
 from varve.verbs.forgetting import forget_in
@@ -66,7 +68,7 @@ class Memory:
 
     def ingest(
         self,
-        conversation: Conversation | Mapping[str, Any] | Sequence[Conversation | Mapping[str, Any]],
+        conversation: Conversation | Mapping[str, Any] | Iterable[Conversation | Mapping[str, Any]],
         *,
         now: datetime | None = None,
     ) -> "Ingested":
@@ -75,9 +77,7 @@ class Memory:
         Raises Rejected: names the field; nothing was stored. Raises Retryable, Misconfigured: some
         may be stored; sending all of them again adds only what is missing.
         """
-        given = [conversation] if isinstance(conversation, Conversation | Mapping) else conversation
-        parsed = [parse_conversation(one).in_scope(self.scope) for one in given]
-        return Ingested(*self._application.ingest(parsed, now))
+        return Ingested(*self._application.ingest(ingesting.parsed(conversation, self.scope), self._at(now)))
 
     def search(
         self, query_text: str | None = None, *, now: datetime | None = None, **arguments: Any
@@ -90,7 +90,7 @@ class Memory:
         """
         named = {name: _plain(value) for name, value in arguments.items() if value is not None}
         request = parse_search_request({"query_text": query_text, **named})
-        return self._application.search(self.scope, request, now)
+        return self._application.search(self.scope, request, self._at(now))
 
     def context(
         self, prompt: str, *, user_id: str | None = None, now: datetime | None = None, **limits: Any
@@ -102,17 +102,17 @@ class Memory:
         """
         named = {name: value for name, value in limits.items() if value is not None}
         request = parse_context_request({"prompt": prompt, "user_id": user_id, **named})
-        return self._application.knowledge.context(self.scope, request, now)
+        return self._application.knowledge.context(self.scope, request, self._at(now))
 
     def profile(self, *, user_id: str | None = None, now: datetime | None = None) -> dict[str, Any]:
         """A user's attributes and their history; of those without an id, where none is given."""
-        return self._application.knowledge.profile(self.scope, user_id, now)
+        return self._application.knowledge.profile(self.scope, user_id, self._at(now))
 
     def set_profile(
         self, key: str, value: str, *, user_id: str | None = None, now: datetime | None = None
     ) -> None:
         """Set an attribute, add to a list, or with an empty value end what it has. Raises Rejected."""
-        self._application.knowledge.set_attribute(self.scope, key, value, user_id, now)
+        self._application.knowledge.set_attribute(self.scope, key, value, user_id, self._at(now))
 
     def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them (None: down to the messages), as JSON values.
@@ -126,8 +126,7 @@ class Memory:
 
         Raises Rejected: not a grain that has summaries.
         """
-        at = now or self._application.parts.clock()
-        outcome = self._application.nights.summarize(self.scope, _grains(grain), at)
+        outcome = self._application.nights.summarize(self.scope, _grains(grain), self._at(now))
         return {"built": outcome.built, "unchanged": outcome.unchanged, "failed": outcome.failed}
 
     def cleanup(
@@ -137,7 +136,7 @@ class Memory:
 
         Records whose period above has no ready summary stay and are reported, unless `force`.
         """
-        at = now or self._application.parts.clock()
+        at = self._at(now)
         return self._application.nights.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
 
     def forget(
@@ -245,13 +244,16 @@ class Memory:
         """What memory holds, as JSON values."""
         return self._application.status(self.scope)
 
+    def _at(self, now: datetime | None) -> datetime:
+        return self._application.parts.clock() if now is None else aware(now)
 
+
+@dataclass(frozen=True, slots=True)
 class Ingested:
     """What `ingest` did: `accepted` for certain, `stored` where no queue lies between."""
 
-    def __init__(self, accepted: IngestOutcome, stored: "ExtractOutcome | None") -> None:
-        self.accepted = accepted
-        self.stored = stored
+    accepted: IngestOutcome
+    stored: "ExtractOutcome | None"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -284,7 +286,7 @@ def _grains(grain: str | None) -> Sequence[Grain]:
 def _clock(now: Now) -> Callable[[], datetime]:
     if now is None:
         return system_clock
-    return fixed_clock(now) if isinstance(now, datetime) else now
+    return (lambda: aware(now())) if callable(now) else fixed_clock(now)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from varve.domain.conversation import Conversation, parse_conversation
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, within
 
 Accept = Callable[[Conversation], Conversation]
 
@@ -28,10 +28,9 @@ def _read_file(name: str, accept: Accept) -> Iterator[Conversation]:
     if not values:
         raise Rejected(shown, "holds no conversation")
     for place, value in values:
-        try:
-            yield accept(parse_conversation(value))
-        except Rejected as error:
-            raise Rejected(f"{shown}: {place}{error.field}", error.reason) from error
+        with within(f"{shown}: {place}"):
+            conversation = accept(parse_conversation(value))
+        yield conversation
 
 
 def _text(name: str, shown: str) -> str:

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from varve.domain.conversation import Reference
 from varve.domain.errors import Rejected
 from varve.domain.search.answer import Understood
-from varve.domain.search.query import IDENTITY_NAMES
+from varve.domain.search.query import IDENTITY_NAMES, spellings
 from varve.domain.validation import rejected
 
 DEFAULT_TOKENS = 1_000
@@ -47,7 +47,7 @@ def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
         for text in (request.prompt, *request.documents):
             text.encode()
     except ValidationError as error:
-        raise rejected(error) from error
+        raise rejected(error, known=spellings(ContextRequest, arguments)) from error
     except UnicodeEncodeError as error:
         raise Rejected(
             "prompt", "or a document holds a lone surrogate, which is not valid Unicode"

@@ -22,6 +22,10 @@ SPOKEN: frozenset[str] = frozenset({"user", "assistant"})
 
 
 def _instant(value: object) -> object:
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise ValueError("must have a time zone")
+        value = value.isoformat()
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 date and time, as a string")
     try:

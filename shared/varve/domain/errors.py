@@ -6,6 +6,9 @@ VarveError
 └── Misconfigured   an operator must change something: names the setting
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class VarveError(Exception):
     """Base of everything this library raises on purpose."""
@@ -26,6 +29,15 @@ class Rejected(VarveError):
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+
+
+@contextmanager
+def within(place: str) -> Iterator[None]:
+    """Rejected out of here names its field after the place: `[2].` and `messages[0].role`, for instance."""
+    try:
+        yield
+    except Rejected as error:
+        raise Rejected(place + error.field, error.reason) from error
 
 
 class Misconfigured(VarveError):

@@ -15,7 +15,7 @@ def path_id(value: str, field: str) -> str:
 
     Raises Rejected: not `[A-Za-z0-9][A-Za-z0-9_.-]{0,127}`, or contains `..`.
     """
-    if not _PATH_ID.fullmatch(value) or ".." in value:
+    if not isinstance(value, str) or not _PATH_ID.fullmatch(value) or ".." in value:
         raise Rejected(
             field,
             f"{_shown(value)} is not a valid id: 1 to 128 letters, digits, '_', '.', '-', "
@@ -30,7 +30,12 @@ def reference(value: str, field: str) -> str:
     Wider than a path id, because callers bring their own ("auth0|42", "D1:3", e-mail addresses).
     Raises Rejected: empty, longer than 128 characters, white space, slashes or `..` in it.
     """
-    if not _REFERENCE.fullmatch(value) or ".." in value or not _encodable(value):
+    if (
+        not isinstance(value, str)
+        or not _REFERENCE.fullmatch(value)
+        or ".." in value
+        or not value.isprintable()
+    ):
         raise Rejected(
             field,
             f"{_shown(value)} is not a valid id: 1 to 128 characters without white space, slashes or '..'",
@@ -62,9 +67,5 @@ def digest(*parts: str, length: int = 64) -> str:
     return sha.hexdigest()[:length]
 
 
-def _encodable(value: str) -> bool:
-    return value.isprintable()
-
-
 def _shown(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:40] + "…")
+    return repr(value if len(str(value)) <= 40 else str(value)[:40] + "…")

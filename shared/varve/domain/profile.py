@@ -90,6 +90,8 @@ def profile_key(key: str) -> str:
 
 def profile_value(value: str) -> str:
     """The value on one line. Raises Rejected: too long, or characters that cannot be printed."""
+    if not isinstance(value, str):
+        raise Rejected("value", "must be a string")
     line = " ".join(value.split())
     if len(line) > MAX_VALUE_CHARACTERS or not line.isprintable():
         raise Rejected("value", f"must be at most {MAX_VALUE_CHARACTERS} printable characters")

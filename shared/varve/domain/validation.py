@@ -11,6 +11,7 @@ _REASONS = {
     "extra_forbidden": "is not a known name",
     "string_type": "must be a string",
     "list_type": "must be an array",
+    "tuple_type": "must be an array",
     "dict_type": "must be an object",
     "int_type": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -26,12 +27,17 @@ _REASONS = {
 }
 
 
-def rejected(error: ValidationError, prefix: str = "") -> Rejected:
-    """The first of pydantic's findings as a Rejected with the field's path in JSON terms."""
+def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()) -> Rejected:
+    """The first of pydantic's findings as a Rejected with the field's path in JSON terms.
+
+    `known` are the names to tell whoever has used another.
+    """
     first = error.errors(include_url=False)[0]
     kind, context = first["type"], first.get("ctx", {})
     if kind == "literal_error" or kind == "enum":
         reason = f"must be one of {context['expected']}, not {str(first['input'])[:40]!r}"
+    elif kind == "extra_forbidden" and known:
+        reason = f"is not a known name; there are {', '.join(known)}"
     elif kind == "too_long":
         reason = f"holds {context['actual_length']} items; the limit is {context['max_length']}"
     elif kind in {"greater_than_equal", "less_than_equal"}:

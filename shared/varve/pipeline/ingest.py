@@ -1,11 +1,12 @@
 """Take a conversation in: make it durable on the ingest queue, and only then say so."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from varve.domain.conversation import Conversation, Message, parse_conversation
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, within
+from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
@@ -38,10 +39,22 @@ def read_event(event: object) -> list[Conversation]:
 
 
 def _numbered(index: int, value: object) -> Conversation:
-    try:
+    with within(f"conversations[{index}]."):
         return parse_conversation(value)
-    except Rejected as error:
-        raise Rejected(f"conversations[{index}].{error.field}", error.reason) from error
+
+
+def parsed(given: object, scope: Scope) -> list[Conversation]:
+    """One conversation or several for one agent, all of them valid.
+
+    Raises Rejected: names the first faulty field, of one of several with its place.
+    """
+    if isinstance(given, Conversation | Mapping | str) or not isinstance(given, Iterable):
+        return [parse_conversation(given).in_scope(scope)]
+    conversations = []
+    for index, one in enumerate(given):
+        with within(f"[{index}]."):
+            conversations.append(parse_conversation(one).in_scope(scope))
+    return conversations
 
 
 def ingest(

@@ -68,6 +68,8 @@ def selector_of(
     user: str | None = None, conversation: str | None = None, ids: Sequence[str] = ()
 ) -> Selector:
     """Exactly one of the three, validated. Raises Rejected: names the field."""
+    if isinstance(ids, str):
+        raise Rejected("ids", "must be a list of ids, not one")
     if sum(map(bool, (user, conversation, ids))) != 1:
         raise Rejected("forget", _ONE)
     if user:

@@ -106,10 +106,16 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
         request = SearchRequest.model_validate(dict(arguments))
         request.text.encode()
     except ValidationError as error:
-        raise rejected(error) from error
+        raise rejected(error, known=spellings(SearchRequest, arguments)) from error
     except UnicodeEncodeError as error:
         raise Rejected("queryText", "holds a lone surrogate, which is not valid Unicode text") from error
     return request
+
+
+def spellings(contract: type[BaseModel], arguments: Mapping[str, Any]) -> list[str]:
+    """The contract's names as the caller spells them: in snake case where he has used it, else in camel."""
+    snake = any("_" in name for name in arguments)
+    return [name if snake else to_camel(name) for name in contract.model_fields]
 
 
 def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:

@@ -1,0 +1,77 @@
+"""The Python face: what is given by mistake is refused by name, what people naturally hand over is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory, Rejected
+
+NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
+NAIVE = datetime(2026, 3, 3, 12)  # noqa: DTZ001 - the mistake that is looked for
+
+
+def a_message(**fields: Any) -> dict[str, Any]:
+    return {"role": "user", "name": "Dana", "content": "I live in Porto.", **fields}
+
+
+def a_conversation(name: str = "c-1", **fields: Any) -> dict[str, Any]:
+    return {"conversationId": name, "messages": [a_message(**fields)]}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path, now=NOW, environment={})
+
+
+WRONG: list[tuple[str, Callable[[Memory], object]]] = [
+    ("conversation", lambda memory: memory.ingest("I live in Porto.")),
+    ("conversation", lambda memory: memory.ingest(None)),
+    ("[0].conversationId", lambda memory: memory.ingest([a_message()])),
+    ("[1].messages[0].role", lambda memory: memory.ingest([a_conversation(), a_conversation(role="ai")])),
+    ("[1].agentId", lambda memory: memory.ingest([a_conversation(), {**a_conversation(), "agentId": "x"}])),
+    ("messages[0].timestamp", lambda memory: memory.ingest(a_conversation(timestamp=NAIVE))),
+    ("now", lambda memory: memory.ingest(a_conversation(), now=NAIVE)),
+    ("now", lambda memory: memory.search("Porto", now=NAIVE)),
+    ("now", lambda memory: memory.context("Porto", now=NAIVE)),
+    ("now", lambda memory: memory.profile(now=NAIVE)),
+    ("now", lambda memory: memory.summarize(now=NAIVE)),
+    ("now", lambda memory: memory.cleanup(now="2026-03-03")),
+    ("now", lambda _: Memory.open("nowhere", now=NAIVE)),
+    ("now", lambda _: Memory.open("nowhere", now=datetime.now, environment={}).summarize()),
+    ("workspaceId", lambda _: Memory.open("nowhere", workspace=None)),
+    ("limit", lambda memory: memory.search("Porto", limit=5)),
+    ("documents", lambda memory: memory.context("Porto", documents="one")),
+    ("value", lambda memory: memory.set_profile("name", 5)),
+    ("user", lambda memory: memory.forget(user=5)),
+    ("ids", lambda memory: memory.forget(ids="fact-1")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "call"), WRONG)
+def test_what_is_given_by_mistake_is_refused_by_name_and_changes_nothing(
+    memory: Memory, tmp_path: Path, field: str, call: Callable[[Memory], object]
+) -> None:
+    with pytest.raises(Rejected) as refused:
+        call(memory)
+    assert refused.value.field == field
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_argument_is_told_the_names_there_are_as_its_caller_spells_them(memory: Memory) -> None:
+    with pytest.raises(Rejected, match=r"there are query_text, grain, .*max_results"):
+        memory.search("Porto", limit=5)
+
+
+def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(memory: Memory) -> None:
+    said = datetime(2026, 3, 2, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    done = memory.ingest(a_conversation(name, timestamp=said) for name in ("c-1", "c-2"))
+    assert (done.accepted.conversations, done.stored and done.stored.messages) == (2, 2)
+    assert {r.event_time for r in memory.search(None).results} == {"2026-03-01T23:30:00Z"}
+    again = memory.ingest(a_conversation(timestamp="2026-03-01T23:30:00Z"))
+    assert again.stored is not None
+    assert again.stored.messages == 0
