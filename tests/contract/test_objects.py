@@ -17,6 +17,7 @@ from tests.support.s3 import CREDENTIALS, s3_server
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.objects import (
     PROBE_KEY,
+    lance_options,
     local_objects,
     require_conditional_put,
     s3_objects,
@@ -433,3 +434,47 @@ class TestS3:
             s3_objects("no-such-bucket", "p").put("a/b", b"1")
         with pytest.raises((Misconfigured, Retryable)):
             list(s3_objects("no-such-bucket", "p").list("a"))
+
+
+class TestWhoAsks:
+    """Credentials and region as people have them on their own machines, and what is said without."""
+
+    @pytest.fixture
+    def at_home(self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        point_aws_at(moto, monkeypatch)
+        for name in CREDENTIALS:
+            if name.startswith("AWS_"):
+                monkeypatch.delenv(name)
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+        return tmp_path
+
+    def test_a_profile_will_do(self, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (at_home / "credentials").write_text("[work]\naws_access_key_id=a\naws_secret_access_key=b\n")
+        (at_home / "config").write_text("[profile work]\nregion=eu-west-1\n")
+        monkeypatch.setenv("AWS_PROFILE", "work")
+        objects = s3_objects(BUCKET, next(prefixes))
+        objects.put("a", b"1")
+        assert data_of(objects, "a") == b"1"
+        assert lance_options()["region"] == "eu-west-1"
+
+    def test_without_any_it_says_what_to_set(self, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"):
+            s3_objects(BUCKET, "")
+        monkeypatch.setenv("AWS_PROFILE", "nobody")
+        with pytest.raises(Misconfigured, match="AWS_PROFILE"):
+            s3_objects(BUCKET, "")
+
+    def test_a_bucket_that_is_not_there_is_the_operators_business(
+        self, moto: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        point_aws_at(moto, monkeypatch)
+        missing = s3_objects("varve-missing", "")
+        for ask in (
+            lambda: missing.put("a", b""),
+            lambda: list(missing.list("a")),
+            lambda: missing.folders(""),
+        ):
+            with pytest.raises(Misconfigured, match="no such bucket"):
+                ask()

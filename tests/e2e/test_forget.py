@@ -125,7 +125,7 @@ def test_invariant_8_no_file_holds_a_byte_of_the_forgotten(
 
 
 def words_of(root: Path) -> set[str]:
-    """The words of six letters or more that stand in any file or its name, without base64 and bit patterns."""
+    """The words of six letters or more that stand in any file or its name; no base64, no bit patterns."""
     files = files_under(root)
     texts = [*files, *(form.decode("utf-8", "replace") for data in files.values() for form in forms(data))]
     plain = (re.sub("[A-Za-z0-9+/]{60,}", " ", text).lower() for text in texts)

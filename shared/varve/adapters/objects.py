@@ -180,9 +180,16 @@ def custom_endpoint() -> str | None:
 def s3_objects(
     bucket: str, prefix: str, credentials: Mapping[str, str] = MappingProxyType({})
 ) -> ObstoreObjects:
-    """The objects of an S3 prefix; region, endpoint and, unless given, credentials from AWS's variables."""
+    """The objects of an S3 prefix; region, endpoint and, unless given, credentials are the process's own.
+
+    Raises Misconfigured: there are no credentials.
+    """
     endpoint = custom_endpoint()
     options: dict[str, Any] = {**credentials}
+    if not credentials and "AWS_ACCESS_KEY_ID" not in os.environ:
+        from varve.adapters.own_credentials import credential_provider
+
+        options["credential_provider"] = credential_provider()
     if endpoint:
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
@@ -199,7 +206,11 @@ def lance_options() -> dict[str, str]:
 
 
 def _region() -> str:
-    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    if named := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
+        return named
+    from varve.adapters.own_credentials import profile_region
+
+    return profile_region() or "us-east-1"
 
 
 PROBE_KEY = "probe/if-none-match"
@@ -221,6 +232,14 @@ def require_conditional_put(objects: Objects, where: str) -> None:
     )
 
 
+_OPERATORS_SIGNS = {
+    "<Code>NoSuchBucket</Code>": "there is no such bucket",
+    "<Code>ExpiredToken</Code>": "the credentials have expired",
+    "incorrectly configured region": "the bucket is in another region than AWS_REGION names",
+}
+"""What S3, and obstore of its redirects, say of what no retry mends."""
+
+
 @contextmanager
 def _translated(key: str) -> Iterator[None]:
     """obstore's errors in our words: permission is the operator's business, the rest may pass."""
@@ -229,4 +248,8 @@ def _translated(key: str) -> Iterator[None]:
     except (PermissionDeniedError, PermissionError, UnauthenticatedError) as error:
         raise Misconfigured(f"store: no permission for {key}") from error
     except (BaseError, OSError) as error:
+        said = str(error)
+        for sign, meaning in _OPERATORS_SIGNS.items():
+            if sign in said:
+                raise Misconfigured(f"store: {meaning}") from error
         raise Retryable(f"store: {type(error).__name__} at {key}") from error
