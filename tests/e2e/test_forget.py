@@ -143,6 +143,17 @@ def test_words_that_every_store_holds_are_nobodys_traces(tmp_path: Path) -> None
     assert memory.forget(user="u-words", verify=True)["verification"]["proved"]
 
 
+def test_what_was_reported_of_a_conversation_goes_with_it_whoever_is_named(tmp_path: Path) -> None:
+    memory = told(tmp_path / "store", DANA, *MARCO)
+    for conversation_id in ("c-danaquetzal", "c-12"):
+        memory.record_outcome(conversation_id, "FAILURE", correction=f"Not so, said {conversation_id}.")
+    receipt = memory.forget(user="u-danaquetzal", verify=True)
+    assert receipt["erased"]["experience"] == 1
+    assert receipt["verification"]["proved"]
+    assert traces(files_under(tmp_path), "said c-danaquetzal") == []
+    assert traces(files_under(tmp_path), "said c-12") != []
+
+
 def test_invariant_8_by_record_id_its_message_goes_and_the_others_stay(tmp_path: Path) -> None:
     memory = told(tmp_path / "store", DANA, *MARCO)
     (fact,) = (

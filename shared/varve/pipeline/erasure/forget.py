@@ -245,7 +245,8 @@ class _Pass:
         """Episodes, reports and lessons; a lesson that people wrote loses the evidence and stays."""
         tools = self._tools
         rows = read_rows(self._scope, reader=tools.reader)
-        gone = unlearnt(rows, self._barred)
+        ended = {name for name, said in self._doomed.items() if said and not self._kept[name]}
+        gone = unlearnt(rows, self._barred, ended)
         if not (gone.deleted or gone.rewritten or (prune and rows)):
             return set()
         # The last look at the lessons names them; the next look is made of what is left.
