@@ -71,7 +71,7 @@ class Application:
         privacy = cache(lambda workspace: self.parts.privacy(self.parts.config(workspace), workspace))
         # Before the queue, a claim check or anything else that outlives the call.
         private = [privacy(c.scope.workspace).conversation(c) for c in conversations]
-        ingest = partial(ingesting.ingest, private, now or self.parts.clock(), objects=self.parts.objects)
+        ingest = partial(ingesting.ingest, private, self.parts.at(now), objects=self.parts.objects)
         if self.queued:
             return ingest(queue=self.ingest_queue), None
         if self.parts.settings.write_queue_url:
@@ -103,7 +103,7 @@ class Application:
 
     def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
         """Answer `search_memory`; experience is searched where its memory types are asked for."""
-        at = now or self.parts.clock()
+        at = self.parts.at(now)
         stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
         return self.views.answer(scope, request, at, partial(self._search, scope, request, at), stores)
 

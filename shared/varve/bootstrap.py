@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from varve.clock import system_clock
+from varve.clock import aware, system_clock
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
 from varve.domain.retention import Plan
@@ -48,6 +49,10 @@ class Parts:
         self._extractors: dict[tuple[object, ...], Extractor] = {}
         self._privacies: dict[tuple[object, ...], Privacy] = {}
         self.usage = Usage()
+
+    def at(self, named: datetime | None, field: str = "now") -> datetime:
+        """The moment that a caller names, or the present. Raises Rejected: it has no time zone."""
+        return self.clock() if named is None else aware(named, field)
 
     @cached_property
     def objects(self) -> Objects:

@@ -77,7 +77,7 @@ class Memory:
         Raises Rejected: names the field; nothing was stored. Raises Retryable, Misconfigured: some
         may be stored; sending all of them again adds only what is missing.
         """
-        return Ingested(*self._application.ingest(ingesting.parsed(conversation, self.scope), self._at(now)))
+        return Ingested(*self._application.ingest(ingesting.parsed(conversation, self.scope), now))
 
     def search(
         self, query_text: str | None = None, *, now: datetime | None = None, **arguments: Any
@@ -90,7 +90,7 @@ class Memory:
         """
         named = {name: _plain(value) for name, value in arguments.items() if value is not None}
         request = parse_search_request({"query_text": query_text, **named})
-        return self._application.search(self.scope, request, self._at(now))
+        return self._application.search(self.scope, request, now)
 
     def context(
         self, prompt: str, *, user_id: str | None = None, now: datetime | None = None, **limits: Any
@@ -102,17 +102,17 @@ class Memory:
         """
         named = {name: value for name, value in limits.items() if value is not None}
         request = parse_context_request({"prompt": prompt, "user_id": user_id, **named})
-        return self._application.knowledge.context(self.scope, request, self._at(now))
+        return self._application.knowledge.context(self.scope, request, now)
 
     def profile(self, *, user_id: str | None = None, now: datetime | None = None) -> dict[str, Any]:
         """A user's attributes and their history; of those without an id, where none is given."""
-        return self._application.knowledge.profile(self.scope, user_id, self._at(now))
+        return self._application.knowledge.profile(self.scope, user_id, now)
 
     def set_profile(
         self, key: str, value: str, *, user_id: str | None = None, now: datetime | None = None
     ) -> None:
         """Set an attribute, add to a list, or with an empty value end what it has. Raises Rejected."""
-        self._application.knowledge.set_attribute(self.scope, key, value, user_id, self._at(now))
+        self._application.knowledge.set_attribute(self.scope, key, value, user_id, now)
 
     def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them (None: down to the messages), as JSON values.
@@ -126,7 +126,7 @@ class Memory:
 
         Raises Rejected: not a grain that has summaries.
         """
-        outcome = self._application.nights.summarize(self.scope, _grains(grain), self._at(now))
+        outcome = self._application.nights.summarize(self.scope, _grains(grain), self.parts.at(now))
         return {"built": outcome.built, "unchanged": outcome.unchanged, "failed": outcome.failed}
 
     def cleanup(
@@ -136,7 +136,7 @@ class Memory:
 
         Records whose period above has no ready summary stay and are reported, unless `force`.
         """
-        at = self._at(now)
+        at = self.parts.at(now)
         return self._application.nights.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
 
     def forget(
@@ -243,9 +243,6 @@ class Memory:
     def status(self) -> dict[str, Any]:
         """What memory holds, as JSON values."""
         return self._application.status(self.scope)
-
-    def _at(self, now: datetime | None) -> datetime:
-        return self._application.parts.clock() if now is None else aware(now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -463,7 +463,7 @@ class TestWhoAsks:
         with pytest.raises(Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"):
             s3_objects(BUCKET, "")
         monkeypatch.setenv("AWS_PROFILE", "nobody")
-        with pytest.raises(Misconfigured, match="AWS_PROFILE"):
+        with pytest.raises(Misconfigured, match="nobody"):
             s3_objects(BUCKET, "")
 
     def test_a_bucket_that_is_not_there_is_the_operators_business(

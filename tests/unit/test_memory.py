@@ -12,6 +12,7 @@ import pytest
 from varve import Memory, Rejected
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
+A_FACT = {"source_id": "Dana", "label": "knows", "target_id": "Marco"}
 NAIVE = datetime(2026, 3, 3, 12)  # noqa: DTZ001 - the mistake that is looked for
 
 
@@ -49,6 +50,15 @@ WRONG: list[tuple[str, Callable[[Memory], object]]] = [
     ("value", lambda memory: memory.set_profile("name", 5)),
     ("user", lambda memory: memory.forget(user=5)),
     ("ids", lambda memory: memory.forget(ids="fact-1")),
+    ("plan", lambda memory: memory.configure("plan", 5)),
+    ("at", lambda memory: memory.record_outcome("c-1", "SUCCESS", at=NAIVE)),
+    ("used", lambda memory: memory.record_outcome("c-1", "SUCCESS", used="episode-1")),
+    ("limit", lambda memory: memory.recall_experience("it times out", limit=0)),
+    ("now", lambda memory: memory.experience.forget_unread(now=NAIVE)),
+    ("as_of", lambda memory: memory.graph.entity("Dana", as_of=NAIVE)),
+    ("facts", lambda memory: memory.graph.insert_facts("Dana")),
+    ("facts[0]", lambda memory: memory.graph.insert_facts(["Dana"])),
+    ("facts[0].valid_at", lambda memory: memory.graph.insert_facts([{**A_FACT, "valid_at": NAIVE}])),
 ]  # fmt: skip
 
 

@@ -17,10 +17,11 @@ def credential_provider() -> Any:
     try:
         provider = Boto3CredentialProvider(boto3.Session())
         provider()  # a sign-on that has ended is told here, by its name
-    except (BotoCoreError, ValueError) as error:
+    except BotoCoreError as error:
+        raise Misconfigured(f"AWS credentials: {error}") from error
+    except ValueError as error:
         raise Misconfigured(
-            "AWS credentials: found none that can be used; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
-            f"AWS_SECRET_ACCESS_KEY ({type(error).__name__})"
+            "AWS credentials: there are none; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         ) from error
     return provider
 

@@ -103,7 +103,7 @@ def parse_fact(op: Op, value: Mapping[str, Any], now: datetime, field: str) -> T
     Raises Rejected: names the part of `field` that is at fault.
     """
     try:
-        fact = _Fact.model_validate(dict(value))
+        fact = _Fact.model_validate(dict(value) if isinstance(value, Mapping) else value)
     except ValidationError as error:
         raise rejected(error, f"{field}.") from error
     if not normalized(fact.source_id) or not normalized(fact.label):

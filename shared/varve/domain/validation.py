@@ -22,6 +22,10 @@ _REASONS = {
     "bool_parsing": "must be true or false",
     "too_short": "must hold at least one item",
     "string_too_short": "must not be empty",
+    "timezone_aware": "must have a time zone",
+    "datetime_from_date_parsing": "must be a date and time with a time zone",
+    "datetime_parsing": "must be a date and time with a time zone",
+    "datetime_type": "must be a date and time with a time zone",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
@@ -40,7 +44,7 @@ def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()
         reason = f"is not a known name; there are {', '.join(known)}"
     elif kind == "too_long":
         reason = f"holds {context['actual_length']} items; the limit is {context['max_length']}"
-    elif kind in {"greater_than_equal", "less_than_equal"}:
+    elif kind in {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}:
         reason = first["msg"].replace("Input should be", "must be")
     elif kind == "string_pattern_mismatch":
         reason = f"does not have the form {context['pattern']}"
@@ -50,7 +54,7 @@ def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()
         reason = str(context["error"])
     else:
         reason = _REASONS.get(kind, "is not valid")
-    return Rejected(prefix + _path(first["loc"]) or "value", reason)
+    return Rejected((prefix + _path(first["loc"])).rstrip(".: ") or "value", reason)
 
 
 def _path(location: Iterable[int | str]) -> str:

@@ -60,7 +60,7 @@ class AnswerBook:
 
         Raises Rejected: a text is empty, or a number lies outside [0, 1].
         """
-        at = now or self._verbs.parts.clock()
+        at = self._verbs.parts.at(now)
         question, answer = (self._verbs.private(self.scope, text) for text in (question, answer))
         kept = PriorAnswer(subject, task_type, question, answer, at, at, **given)
         for name in ("subject", "task_type", "question", "answer"):
@@ -87,7 +87,7 @@ class AnswerBook:
         """Whether to ask again, and why; an answer that may be used counts as read."""
         named = self._verbs.parts.config(self.scope.workspace).experience.material_signals or ""
         material = frozenset(name.strip() for name in named.split(",") if name.strip())
-        at = now or self._verbs.parts.clock()
+        at = self._verbs.parts.at(now)
         verdict = should_rerun(
             self.all(), subject, task_type, at, days=days, signals=signals, material=material, regime=regime
         )
@@ -113,7 +113,7 @@ class AnswerBook:
         if unknown := set(by) - {"age", "number", "unread"}:
             raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
         reads = self._verbs.history(self.scope).reads
-        gone = evicted(self.all(), reads, now or self._verbs.parts.clock(), by=by)
+        gone = evicted(self.all(), reads, self._verbs.parts.at(now), by=by)
         if not dry_run:
             self._verbs.delete(self.scope, list(gone))
         return gone

@@ -59,16 +59,18 @@ class Experience:
         `used` the ids that were looked at before. The same statement with the same `at` counts once,
         however often it is made. Raises Rejected: names the field.
         """
-        now = self._verbs.parts.clock()
+        if isinstance(used, str):
+            raise Rejected("used", "must be a list of ids, not one")
+        now, then = self._verbs.parts.clock(), self._verbs.parts.at(at, "at")
         history = self._verbs.history(self.scope)
-        lived = history.by_id.get(history.target_at(target, at or now))
+        lived = history.by_id.get(history.target_at(target, then))
         of_conversation = lived.episode.conversation_id if lived else target
         own = lived.episode.user_id if lived else None
         report = a_report(
             Report(
                 target=lived.episode.id if lived else target,
                 outcome=an_outcome(outcome),
-                at=at or now,
+                at=then,
                 created_at=now,
                 correction=self._private(correction),
                 decision=self._private(decision),
@@ -125,7 +127,7 @@ class Experience:
     def forget_unread(self, *, dry_run: bool = True, now: datetime | None = None) -> dict[str, Any]:
         """What a time to live or decay takes, where they are turned on; done unless `dry_run`."""
         config = self._verbs.parts.config(self.scope.workspace)
-        history, at = self._verbs.history(self.scope), now or self._verbs.parts.clock()
+        history, at = self._verbs.history(self.scope), self._verbs.parts.at(now)
         gone = forgetting.forgotten(
             history, at, config.experience.time_to_live_days, decay=config.experience.decay
         )

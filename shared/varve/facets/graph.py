@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from varve.application import Application
+from varve.clock import aware
 from varve.domain import entities
 from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
@@ -112,9 +113,9 @@ class Graph:
         found = view.about(id_)
         written = entities.spellings([*view.aliases(), *found])
         if known_at is not None:
-            found = entities.believed(found, _aware(known_at, "known_at"), names)
+            found = entities.believed(found, aware(known_at, "known_at"), names)
         if not history or as_of is not None:
-            found = entities.held(found, as_of and _aware(as_of, "as_of"))
+            found = entities.held(found, as_of and aware(as_of, "as_of"))
         own = [t for t in found if id_ in (t.source_id, t.target_id) and t.label != ALSO_KNOWN_AS]
         return {
             "id": id_,
@@ -135,7 +136,7 @@ class Graph:
         _within("hops", hops, MAX_HOPS)
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
-        found = view.neighbours(view.names().entity(name), hops, as_of and _aware(as_of, "as_of"), most)
+        found = view.neighbours(view.names().entity(name), hops, as_of and aware(as_of, "as_of"), most)
         return [
             {
                 "id": n.entity,
@@ -161,7 +162,7 @@ class Graph:
         ends = names.entity(a), names.entity(b)
         if ends[0] == ends[1]:
             return []
-        found = view.paths(*ends, max_hops, as_of and _aware(as_of, "as_of"), most)
+        found = view.paths(*ends, max_hops, as_of and aware(as_of, "as_of"), most)
         return [[_step(link) for link in path] for path in found]
 
     def edges(self, name: str | None = None, *, most: int = 200) -> list[dict[str, Any]]:
@@ -176,7 +177,7 @@ class Graph:
 
     def _note(self, op: Op, facts: Iterable[Fact]) -> None:
         now = self._application.parts.clock()
-        if isinstance(facts, Mapping):
+        if isinstance(facts, Mapping | str):
             raise Rejected("facts", "must be a list of facts, not one")
         self._unsaved += [parse_fact(op, fact, now, f"facts[{i}]") for i, fact in enumerate(facts)]
 
@@ -216,12 +217,6 @@ def _around(view: GraphView, names: Names, name: str) -> Sequence[Triple]:
 def _step(link: Link) -> dict[str, str]:
     source, target = (link.source, link.target) if link.forward else (link.target, link.source)
     return {"from": source, "label": link.label, "to": target}
-
-
-def _aware(moment: datetime, field: str) -> datetime:
-    if moment.tzinfo is None:
-        raise Rejected(field, "must have a time zone")
-    return moment
 
 
 def _within(field: str, value: int, limit: int) -> None:

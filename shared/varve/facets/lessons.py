@@ -61,7 +61,7 @@ class LessonBook:
         if missing or not evidence:
             named = f"there is no episode {missing[0][:60]!r}" if missing else "names no episode"
             raise Rejected("evidence", named)
-        at = now or self._verbs.parts.clock()
+        at = self._verbs.parts.at(now)
         cited = [known[id_].episode for id_ in evidence]
         version = LessonVersion(
             lesson_id=lesson_id(state, then),
@@ -81,7 +81,7 @@ class LessonBook:
 
     def retire(self, id_: str, *, reason: str = "", now: datetime | None = None) -> None:
         """Stop offering a lesson; all its versions stay. Raises Rejected: there is no such lesson."""
-        lesson, at = self.find(id_), now or self._verbs.parts.clock()
+        lesson, at = self.find(id_), self._verbs.parts.at(now)
         version = replace(
             lesson.versions[-1], at=at, created_at=at, origin="retirement", active=False, reason=reason
         )
@@ -92,7 +92,7 @@ class LessonBook:
 
         It also writes down what has been generalized so far, so that it outlives its episodes' retention.
         """
-        at, known = now or self._verbs.parts.clock(), self.all()
+        at, known = self._verbs.parts.at(now), self.all()
         report = curation.curate(known, at)
         written = {version.id for version in self._verbs.history(self.scope).lesson_versions}
         kept = curation.unwritten(known, written)
@@ -108,7 +108,7 @@ class LessonBook:
 
         Refused are words that are of no use. Raises Misconfigured: there is no model; Retryable.
         """
-        config, at = self._verbs.parts.config(self.scope.workspace), now or self._verbs.parts.clock()
+        config, at = self._verbs.parts.config(self.scope.workspace), self._verbs.parts.at(now)
         llm = self._verbs.parts.llm(config, self._verbs.parts.privacy(config, self.scope.workspace))
         if llm is None:
             raise Misconfigured("VARVE_LLM: names the model that words lessons, and is not set")

@@ -48,7 +48,7 @@ class ResearchNotes:
         if component not in set(Component) or not text.strip():
             raise Rejected("component", f"must be one of {', '.join(Component)}, with a text")
         text = self._verbs.private(self.scope, text)
-        log, at = self.log(name), now or self._verbs.parts.clock()
+        log, at = self.log(name), self._verbs.parts.at(now)
         config = self._verbs.parts.config(self.scope.workspace)
         known = log.known(Component(component), text, self._verbs.parts.embedder(config).embed)
         if known is not None:
@@ -65,7 +65,7 @@ class ResearchNotes:
         if not asked:
             raise Rejected("question", f"the log {name[:60]!r} has no such question")
         config = self._verbs.parts.config(self.scope.workspace)
-        entry = answered(asked[0], self._verbs.private(self.scope, answer), now or self._verbs.parts.clock())
+        entry = answered(asked[0], self._verbs.private(self.scope, answer), self._verbs.parts.at(now))
         self._verbs.write(self.scope, [finding_record(entry, year_of(entry.at, config.zone))])
         return entry
 

@@ -49,6 +49,8 @@ def change(
     Raises Rejected: names the setting and what it may be; nothing is changed. Raises Retryable.
     """
     key = config_key(workspace)
+    if not isinstance(text, str):
+        raise Rejected(name[:60], "is set by a text, such as '90' or 'true'")
     if text.encode(errors="replace").decode() != text:  # a lone surrogate, which no object can hold
         raise Rejected(name[:60].encode(errors="replace").decode(), "is not valid Unicode text")
     stored = objects.get(key)

@@ -67,6 +67,8 @@ class ExperienceVerbs:
         """
         if not situation.strip():
             raise Rejected("situation", "must not be empty")
+        if limit < 1:
+            raise Rejected("limit", "must be 1 or more")
         view = self._views.of(scope, SearchRequest(), self.parts.clock(), (Store.EXPERIENCE,))
         embedder, history = self.parts.embedder(view.config), read_history(scope, reader=view.reader)
         situation = self.parts.privacy(view.config, scope.workspace)(situation)

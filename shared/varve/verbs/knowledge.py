@@ -42,7 +42,7 @@ class Knowledge:
 
     def context(self, scope: Scope, request: ContextRequest, now: datetime | None = None) -> ContextBlock:
         """The block to put before a prompt. Raises Rejected, Misconfigured, Retryable."""
-        at, user = now or self._parts.clock(), request.user_id or DEFAULT_USER
+        at, user = self._parts.at(now), request.user_id or DEFAULT_USER
         profile = self._views.beside(partial(self._parts.profiles.entries, scope, user))
         answer = partial(self._context, scope, request, at, profile)
         return self._views.answer(scope, SearchRequest(), at, answer, STORES)
@@ -77,7 +77,7 @@ class Knowledge:
         """
         user = _user(user_id)
         entries = self._parts.profiles.entries(scope, user)
-        held = standing(entries, now or self._parts.clock())
+        held = standing(entries, self._parts.at(now))
         return {
             "workspaceId": scope.workspace,
             "agentId": scope.agent,
@@ -95,7 +95,7 @@ class Knowledge:
         is taken out of the value as it is of messages.
         Raises Rejected: names what is wrong; Retryable.
         """
-        at, user = now or self._parts.clock(), _user(user_id)
+        at, user = self._parts.at(now), _user(user_id)
         private = self._parts.privacy(self._parts.config(scope.workspace), scope.workspace)
         line = profile_value(private(profile_value(value)))
         entry = ProfileEntry(user, profile_key(key), line, at, at, ends=not line)
