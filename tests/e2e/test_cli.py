@@ -291,6 +291,10 @@ class TestBadInput:
         assert_refused(run("ingest", "a\0b"), "cannot be read")
         assert list(tmp_path.iterdir()) == []
 
+    def test_may_be_scenarios_that_are_none(self, run: Run, tmp_path: Path) -> None:
+        path = write(tmp_path / "trip.json", TRIP)
+        assert_refused(run("eval", "experience", "--scenarios", path), f"{path}: name", "is missing")
+
     @pytest.mark.parametrize("field", ["workspaceId", "agentId"])
     def test_may_be_a_conversation_of_someone_else(
         self, run: Run, tmp_path: Path, untouched: Path, field: str

@@ -1,4 +1,4 @@
-"""The sample events are what the functions understand; `make invoke` and people copy them."""
+"""The sample events are what the functions understand; people copy them."""
 
 import json
 from pathlib import Path

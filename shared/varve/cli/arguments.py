@@ -2,6 +2,7 @@
 
 import argparse
 
+from varve import __version__
 from varve.cli import experience
 from varve.cli.knowledge import add_context, add_profile
 from varve.cli.operations import add_dlq
@@ -12,8 +13,12 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 def parser() -> argparse.ArgumentParser:
     """The parser for `varve COMMAND …`; usage errors exit with 2."""
     root = argparse.ArgumentParser(
-        prog="varve", description="Long-term memory for AI agents.", allow_abbrev=False
+        prog="varve",
+        description="Long-term memory for AI agents.",
+        epilog="Options come after the command; `varve COMMAND --help` lists them.",
+        allow_abbrev=False,
     )
+    root.add_argument("--version", action="version", version=f"varve {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
     common = _common()
 
@@ -36,16 +41,9 @@ def parser() -> argparse.ArgumentParser:
     cleanup = command("cleanup", "delete what has outlived the plan")
     cleanup.add_argument("--dry-run", action="store_true", help="only say what would go")
     cleanup.add_argument("--force", action="store_true", help="also what has no ready summary above it")
-    forget = command(
-        "forget", "erase a user, a conversation, records or what a description names; with a receipt"
+    _forget(
+        command("forget", "erase a user, a conversation, records or what a description names; with a receipt")
     )
-    forget.add_argument("--user", metavar="U")
-    forget.add_argument("--conversation", metavar="C")
-    forget.add_argument("--id", metavar="ID", dest="ids", action="append", default=[], help="may be repeated")
-    forget.add_argument("--query", metavar="TEXT", help="lists what it would take, and asks")
-    forget.add_argument("--dry-run", action="store_true", help="only say what would go")
-    forget.add_argument("--yes", action="store_true", help="do not ask")
-    forget.add_argument("--verify", action="store_true", help="read all that is left, and prove it")
     config = command("config", "the workspace's configuration: list, get KEY, set KEY VALUE")
     config.add_argument("action", choices=["list", "get", "set"])
     config.add_argument("key", nargs="?", metavar="KEY")
@@ -57,6 +55,21 @@ def parser() -> argparse.ArgumentParser:
     add_import(command("import", "add an exported memory to an agent's"))
     add_reembed(command("reembed", "move the workspace's stores to another embedding model"))
     return root
+
+
+def _forget(forget: argparse.ArgumentParser) -> None:
+    forget.add_argument("--user", metavar="U", help="all that this user said, and the answers to it")
+    forget.add_argument("--conversation", metavar="C", help="every message of it")
+    forget.add_argument(
+        "--id", metavar="ID", dest="ids", action="append", default=[],
+        help="a fact's or turn's messages; may be repeated",
+    )  # fmt: skip
+    forget.add_argument(
+        "--query", metavar="TEXT", help="the best ten facts and turns that share a word with it"
+    )
+    forget.add_argument("--dry-run", action="store_true", help="only say what would go")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+    forget.add_argument("--verify", action="store_true", help="read all that is left, and prove it")
 
 
 def _graph(graph: argparse.ArgumentParser) -> None:
@@ -78,21 +91,30 @@ def _common() -> argparse.ArgumentParser:
 
 
 def _search(search: argparse.ArgumentParser) -> None:
-    search.add_argument("text", nargs="?", metavar="TEXT", default="")
+    search.add_argument(
+        "text", nargs="?", metavar="TEXT", default="", help="what to look for, in plain words"
+    )
     search.add_argument("--grain", metavar="G", help=", ".join(["auto", *Grain]))
     search.add_argument("--since", metavar="T", help="ISO 8601 date or date and time, included")
     search.add_argument("--until", metavar="T", help="a date is included, a time is not")
-    search.add_argument("--min-days-ago", metavar="N", dest="minimum_days_ago")
-    search.add_argument("--max-days-ago", metavar="N", dest="maximum_days_ago")
-    search.add_argument("--as-of", metavar="T", help="as if it were then")
-    search.add_argument("--max-results", metavar="N")
-    search.add_argument("--max-tokens", metavar="N")
-    search.add_argument("--user", metavar="U", dest="user_id")
-    search.add_argument("--conversation", metavar="C", dest="conversation_id")
     search.add_argument(
-        "--types", metavar="T", dest="memory_types", help="fact, turn, summary, episode, lesson"
+        "--min-days-ago", metavar="N", dest="minimum_days_ago", help="only what is that old or older"
     )
-    search.add_argument("--explain", action="store_true", default=None)
+    search.add_argument("--max-days-ago", metavar="N", dest="maximum_days_ago", help="only what is no older")
+    search.add_argument("--as-of", metavar="T", help="as if it were then")
+    search.add_argument("--max-results", metavar="N", help="1 to 100, default: 10")
+    search.add_argument("--max-tokens", metavar="N", help="of all results together; default: no limit")
+    search.add_argument("--user", metavar="U", dest="user_id", help="only what is this user's")
+    search.add_argument(
+        "--conversation", metavar="C", dest="conversation_id", help="only what was said in it"
+    )
+    search.add_argument(
+        "--types",
+        metavar="T,…",
+        dest="memory_types",
+        help="fact, turn, summary, episode, lesson, prior_answer",
+    )
+    search.add_argument("--explain", action="store_true", default=None, help="what each signal adds (--json)")
 
 
 SEARCH_ARGUMENTS = (

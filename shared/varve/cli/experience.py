@@ -8,8 +8,8 @@ from typing import Any
 
 from varve.bootstrap import Parts
 from varve.cli.output import as_json
-from varve.domain.errors import Rejected
-from varve.domain.experience.trial import FlatMemory, Score, TrialMemory, parse_scenarios, run
+from varve.domain.errors import Rejected, within
+from varve.domain.experience.trial import FlatMemory, Scenario, Score, TrialMemory, parse_scenarios, run
 from varve.domain.experience.trial_memory import ExperienceMemory
 from varve.facets.lessons import lesson_shown
 from varve.memory import Memory
@@ -30,27 +30,30 @@ def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
     episode.add_argument("--decision", metavar="TEXT", help="what was done")
     episode.add_argument("--resolution", metavar="TEXT", help="what would have been right")
     episode.add_argument("--used", metavar="ID", nargs="*", default=[], help="what was looked at before")
-    episode.add_argument("--limit", metavar="N", type=int)
+    episode.add_argument("--limit", metavar="N", type=int, help="list the newest N; default: all")
     recall = command("recall", "what of the past bears on a situation")
-    recall.add_argument("text", metavar="SITUATION")
-    recall.add_argument("--state", metavar="S")
-    recall.add_argument("--limit", metavar="N", type=int, default=8)
+    recall.add_argument("text", metavar="SITUATION", help="what the agent is faced with, in plain words")
+    recall.add_argument("--state", metavar="S", help="what the agent is doing, such as debugging")
+    recall.add_argument("--limit", metavar="N", type=int, default=8, help="default: 8")
     lessons = command("lessons", "what was learnt: list, add CLAIM, retire ID, curate, reword, render, block")
     lessons.add_argument("action", choices=["list", "add", "retire", "curate", "reword", "render", "block"])
     lessons.add_argument("subject", nargs="?", metavar="CLAIM|ID|SITUATION")
     lessons.add_argument("--when", metavar="TEXT", default="", help="the condition, at least two words of it")
     lessons.add_argument("--then", metavar="TEXT", default="", help="the action")
-    lessons.add_argument("--evidence", metavar="EPISODE", nargs="*", default=[])
-    lessons.add_argument("--state", metavar="S")
+    lessons.add_argument("--evidence", metavar="EPISODE", nargs="*", default=[], help="what stands for it")
+    lessons.add_argument("--state", metavar="S", help="what the agent is doing when it applies")
     lessons.add_argument("--tags", metavar="TAG", nargs="*", default=[])
-    lessons.add_argument("--reason", metavar="TEXT", default="")
+    lessons.add_argument("--reason", metavar="TEXT", default="", help="why it is retired")
     lessons.add_argument("--apply", action="store_true", help="confirm what curate or reword proposes")
     lessons.add_argument(
         "--last", action="store_true", help="what the last curate found, by schedule or hand"
     )
     answers = command("answers", "prior answers: list, evict")
     answers.add_argument("action", choices=["list", "evict"])
-    answers.add_argument("--by", nargs="*", default=["age", "number", "unread"], metavar="RULE")
+    answers.add_argument(
+        "--by", nargs="*", default=["age", "number", "unread"], metavar="RULE",
+        help="age, number, unread; default: all three",
+    )  # fmt: skip
     answers.add_argument("--dry-run", action="store_true", help="only say what would go")
     trial = command("eval", "measure memory: experience --scenarios FILE")
     trial.add_argument("what", choices=["experience"])
@@ -146,16 +149,17 @@ def answers(options: argparse.Namespace, memory: Memory) -> None:
     known = [
         {"id": a.id, "subject": a.subject, "question": a.question, "answer": a.answer} for a in book.all()
     ]
-    return _out(options, known, [f"{a['subject']}: {a['question']} {a['answer']}" for a in known])
+    lines = [f"{a['subject']}: {a['question']} {a['answer']}" for a in known]
+    return _out(options, known, lines or ["no prior answers yet"])
 
 
 def evaluate(options: argparse.Namespace, parts: Parts) -> None:
     """The same agent over the same scenarios, with this memory and with flat vectors."""
-    values: list[Any] = []
+    scenarios: list[Scenario] = []
     for name in options.scenarios:
         read = _json(name)
-        values += read if isinstance(read, list) else [read]
-    scenarios = parse_scenarios(values)
+        with within(f"{name}: "):
+            scenarios += parse_scenarios(read)
     embedder = parts.embedder(parts.config(options.workspace or "default"))
     memories: dict[str, Callable[[], TrialMemory]] = {
         "memory": lambda: ExperienceMemory(embedder.embed, word_embedding(embedder)),
