@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from varve.cli.inputs import read_conversations
+from varve.cli.inputs import AT_ONCE, read_conversations
 from varve.cli.output import as_json, say, search_lines, status_lines
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
@@ -60,10 +60,10 @@ def _print_next(options: argparse.Namespace, question: dict[str, Any]) -> None:
 
 
 def _ingest(scope: Scope, memory: Memory, conversations: list[Conversation]) -> None:
-    for number, conversation in enumerate(conversations, start=1):
-        memory.ingest(conversation)
-        if number % 20 == 0 or number == len(conversations):
-            say(f"{scope}: remembered {number} of {len(conversations)} conversations")
+    for start in range(0, len(conversations), AT_ONCE):
+        taken = conversations[start : start + AT_ONCE]
+        memory.ingest(taken)
+        say(f"{scope}: remembered {start + len(taken)} of {len(conversations)} conversations")
 
 
 def _ask(question: dict[str, Any], memories: dict[Scope, Memory]) -> Any:

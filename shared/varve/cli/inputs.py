@@ -9,6 +9,9 @@ from typing import Any
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, within
 
+AT_ONCE = 20
+"""Conversations that are handed to memory together, and so may share commits, before progress is told."""
+
 Accept = Callable[[Conversation], Conversation]
 
 

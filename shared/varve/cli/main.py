@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from varve.cli import experience, knowledge, transfer
 from varve.cli.arguments import SEARCH_ARGUMENTS, parser
-from varve.cli.inputs import read_conversations
+from varve.cli.inputs import AT_ONCE, read_conversations
 from varve.cli.operations import dlq
 from varve.cli.output import (
     as_json,
@@ -68,9 +68,10 @@ def ingest(options: argparse.Namespace) -> None:
     totals: dict[str, dict[str, int] | None] = {}
     for scope, conversations in by_scope.items():
         memory = open_memory(options, scope)
-        for number, conversation in enumerate(conversations, start=1):
-            _add(totals, memory.ingest(conversation).to_dict())
-            _progress(str(scope), number, len(conversations))
+        for start in range(0, len(conversations), AT_ONCE):
+            taken = conversations[start : start + AT_ONCE]
+            _add(totals, memory.ingest(taken).to_dict())
+            say(f"{scope}: {start + len(taken)} of {len(conversations)} conversations")
     print(as_json(totals) if options.json else _ingested(totals))
 
 
@@ -202,11 +203,6 @@ def _add(totals: dict[str, dict[str, int] | None], one: dict[str, dict[str, int]
         for name, count in (counts or {}).items():
             if sums is not None:
                 sums[name] = sums.get(name, 0) + count
-
-
-def _progress(what: str, done: int, of: int) -> None:
-    if done == of or done % 20 == 0:
-        say(f"{what}: {done} of {of} conversations")
 
 
 def _ingested(totals: dict[str, dict[str, int] | None]) -> str:
