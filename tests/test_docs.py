@@ -33,6 +33,21 @@ def test_every_path_a_document_names_is_there(document: Path) -> None:
     assert [place for place in places if not place.exists()] == []
 
 
+def test_what_a_decision_names_is_in_the_file_it_names() -> None:
+    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    named = re.findall(r"`(\w+)`(?:,? \w+){0,5} (?:in|out\s+of)\s+`([\w./]+\.py)`", text)
+    sources = {
+        str(path.relative_to(ROOT)): path.read_text("utf-8") for path in (ROOT / "shared").rglob("*.py")
+    }
+    missing = [
+        (name, place)
+        for name, place in named
+        if not any(f.endswith("/" + place) and re.search(rf"\b{name}\b", t) for f, t in sources.items())
+    ]
+    assert len(named) > 40
+    assert missing == []
+
+
 def test_every_make_target_the_readme_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = set(re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text("utf-8")))

@@ -252,4 +252,5 @@ def _translated(key: str) -> Iterator[None]:
         for sign, meaning in _OPERATORS_SIGNS.items():
             if sign in said:
                 raise Misconfigured(f"store: {meaning}") from error
-        raise Retryable(f"store: {type(error).__name__} at {key}") from error
+        what = "cannot be reached" if "error sending request" in said else type(error).__name__
+        raise Retryable(f"store: {what} at {key}") from error

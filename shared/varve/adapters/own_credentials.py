@@ -29,6 +29,7 @@ def credential_provider() -> Any:
 def profile_region() -> str | None:
     """The profile's region. Raises Misconfigured: there is no such profile."""
     try:
-        return boto3.Session().region_name
+        region: str | None = boto3.Session().region_name
     except BotoCoreError as error:
         raise Misconfigured(f"AWS_PROFILE: {error}") from error
+    return region
