@@ -19,6 +19,7 @@ import pytest
 
 from tests.support.model_server import ModelServer
 from varve.cli import main
+from varve.cli.main import COMMANDS
 
 NOW = "2026-03-10T12:00:00Z"
 VARVE = Path(sys.executable).with_name("varve")
@@ -699,6 +700,13 @@ class TestOtherEmbedder:
 
 
 class TestOutage:
+    def test_an_interruption_is_one_line(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setitem(COMMANDS, "status", interrupted)
+        assert run("status") == Ran(1, "", "varve: interrupted\n")
+
     def test_a_failure_that_may_pass_exits_1(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

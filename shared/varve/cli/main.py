@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except VarveError as error:
         say(f"varve: {error}")
         return FAILED
+    except KeyboardInterrupt:
+        say("varve: interrupted")
+        return FAILED
     except BrokenPipeError:
         # The reader of our output has gone; what is still buffered has nowhere to go either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,7 @@ _REASONS = {
     "missing": "is missing",
     "extra_forbidden": "is not a known name",
     "string_type": "must be a string",
+    "string_unicode": "is not valid Unicode text",
     "list_type": "must be an array",
     "tuple_type": "must be an array",
     "dict_type": "must be an object",
