@@ -55,7 +55,7 @@ def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()
         reason = str(context["error"])
     else:
         reason = _REASONS.get(kind, "is not valid")
-    return Rejected((prefix + _path(first["loc"])).rstrip(".: ") or "value", reason)
+    return Rejected((prefix + _path(first["loc"])).rstrip(".") or "value", reason)
 
 
 def _path(location: Iterable[int | str]) -> str:
