@@ -210,6 +210,12 @@ def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(ledger:
     assert [wait / HOUR for wait in waits] == [1, 2, 4, 8, 16, 24, 24, 24]
 
 
+def test_a_period_that_fails_every_day_for_months_still_waits_a_day() -> None:
+    ledger = Ledger(InMemoryObjects())
+    waits = [ledger.fail(ACME, DAY, "refused", MORNING).next_try - MORNING for _ in range(60)]
+    assert waits[-1] == 24 * HOUR
+
+
 def test_a_failed_period_is_given_up_after_the_fifth_time(ledger: Ledger) -> None:
     given_up = [ledger.fail(ACME, DAY, "down", MORNING).given_up for _ in range(6)]
     assert GIVEN_UP_AFTER == 5

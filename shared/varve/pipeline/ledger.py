@@ -46,6 +46,8 @@ from varve.ports.objects import Objects, StoredObject
 
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)
+_DOUBLINGS = 5
+"""After so many the wait is the longest; a period may fail every day for years."""
 _TOKEN_LENGTH = 20
 
 
@@ -107,7 +109,7 @@ class Ledger:
         """Record one more failure; the wait doubles from an hour to a day."""
         known = self.failure(scope, period)
         attempts = known.attempts + 1 if known else 1
-        wait = min(LONGEST_RETRY, FIRST_RETRY * 2 ** (attempts - 1))
+        wait = min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, _DOUBLINGS))
         failure = Failure(attempts, reason, now + wait)
         body = {"attempts": attempts, "reason": reason, "nextTry": iso(failure.next_try)}
         self._objects.put(failed_key(scope, period), json.dumps(body).encode())
