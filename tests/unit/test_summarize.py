@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,11 +24,12 @@ from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRec
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.ledger import failed_key
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import MemoryType, Record, Vector
 from varve.domain.summary import BUDGET_TOKENS, KEY_FACTS, Summary, key_facts_from_json, summary_id
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write, send_records
+from varve.pipeline.condensing import ExtractiveSummarizer
 from varve.pipeline.ledger import Ledger
 from varve.pipeline.summarize import Outcome, gather, summarize
 from varve.pipeline.write import write_now
@@ -98,6 +100,15 @@ def told(*records: Record, **config: Any) -> Agent:
 
 def turn(content: str = "Dana: hello", **given: Any) -> Record:
     return a_record(content, memory_type=MemoryType.TURN, **given)
+
+
+class Strict(WordEmbedder):
+    """An Embedder that refuses blank texts, as those behind an API do."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        if not all(text.strip() for text in texts):
+            raise ValueError("blank texts have no vector")
+        return super().embed(texts)
 
 
 # What a summary is.
@@ -223,6 +234,14 @@ def test_what_is_written_while_it_is_being_made_keeps_the_period_due() -> None:
     assert agent.is_due()
     assert agent.sum_up() is Outcome.BUILT
     assert len(agent.summary().source_ids) == 2
+    assert not agent.is_due()
+
+
+def test_a_period_in_which_nobody_said_a_word_is_summed_up_and_holds_up_no_other() -> None:
+    agent = told(turn("Dana: \U0001f642\U0001f642"))
+    agent.embedder = Strict()
+    assert agent.sum_up(summarizer=ExtractiveSummarizer(agent.embedder)) is Outcome.BUILT
+    assert agent.summary().content.strip()
     assert not agent.is_due()
 
 

@@ -36,6 +36,8 @@ from varve.ports.records import MemoryReader
 SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_HEADING = "\nKey facts:\n"
 KEY_FACTS_SHARE = 0.5
+NO_WORDS = "(no words)"
+"""What is said of a period in which nobody said a word: models embed no blank text."""
 
 
 class Outcome(StrEnum):
@@ -220,7 +222,7 @@ def _record(
     return Record(
         id=summary_id(period),
         memory_type=MemoryType.SUMMARY,
-        content=summary.text + facts,
+        content=summary.text + facts or NO_WORDS,
         period=period.label,
         # Its middle: a window holds a summary when it holds the better part of what it sums up.
         event_time=start + (end - start) / 2,
