@@ -74,6 +74,24 @@ def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -
     assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
 
 
+def test_a_workspace_whose_configuration_is_not_valid_holds_up_no_other_and_is_told() -> None:
+    sim, broken = told(1), Scope("broken", SCOPE.agent)
+    message = {"id": "m", "role": "user", "content": "I like tea.", "timestamp": iso(MONDAY)}
+    owner = {"workspaceId": broken.workspace, "agentId": broken.agent, "conversationId": "c"}
+    sim.ingest([{**owner, "messages": [message]}])
+    sim.drain()
+    sim.parts.objects.put("workspaces/broken/config.json", b'{"timezone": "Mars/Olympus"}')
+    assert sim.plan(Grain.DAILY, TUESDAYS_PASS) == 2
+    assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
+    failure = sim.app.ledger.failure(broken, Period.parse("2026-03-02"))
+    assert failure is not None
+    assert "Mars/Olympus" in failure.reason
+    assert not sim.parts.letters.letters
+    sim.parts.objects.delete(["workspaces/broken/config.json"])
+    assert sim.plan(Grain.DAILY, TUESDAYS_PASS + HOUR) == 1
+    assert sim.parts.records.periods(broken, Grain.DAILY) == {"2026-03-02": 1}
+
+
 def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_own_time() -> None:
     """Else a clock that lags would let the next pass take at once what has just failed."""
     sim = told(1)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
-from varve.domain.errors import Rejected, Retryable
+from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, failed_key, version_in
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -107,8 +107,7 @@ def summarize(
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
         sweep_again(scope, barred, objects=objects)
-        failure = ledger.fail(scope, period, str(error), now)
-        return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
+        return failed(scope, period, error, now, ledger=ledger)
     sweep_again(scope, barred, objects=objects)
     # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
     settles = (*marks, failed_key(scope, period))
@@ -116,6 +115,12 @@ def summarize(
     message = WriteRecords(scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes)
     send_records(message, queue=queue, objects=objects)
     return Outcome.BUILT
+
+
+def failed(scope: Scope, period: Period, error: VarveError, now: datetime, *, ledger: Ledger) -> Outcome:
+    """Note that it failed and why; the ledger says when to try again. Raises Retryable."""
+    failure = ledger.fail(scope, period, str(error), now)
+    return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
 
 
 def gather(

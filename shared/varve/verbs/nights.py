@@ -8,6 +8,7 @@ from itertools import islice
 
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import noted_grain
 from varve.domain.workspace import WorkspaceConfig
@@ -55,7 +56,7 @@ class Nights:
 
     def plan(self, grain: Grain, now: datetime) -> Pass:
         """Put the grain's due periods of all agents on the work queue."""
-        planned = planning.plan(grain, now, ledger=self.ledger, config=self._configs())
+        planned = planning.plan(grain, now, ledger=self.ledger, config=cache(self._readable))
         for due in planned.due:
             work = SummarizePeriod(due.scope, due.period, now)
             send_work(work, due.marks, queue=self.parts.summary_queue)
@@ -163,8 +164,18 @@ class Nights:
         """Each workspace's configuration, read once for a pass."""
         return cache(self.parts.config)
 
+    def _readable(self, workspace: str) -> WorkspaceConfig:
+        """A workspace's configuration, the default where it is not valid: no other's night waits for that."""
+        try:
+            return self.parts.config(workspace)
+        except Rejected:
+            return WorkspaceConfig()
+
     def _summarize(self, scope: Scope, period: Period, now: datetime) -> Outcome:
-        config = self.parts.config(scope.workspace)
+        try:
+            config = self.parts.config(scope.workspace)
+        except Rejected as error:
+            return summarizing.failed(scope, period, error, now, ledger=self.ledger)
         privacy = self.parts.privacy(config, scope.workspace)
         return summarizing.summarize(
             scope,
