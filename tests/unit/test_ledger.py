@@ -16,7 +16,9 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, failed_key, require_own
+from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.ledger import Ledger, marking
+from varve.pipeline.summarize import expiries
 
 DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 OTHER = Scope("acme", "sales")
@@ -244,6 +246,23 @@ def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
         for late in (timedelta(0), timedelta(microseconds=1), timedelta(minutes=15), HOUR)
     ]
     assert hours == ["2026-03-04T18", "2026-03-04T19", "2026-03-04T19", "2026-03-04T19"]
+
+
+def test_what_never_expires_is_noted_for_the_calendars_last_hour(ledger: Ledger) -> None:
+    config = WorkspaceConfig.model_validate({"retention": {"yearly": "9999 years", "daily": "999999 days"}})
+    notes = [note for period in (DAY, Period.parse("2026")) for note in expiries(ACME, period, config)]
+    ledger.change(LedgerChanges(expiries=tuple(notes)))
+    assert {"9999-12-31T23"} < {note.split("/")[2] for note in notes}
+    assert notes[2] not in ledger.expired_of(ACME, MORNING + timedelta(days=36_500))
+
+
+def test_a_time_of_the_first_centuries_has_expired(ledger: Ledger) -> None:
+    """A year of two digits, as clients send them, is the year 26."""
+    note = expiry_key(datetime(26, 3, 2, 9, tzinfo=UTC), ACME, Grain.WORKING)
+    ledger.change(LedgerChanges(expiries=(note,)))
+    ledger.note_lessons(ACME, datetime(26, 3, 2, tzinfo=UTC))
+    assert ledger.expiring(MORNING) == {ACME: (note,)}
+    assert {*ledger.lessons_due(MORNING)} == {ACME}
 
 
 def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(ledger: Ledger) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import LATEST, Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
@@ -14,6 +14,7 @@ GIVEN_UP_AFTER = 5
 DUE = "ledger/due"
 EXPIRY = "ledger/expiry"
 LESSONS = "ledger/lessons"
+_TO_NEXT_HOUR = timedelta(hours=1, microseconds=-1)
 _OWNER = {DUE: slice(4, 6), "ledger/failed": slice(4, 6), EXPIRY: slice(3, 5)}
 """Where in a key its agent stands; one part comes after it."""
 
@@ -102,13 +103,18 @@ def failed_folder(period: Period) -> str:
 
 def expiry_key(instant: datetime, scope: Scope, grain: StoreName) -> str:
     """The note that something of this store has expired by the first full UTC hour from the instant on."""
-    hour = (instant.astimezone(UTC) + timedelta(hours=1, microseconds=-1)).strftime("%Y-%m-%dT%H")
+    hour = hour_of(min(instant, LATEST - _TO_NEXT_HOUR) + _TO_NEXT_HOUR)
     return f"{EXPIRY}/{hour}/{scope}/{grain}"
+
+
+def hour_of(instant: datetime) -> str:
+    """The UTC hour of an instant, as `2026-11-21T05`; hours sort by time, those of the year 26 too."""
+    return instant.astimezone(UTC).isoformat()[:13]
 
 
 def month_of(instant: datetime) -> str:
     """The UTC month of an instant, as `2026-11`."""
-    return instant.astimezone(UTC).strftime("%Y-%m")
+    return instant.astimezone(UTC).isoformat()[:7]
 
 
 def lessons_key(month: str, scope: Scope) -> str:

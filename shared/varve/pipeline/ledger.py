@@ -21,7 +21,7 @@ half a mark that is left for planning is planned, found to change nothing, and s
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from varve.domain.calendar import EARLIEST, Grain, Period, iso, parse_instant
@@ -37,6 +37,7 @@ from varve.domain.ledger import (
     due_key,
     failed_folder,
     failed_key,
+    hour_of,
     lessons_key,
     marks_folder,
     month_of,
@@ -134,7 +135,7 @@ class Ledger:
 
     def expiring(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
         """The agents of which something has expired, with the notes that say so, the oldest first."""
-        this_hour = now.astimezone(UTC).strftime("%Y-%m-%dT%H")
+        this_hour = hour_of(now)
         notes: dict[Scope, list[str]] = {}
         for info in self._objects.list(EXPIRY):
             _, _, hour, workspace, agent, _ = info.key.split("/")
@@ -148,7 +149,7 @@ class Ledger:
 
         No name of anybody else is asked for.
         """
-        this_hour = now.astimezone(UTC).strftime("%Y-%m-%dT%H")
+        this_hour = hour_of(now)
         over = (hour for hour in self._objects.folders(EXPIRY) if hour <= this_hour)
         return tuple(info.key for hour in over for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}"))
 
