@@ -165,8 +165,9 @@ class Application:
 
     def _extract(self, delivery: Delivery, together: Together | None = None) -> None:
         if carries_outcome(delivery):
-            scope, report = read_outcome(delivery, objects=self.parts.objects)
-            return self.of(scope).experience.take_in(scope, report)
+            if told := read_outcome(delivery, objects=self.parts.objects):
+                self.of(told[0]).experience.take_in(*told)
+            return None
 
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):

@@ -11,10 +11,12 @@ from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.erasure import Tombstones, owners
 from varve.domain.errors import Rejected
+from varve.domain.experience.rows import report_record
 from varve.domain.identity import Scope, path_id
 from varve.domain.profile import entry_from_json
 from varve.domain.record import EmbeddedRecord, StoreName, store_name
 from varve.messages.encoding import record_as_json, record_from_json
+from varve.messages.outcome import report_from_json
 
 ERASED = {"type": "erased"}
 """What stands in the place of a payload whose message has been forgotten: it is taken and dropped."""
@@ -147,7 +149,7 @@ def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:
 
 
 def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
-    """The body of an ingest or write message without what has been forgotten; `ERASED` if that is all.
+    """The body of an ingest or write message, or of an outcome, without what has been forgotten; `ERASED` if that is all.
 
     Raises KeyError, TypeError, ValueError, Rejected: it is not such a body.
     """
@@ -155,6 +157,9 @@ def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
     match body.get("type"):
         case "ingest":
             return _conversation(kept, barred)
+        case "outcome":
+            row = report_record(report_from_json(body), "")
+            return ERASED if barred.bars_record(row) else kept
         case "records" | "erase_records":
             rows = [row for row in body["records"] if not barred.bars_record(record_from_json(row).record)]
             if len(rows) == len(body["records"]):

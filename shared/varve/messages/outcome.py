@@ -123,26 +123,31 @@ def carries_outcome(delivery: Delivery) -> bool:
     return isinstance(body, dict) and body.get("type") == "outcome"
 
 
-def read_outcome(delivery: Delivery, *, objects: Objects) -> tuple[Scope, Report]:
-    """Whose outcome, and which. Raises Rejected: it is none; Retryable."""
-    body = read_body(delivery, objects, {"outcome"})
+def read_outcome(delivery: Delivery, *, objects: Objects) -> tuple[Scope, Report] | None:
+    """Whose outcome, and which; None: it has been forgotten. Raises Rejected: it is none; Retryable."""
+    body = read_body(delivery, objects, {"outcome", "erased"})
+    if body["type"] == "erased":
+        return None
     try:
-        scope = Scope(body["workspaceId"], body["agentId"])
-        report = Report(
-            target=str(body["target"]),
-            outcome=an_outcome(body["outcome"]),
-            at=parse_instant(body["at"]),
-            created_at=parse_instant(body["createdAt"]),
-            correction=_text(body.get("correction")),
-            decision=_text(body.get("decision")),
-            resolution=_text(body.get("resolution")),
-            used=tuple(map(str, body.get("used") or ())),
-            user_id=_text(body.get("userId")),
-            conversation_id=_text(body.get("conversationId")),
-        )
-        return scope, a_report(report)
+        return Scope(body["workspaceId"], body["agentId"]), a_report(report_from_json(body))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
+
+
+def report_from_json(body: Mapping[str, Any]) -> Report:
+    """A report from a message's values. Raises KeyError, TypeError, ValueError, Rejected: they are none."""
+    return Report(
+        target=str(body["target"]),
+        outcome=an_outcome(body["outcome"]),
+        at=parse_instant(body["at"]),
+        created_at=parse_instant(body["createdAt"]),
+        correction=_text(body.get("correction")),
+        decision=_text(body.get("decision")),
+        resolution=_text(body.get("resolution")),
+        used=tuple(map(str, body.get("used") or ())),
+        user_id=_text(body.get("userId")),
+        conversation_id=_text(body.get("conversationId")),
+    )
 
 
 def an_outcome(value: object) -> Outcome:

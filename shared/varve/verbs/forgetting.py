@@ -233,16 +233,21 @@ def _notes(application: Application) -> list[str]:
 def _drop_letters(application: Application, scope: Scope) -> list[str]:
     """Drop the dead letters of which nothing would be left; what there is to say of them."""
     barred = tombstones.load(scope, objects=application.parts.objects)
-    dropped = mixed = 0
+    dropped: list[str] = []
+    mixed: set[str] = set()
     for box in application.parts.dead_letter_boxes.values():
-        held = {letter.id: remaining_letter(letter.body, scope, barred) for letter in box.letters()}
-        whole = [id_ for id_, gone in held.items() if gone == "all"]
-        dropped += len(box.drop(whole)) if whole else 0
-        mixed += sum(gone == "some" for gone in held.values())
-    notes = [f"{dropped} dead letters were dropped."] if dropped else []
+        # Of each group ten are seen at a time: those that are dropped uncover others.
+        while True:
+            held = {letter.id: remaining_letter(letter.body, scope, barred) for letter in box.letters()}
+            mixed |= {id_ for id_, left in held.items() if left == "some"}
+            whole = [id_ for id_, left in held.items() if left == "all"]
+            if not whole or not (gone := box.drop(whole)):
+                break
+            dropped += gone
+    notes = [f"{len(dropped)} dead letters were dropped."] if dropped else []
     if mixed:
         notes.append(
-            f"{mixed} dead letters hold what others said as well and are left: redrive them, and only that "
+            f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only that "
             "is taken in, or drop them (varve dlq)."
         )
     return notes

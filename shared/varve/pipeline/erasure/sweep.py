@@ -117,11 +117,12 @@ def sweep_payloads(
     """
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
     # What was made of a part of a period, for a retry alone: it may hold anybody's words.
-    objects.delete([key for key in keys if key.split("/")[3] == "summaries"])
+    objects.delete([key for key in keys if _sort(key) == "summaries"])
     changed = []
     for key, stored in fetch(keys, objects):
         before = _object(stored)
-        after = _checkpoint(before, barred, mixed) if "/extractions/" in key else _claim(before, barred)
+        is_checkpoint = _sort(key) == "extractions"
+        after = _checkpoint(before, barred, mixed) if is_checkpoint else _claim(before, barred)
         if after == before:
             continue
         if after is None:
@@ -130,6 +131,11 @@ def sweep_payloads(
             objects.put(key, json.dumps(after, ensure_ascii=False, separators=(",", ":")).encode())
         changed.append(key)
     return changed
+
+
+def _sort(key: str) -> str:
+    """What follows workspace and agent, which may be called as they please: a folder, or a claim check."""
+    return key.split("/")[3]
 
 
 def stated_in_profiles(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:

@@ -1,0 +1,91 @@
+"""What is forgotten goes from dead letters and claim checks: outcomes too, and all that a group holds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.builders import ACME, RecordingQueue, a_conversation
+from tests.support.traffic import Simulation
+from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
+from varve.domain.erasure import Selector, Tombstones
+from varve.domain.errors import Rejected
+from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.rows import Report
+from varve.domain.identity import Scope
+from varve.messages.erasure import ERASED, remaining_letter
+from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
+from varve.messages.outcome import read_outcome, send_outcome
+from varve.pipeline.erasure.sweep import sweep_payloads
+from varve.ports.queues import Delivery, Letter
+from varve.verbs.forgetting import forget
+
+NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
+BARRED = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
+
+
+def a_report(user: str = "u-dana", words: str = "Dana lives in Kumquatville.", **given: Any) -> Report:
+    return Report("c-1", Outcome.FAILURE, NOW, NOW, words, user_id=user, conversation_id="c-1", **given)
+
+
+def sent_outcome(report: Report, objects: InMemoryObjects) -> Delivery:
+    queue = RecordingQueue()
+    send_outcome(ACME, report, queue=queue, objects=objects)
+    return queue.sent[0]
+
+
+def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dropped() -> None:
+    objects = InMemoryObjects()
+    hers, his = (sent_outcome(a_report(user), objects).body for user in ("u-dana", "u-marco"))
+    assert remaining_letter(hers, ACME, BARRED) == "all"
+    assert remaining_letter(his, ACME, BARRED) == "none"
+    assert remaining_letter(hers, Scope("acme", "sales"), BARRED) == "none"
+    later = sent_outcome(replace(a_report(), created_at=NOW + timedelta(days=1)), objects)
+    assert remaining_letter(later.body, ACME, BARRED) == "none", "she has come back"
+
+
+def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() -> None:
+    objects = InMemoryObjects()
+    words = "Dana" + "\x01" * 9_990  # what JSON escapes takes six bytes
+    used = tuple(f"{number:03}" + "\U0001f340" * 120 for number in range(200))
+    delivery = sent_outcome(a_report(words=words, decision=words, resolution=words, used=used), objects)
+    assert "payload" in json.loads(delivery.body)
+    assert read_outcome(delivery, objects=objects) is not None
+    (key,) = sweep_payloads(ACME, BARRED, objects=objects)
+    assert json.loads(objects.get(key).data) == ERASED
+    assert read_outcome(delivery, objects=objects) is None
+
+
+@pytest.mark.parametrize("scope", [Scope("acme", "extractions"), Scope("extractions", "summaries")], ids=str)
+def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_check(scope: Scope) -> None:
+    queue, objects = RecordingQueue(), InMemoryObjects()
+    texts = [f"{number} " + "w" * 100_000 for number in range(3)]
+    conversation = a_conversation(*texts, userId="u-marco", workspaceId=scope.workspace, agentId=scope.agent)
+    send_ingest(IngestMessage(conversation, (), NOW), queue=queue, objects=objects)
+    assert sweep_payloads(scope, BARRED, objects=objects) == []
+    message = read_ingest(queue.sent[0], objects=objects)
+    assert isinstance(message, IngestMessage)
+    assert [said.text for said in message.conversation.messages] == texts
+
+
+class TenAtATime(InMemoryDeadLetterBox):
+    """Shows of what there is the first ten, as SQS does of a group."""
+
+    def letters(self) -> list[Letter]:
+        return super().letters()[:10]
+
+
+def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_dropped_as_well() -> None:
+    sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
+    for number in range(25):
+        report = a_report("u-marco" if number in (3, 14) else "u-dana", f"Dana said {number}.")
+        body = sent_outcome(report, InMemoryObjects()).body
+        dead.send(Delivery(str(number), body, "g"), Rejected("message", "is malformed"))
+    sim.parts.dead_letter_boxes = {"ingest": TenAtATime(dead, RecordingQueue())}
+    done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    assert "23 dead letters were dropped." in done.notes
+    assert ["u-marco", "u-marco"] == [json.loads(d.body)["userId"] for d, _ in dead.letters]
