@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import (
@@ -29,7 +30,7 @@ from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
-from varve.messages.wire import MAX_BODY_BYTES
+from varve.messages.wire import MAX_BODY_BYTES, group_of
 from varve.messages.write import (
     WriteProfile,
     WriteRecords,
@@ -183,6 +184,27 @@ def test_a_group_too_long_for_the_queue_is_hashed_and_stays_the_same() -> None:
     assert graph == again != working
     assert max(map(len, wire.queue.groups)) <= 128
     assert max(map(len, wire.queue.deduplication_ids)) <= 128
+
+
+SQS_BODY = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
+"""What a body may hold, by SendMessage's reference; others are refused as InvalidMessageContents."""
+SQS_GROUP = re.compile("[!-~]{1,128}")
+ODD = st.sampled_from("\x00\x08\x0b\x1f\x7f\u2028\ufeff\ufffe\uffff\U0001ffff") | st.characters(codec="utf-8")
+
+
+@given(st.text(ODD, min_size=1))
+@example("\ufffe and \uffff")
+def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(words: str) -> None:
+    wire, conversation = Wire(), a_conversation(words)
+    received = wire.ingest(IngestMessage(conversation, (), MORNING))
+    assert SQS_BODY.fullmatch(wire.queue.sent[-1].body)
+    assert received.conversation.as_json() == conversation.as_json()
+
+
+def test_a_group_is_made_of_letters_that_the_queue_takes() -> None:
+    groups = {group_of("acme", "support", target) for target in ("\u00e9pisode", "e\u0301pisode", "c-1")}
+    assert len(groups) == 3
+    assert all(SQS_GROUP.fullmatch(group) for group in groups)
 
 
 def test_what_is_too_large_for_a_message_takes_the_claim_check() -> None:

@@ -14,6 +14,8 @@ MAX_BODY_BYTES = 250_000
 Below the 256 KiB that every SQS queue takes, leaving room for message attributes.
 """
 _MAX_GROUP = 128
+_REFUSED = "\ufffe\uffff"
+"""What JSON leaves as it is and SQS refuses in a body (InvalidMessageContents): no characters of XML."""
 _SURROGATE = b"\\ud"
 """How the escape of a surrogate begins, of a lone one or of half a pair."""
 
@@ -77,14 +79,17 @@ def _not_a_number(name: str) -> None:
 
 
 def dump(value: object) -> str:
-    """JSON in its one canonical form, so that equal values have equal hashes."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    """JSON in its one canonical form, so that equal values have equal hashes, of characters that SQS takes."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for character in _REFUSED:
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def group_of(*parts: str) -> str:
-    """`workspace:agent:store`, or its hash where SQS would not take the length."""
+    """`workspace:agent:store`, or its hash where SQS would not take the length or the letters."""
     group = ":".join(parts)
-    return group if len(group) <= _MAX_GROUP else digest(group)
+    return group if len(group) <= _MAX_GROUP and group.isascii() else digest(group)
 
 
 def malformed(error: Exception) -> Rejected:
