@@ -202,6 +202,40 @@ def test_a_workspace_may_keep_less_of_the_timeline() -> None:
     assert [info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")] == ["2026-03-04"]
 
 
+@pytest.mark.parametrize(
+    ("retention", "last"),
+    [
+        ({"timeline": "7 days"}, datetime(2026, 3, 9, tzinfo=UTC)),
+        ({"timeline": "2 days"}, datetime(2026, 3, 4, tzinfo=UTC)),
+        ({"yearly": "9 years", "daily": "9 years"}, datetime(2028, 1, 3, tzinfo=UTC)),
+    ],
+    ids=str,
+)
+def test_messages_go_when_their_own_time_is_over_though_nobody_has_spoken_since(
+    retention: dict[str, str], last: datetime
+) -> None:
+    agent = Agent(retention=retention)
+    agent.sum_up(MONDAY + DAY)
+    for at, left in ((last - HOUR, 1), (last, 0)):
+        agent.night(at)
+        assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+
+
+def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_over_yet() -> None:
+    agent = Agent(days=2, configured=False)
+    agent.sum_up(MONDAY + 2 * DAY)
+    sim, now = agent.sim, OVER + DAY
+    configure.change(
+        SCOPE.workspace, "retention.timeline", "5 days", now, objects=sim.parts.objects, ledger=sim.app.ledger
+    )
+    left = []
+    for days in range(6):
+        agent.night(now + HOUR + days * DAY)
+        sim.drain()
+        left.append(len(sim.parts.objects.folders(f"timeline/{SCOPE}")))
+    assert left == [2, 1, 0, 0, 0, 0]
+
+
 # When to look.
 
 

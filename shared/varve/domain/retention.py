@@ -127,3 +127,9 @@ def timeline_limit(plan: Plan, own: Limit | None, now: datetime, zone: ZoneInfo)
     """The timeline's limit: the plan's yearly one, or the workspace's own where that keeps less."""
     yearly = PLANS[plan][Grain.YEARLY]
     return max(yearly, own or yearly, key=lambda limit: cutoff(limit, now, zone))
+
+
+def timeline_expires_at(day: Period, plan: Plan, own: Limit | None, zone: ZoneInfo) -> datetime:
+    """The first instant, in UTC, at which the messages of a local day have outlived that limit."""
+    yearly = PLANS[plan][Grain.YEARLY]
+    return min(expires_at(day, limit, zone) for limit in (yearly, own or yearly))

@@ -14,7 +14,7 @@ from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.pipeline.ledger import Ledger
-from varve.pipeline.timeline import delete_days, kept_days
+from varve.pipeline.timeline import delete_days, ending, kept_days
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 from varve.ports.records import MemoryReader
@@ -42,11 +42,12 @@ class GrainReport:
 
 @dataclass(frozen=True, slots=True)
 class CleanupReport:
-    """One agent's cleanup; `timeline` are the days whose messages go."""
+    """One agent's cleanup; `timeline` are the days whose messages go, `ending` notes when the next do."""
 
     grains: tuple[GrainReport, ...]
     timeline: tuple[str, ...]
     force: bool = False
+    ending: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -84,8 +85,12 @@ def inspect(
     own = config.retention.timeline_limit
     limit = timeline_limit(config.plan, own, now, config.zone)
     oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
-    gone = tuple(day for day in kept_days(scope, objects=objects) if day < oldest)
-    return CleanupReport(reports, gone, force)
+    days = kept_days(scope, objects=objects)
+    gone = tuple(day for day in days if day < oldest)
+    left = days[len(gone) :][:1]
+    return CleanupReport(
+        reports, gone, force, tuple(note for day in left for note in ending(day, scope, config))
+    )
 
 
 def clean(
@@ -111,6 +116,7 @@ def clean(
         else:
             ledger.change(changes)
     delete_days(report.timeline, scope, objects=objects)
+    ledger.change(LedgerChanges(expiries=report.ending))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from varve.messages.write import WriteRecords, send_records
 from varve.pipeline.erasure import tombstones
 from varve.pipeline.erasure.sweep import sweep_again
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.timeline import ending
 from varve.ports.models import Embedder, Summarizer
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
@@ -264,10 +265,11 @@ def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) 
 
 
 def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
-    """When cleanup is to look: at the summary's own time, and at that of the first it sums up, which
-    may have waited for it. Whoever looks notes when to look next."""
+    """When cleanup is to look: at the summary's own time, at that of the first it sums up, which may have
+    waited for it, and at that of a day's messages. Whoever looks notes when to look next."""
     periods = (period, period.children()[0])
-    return tuple(
+    notes = tuple(
         expiry_key(retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain)
         for p in periods
     )
+    return notes + (ending(period.label, scope, config) if period.grain is Grain.DAILY else ())

@@ -13,6 +13,9 @@ from varve.domain.conversation import Message
 from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
+from varve.domain.ledger import expiry_key
+from varve.domain.retention import timeline_expires_at
+from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import Objects
 
 _KEY_LENGTH = 16
@@ -183,6 +186,16 @@ def restore(
     if missing:
         write_lines(missing, scope, day, conversation_id, objects=objects)
     return len(missing)
+
+
+def ending(day: str, scope: Scope, config: WorkspaceConfig) -> tuple[str, ...]:
+    """The note that calls for cleanup when the messages of a local day are over, where that is a time of
+    its own: by default it is the time of the yearly summary, which is noted anyway."""
+    own = config.retention.timeline_limit
+    if own is None and config.retention.yearly is None:
+        return ()
+    at = timeline_expires_at(Period(Grain.DAILY, day), config.plan, own, config.zone)
+    return (expiry_key(at, scope, Grain.WORKING),)
 
 
 def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
