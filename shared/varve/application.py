@@ -167,18 +167,17 @@ class Application:
         if carries_outcome(delivery):
             if told := read_outcome(delivery, objects=self.parts.objects):
                 self.of(told[0]).experience.take_in(*told)
-            return None
+            return
 
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):
-            return None
+            return
         scope = message.scope if isinstance(message, Reread) else message.conversation.scope
         from varve.verbs.intake import take_in
 
         own = self.of(scope)
         queue = together if together is not None and own is self else own.write_queue
         self._extracted.append(take_in(own.parts, message, scope, queue))
-        return None
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it. Raises Rejected: names the field."""

@@ -149,7 +149,7 @@ def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:
 
 
 def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
-    """The body of an ingest or write message, or of an outcome, without what has been forgotten; `ERASED` if that is all.
+    """The body of a message, or of an outcome, without what has been forgotten; `ERASED` if that is all.
 
     Raises KeyError, TypeError, ValueError, Rejected: it is not such a body.
     """

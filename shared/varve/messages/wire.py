@@ -79,7 +79,7 @@ def _not_a_number(name: str) -> None:
 
 
 def dump(value: object) -> str:
-    """JSON in its one canonical form, so that equal values have equal hashes, of characters that SQS takes."""
+    """JSON in its one canonical form, so that equal values have equal hashes; all of it SQS takes."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for character in _REFUSED:
         text = text.replace(character, f"\\u{ord(character):04x}")

@@ -247,8 +247,8 @@ def _drop_letters(application: Application, scope: Scope) -> list[str]:
     notes = [f"{len(dropped)} dead letters were dropped."] if dropped else []
     if mixed:
         notes.append(
-            f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only that "
-            "is taken in, or drop them (varve dlq)."
+            f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only "
+            "that is taken in, or drop them (varve dlq)."
         )
     return notes
 
