@@ -206,9 +206,10 @@ class WatchedRecords:
         config = self._config(scope.workspace)
         for label in sorted({*labels} & {*self.periods(scope, grain)}):
             period = Period(calendar_of(grain), label)
-            if not expired(period, config.limit(grain), self._clock(), config.zone):
+            if not expired(period, config.limit(period.grain), self._clock(), config.zone):
                 self.too_young.append((scope, period))
-            self.unsealed += [(scope, period, id_) for id_ in self._missing_above(scope, period)]
+            if isinstance(grain, Grain):  # experience is summed up nowhere
+                self.unsealed += [(scope, period, id_) for id_ in self._missing_above(scope, period)]
         count = self._inner.delete_periods(scope, grain, labels)
         self.deleted += count
         return count

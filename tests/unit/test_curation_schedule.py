@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from tests.support.traffic import CALM, Simulation
 from varve.domain.calendar import iso
 from varve.domain.identity import Scope
+from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
 from varve.facets.experience import Experience
 from varve.messages.work import CurateAgent, read_work
@@ -79,6 +80,18 @@ def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale(
     report = remembered(sim, "support").lessons.last_curation()
     assert report is not None
     assert len(report["stale"]) == 1
+
+
+def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_over() -> None:
+    sim = Simulation({"acme": WorkspaceConfig()}, MARCH)
+    remembered(sim, "support").record_outcome("c-1", "FAILURE", correction="It was the release.", at=MARCH)
+    sim.drain()
+    sim.app.nights.curate(APRIL)
+    work(sim)
+    over = datetime(2028, 1, 3, tzinfo=UTC)  # the free plan's two years
+    for at, left in ((over - timedelta(hours=1), 1), (over, 0)):
+        sim.clean(at)
+        assert sum(sim.parts.records.periods(SCOPE, Store.EXPERIENCE).values()) == left
 
 
 def test_a_pass_where_nobody_has_lessons_costs_one_listing() -> None:

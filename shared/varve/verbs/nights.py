@@ -10,7 +10,9 @@ from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.ledger import noted_grain
+from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
+from varve.domain.record import Store
+from varve.domain.retention import expires_at
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.work import (
     CleanAgent,
@@ -140,6 +142,15 @@ class Nights:
         if again := next_stale(book.all(), now):
             # The month after: passes are at a month's beginning. The 28th plus four days is in the next.
             self.ledger.note_lessons(scope, again.replace(day=28) + timedelta(days=4))
+        self._note_experience(scope)
+
+    def _note_experience(self, scope: Scope) -> None:
+        """Have cleanup look when an agent's experience has outlived its plan: no summary may note that."""
+        config = self.parts.config(scope.workspace)
+        limit, zone = config.limit(Grain.YEARLY), config.zone
+        years = (Period(Grain.YEARLY, y) for y in self.parts.records.periods(scope, Store.EXPERIENCE))
+        notes = tuple(expiry_key(expires_at(year, limit, zone), scope, Grain.YEARLY) for year in years)
+        self.ledger.change(LedgerChanges(expiries=notes))
 
     def _inspect(
         self, scope: Scope, now: datetime, grains: Collection[Grain], force: bool = False
