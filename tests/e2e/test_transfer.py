@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,6 +238,17 @@ def test_invariant_8_an_import_brings_nothing_back_that_was_forgotten(
     assert gone not in {conversation for conversation, _ in before["timeline"]}
 
 
+def test_what_was_cited_comes_back(tmp_path: Path) -> None:
+    there, here = opened(tmp_path / "there", DANA), opened(tmp_path / "here", DANA)
+    cited = "https://example.org/a page?of=it#part"
+    there.experience.research.note("release", "fact", "The pool was too small.", source=cited)
+    there.experience.answers.remember("pool", "size", "How large?", "Twenty.", citations=(cited,))
+    there.export(tmp_path / "export")
+    here.import_(tmp_path / "export")
+    assert here.experience.research.log("release") == there.experience.research.log("release")
+    assert here.experience.answers.all() == there.experience.answers.all() != []
+
+
 def test_another_model_embeds_anew(store: Path, copied: Path, tmp_path: Path) -> None:
     path = copied / "records.parquet"
     table = pq.read_table(path)
@@ -295,12 +307,31 @@ def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(store: Path, tm
     assert files(tmp_path / "export") == first
 
 
+@pytest.mark.parametrize("details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": 3}', "7"])
+def test_details_that_nobody_could_read_again_are_refused(copied: Path, tmp_path: Path, details: str) -> None:
+    """One such row in a store would end every summary, every search of experience and every erasure."""
+    lines = (copied / "records.jsonl").read_text("utf-8").splitlines()
+    kinds = [json.loads(line)["memoryType"] for line in lines]
+    for kind in ("fact", "turn", "summary"):
+        number = 1 + kinds.index(kind)
+        directory = tmp_path / kind
+        shutil.copytree(copied, directory)
+        changed_line(directory, "records.jsonl", number, lambda v: {**v, "keyFacts": details})
+        with pytest.raises(Rejected, match=f"line {number}: keyFacts"):
+            opened(tmp_path / "fresh", DANA).import_(directory)
+    assert not (tmp_path / "fresh").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "number", "change", "said"),
     [
         ("records.jsonl", 2, lambda v: {**v, "eventTime": "yesterday"}, "line 2: eventTime"),
         ("records.jsonl", 2, lambda v: {**v, "grain": "hourly"}, "line 2: grain"),
         ("records.jsonl", 2, lambda v: {**v, "importance": "high"}, "line 2: importance"),
+        ("records.jsonl", 2, lambda v: {**v, "importance": float("nan")}, "line 2"),
+        ("records.jsonl", 2, lambda v: {**v, "importance": 7.0}, "line 2: importance"),
+        ("records.jsonl", 2, lambda v: {**v, "confidence": -0.5}, "line 2: confidence"),
+        ("records.jsonl", 2, lambda v: {**v, "position": 2**70}, "line 2: position"),
         ("records.jsonl", 2, lambda v: {**v, "userId": "../x"}, "line 2: userId"),
         ("records.jsonl", 2, lambda v: {**v, "conversationId": "a/b"}, "line 2: conversationId"),
         ("records.jsonl", 2, lambda v: {**v, "memoryType": "summary"}, "line 2: memoryType"),
@@ -314,6 +345,8 @@ def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(store: Path, tm
         ("profiles.jsonl", 1, lambda v: {**v, "ends": "maybe"}, "line 1: ends"),
         ("timeline.jsonl", 3, lambda v: {**v, "day": "2026-02-30"}, "line 3: day"),
         ("timeline.jsonl", 3, lambda v: {**v, "position": -1}, "line 3: position"),
+        ("timeline.jsonl", 3, lambda v: {**v, "position": 2**70}, "line 3: position"),
+        ("timeline.jsonl", 3, lambda v: {**v, "message": {**v["message"], "x": float("inf")}}, "line 3"),
         ("timeline.jsonl", 3, lambda v: {**v, "message": {"id": "m", "role": "king"}}, "line 3: messages"),
         ("taken-in.jsonl", 1, lambda v: {**v, "conversationId": ".."}, "line 1: conversationId"),
         ("taken-in.jsonl", 1, lambda v: {**v, "messages": {"x": "y"}}, "line 1: messages"),

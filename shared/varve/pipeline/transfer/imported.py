@@ -22,6 +22,7 @@ from varve.domain.triple import Op, TripleOperation, operation_from_json
 from varve.domain.validation import rejected
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
 from varve.messages.encoding import fields_from_json
+from varve.pipeline.transfer.details import CITING, require_details
 from varve.pipeline.transfer.exporting import (
     CONFIG,
     FORMAT,
@@ -42,6 +43,7 @@ FILES = (
 )
 _SHORT = re.compile(r"[0-9a-f]{16}")
 _WORDS = re.compile(r"[0-9a-f]{8}")
+_LAST_PLACE = 2**31 - 1
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 T = TypeVar("T")
@@ -101,7 +103,7 @@ def _each(reader: ExportReader, name: str, parse: Callable[[Any], T]) -> Iterato
         try:
             if not isinstance(value, dict):
                 raise Rejected("", "must be a JSON object")
-            json.dumps(value, ensure_ascii=False).encode()
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
             yield parse(value)
         except Rejected as error:
             raise Rejected(": ".join(filter(None, (place, error.field))), error.reason) from error
@@ -150,8 +152,13 @@ def _reference(value: Any) -> str:
 
 
 def _place(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_PLACE:
         raise ValueError("not a place")
+
+
+def _share(value: Any) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError("not between 0 and 1")
 
 
 def _records(reader: ExportReader) -> dict[StoreName, list[Record]]:
@@ -173,12 +180,15 @@ def _record(value: dict[str, Any]) -> tuple[StoreName, Record]:
         createdAt=parse_instant,
         conversationId=_maybe(_conversation),
         userId=_maybe(_reference),
-        sourceIds=_all(_reference),
+        sourceIds=_all(str if value["memoryType"] in CITING else _reference),
         position=_place,
+        importance=_share,
+        confidence=_share,
     )
     store, record = store_name(value["grain"]), fields_from_json(value)
     period = Period.parse(record.period, calendar_of(store))
     _require_place(store, record, period)
+    require_details(record)
     return store, record
 
 
