@@ -11,9 +11,10 @@ import pytest
 from tests.support.traffic import CALM, CountingObjects, Simulation
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
-from varve.domain.ledger import expiry_key, noted_grain
+from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
 from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.work import CleanAgent, SummarizePeriod, read_work
 from varve.ports.queues import Delivery
 from varve.verbs import nights
@@ -90,6 +91,18 @@ def test_a_workspace_whose_configuration_is_not_valid_holds_up_no_other_and_is_t
     sim.parts.objects.delete(["workspaces/broken/config.json"])
     assert sim.plan(Grain.DAILY, TUESDAYS_PASS + HOUR) == 1
     assert sim.parts.records.periods(broken, Grain.DAILY) == {"2026-03-02": 1}
+
+
+def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_it_is_called() -> None:
+    """Else the queue refuses them at every pass, and nobody is cleaned up any more."""
+    sim, scope = Simulation({}, MONDAY), Scope("w" * 128, "a" * 128)
+    hours = [MONDAY + number * HOUR for number in range(nights.MAX_NOTES)]
+    sim.app.ledger.change(
+        LedgerChanges(expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours))
+    )
+    assert sim.app.nights.clean(hours[-1]) == Pass(planned=1, left=0)
+    ((message,),) = sim.parts.summary_queue._groups.values()
+    assert len(message.body.encode()) <= MAX_BODY_BYTES
 
 
 def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_own_time() -> None:

@@ -34,7 +34,7 @@ from varve.ports.queues import Delivery, Queue
 
 MAX_CLEANED = 5_000
 """Agents that one cleanup pass puts on the queue; the rest stay noted for the next."""
-MAX_NOTES = 1_000
+MAX_NOTES = 800
 """Notes of one agent that one work item carries, so that it fits a queue message."""
 
 
