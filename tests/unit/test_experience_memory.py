@@ -131,6 +131,22 @@ def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
     assert memory.search("threads").searched.grains == [str(grain) for grain in Grain]
 
 
+@pytest.mark.parametrize("written", [False, True], ids=["derived", "written"])
+def test_a_lesson_from_others_words_is_not_told_where_one_user_is_asked_for(
+    memory: Memory, written: bool
+) -> None:
+    learnt(memory)
+    if written:
+        memory.experience.lessons.curate()
+    asked = "threads wait for a connection"
+    assert "lesson" in {r.memory_type for r in memory.search(asked, memory_types=["lesson"]).results}
+    for user in ("u-0", "u-2"):
+        found = memory.search(asked, memory_types=["lesson"], user_id=user).results
+        recalled = memory.recall_experience(asked, user=user).items
+        assert "lesson" not in {r.memory_type for r in found}
+        assert "lesson" not in {item.kind for item in recalled}
+
+
 def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(memory: Memory) -> None:
     learnt(memory)
     held = rows(memory)

@@ -17,6 +17,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple, fold
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import DeleteRecords, send_deletion
+from varve.pipeline.experience.learnt import of_user
 from varve.pipeline.experience.rows import read_history, send_report, send_rows, year_of
 from varve.ports.queues import Queue
 from varve.ports.search import word_embedding
@@ -77,7 +78,7 @@ class ExperienceVerbs:
             situation,
             vector,
             history,
-            lessons(history),
+            lessons(of_user(history, user_id)),
             embedder.embed,
             words=word_embedding(embedder),
             state=state,

@@ -11,11 +11,18 @@ from varve.ports.records import MemoryReader
 
 def lessons_of(scope: Scope, user_id: str | None, *, reader: MemoryReader) -> list[Lesson]:
     """An agent's lessons; those that rest on one user's experience alone where a user is named."""
-    rows = read_rows(scope, reader=reader)
-    return lessons(History(row for row in rows if user_id is None or _rests_on(row, user_id)))
+    return lessons(of_user(History(read_rows(scope, reader=reader)), user_id))
 
 
-def _rests_on(row: Record, user_id: str) -> bool:
+def of_user(history: History, user_id: str | None) -> History:
+    """The past of one user alone, where one is named: a lesson's words are its episodes'."""
+    if user_id is None:
+        return history
+    return History(row for row in history.all_rows if rests_on(row, user_id))
+
+
+def rests_on(row: Record, user_id: str) -> bool:
+    """Whether a row is one user's, of a lesson whether nobody else's experience is behind it."""
     if row.memory_type is MemoryType.LESSON:
         return lesson_from(row).user_ids == (user_id,)
     return row.user_id == user_id

@@ -18,6 +18,7 @@ from varve.domain.search.nearness import recency
 from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest, as_of, window
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
+from varve.pipeline.experience.learnt import rests_on
 from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
 
@@ -72,15 +73,15 @@ def _recency(at: datetime, present: datetime) -> float:
 
 
 def _within(row: Record, where: Filter) -> bool:
-    """Whether a row may be looked at; lessons belong to no one user or conversation, and are made in time."""
-    timeless = row.memory_type in {MemoryType.LESSON, MemoryType.USAGE}
-    return (where.until is None or row.event_time < where.until) and (
-        timeless
-        or (
-            (where.since is None or row.event_time >= where.since)
-            and where.user_id in (None, row.user_id)
-            and where.conversation_id in (None, row.conversation_id)
-        )
+    """Whether a row may be looked at; lessons are made in time, and are of whose episodes they rest on."""
+    if where.until is not None and row.event_time >= where.until:
+        return False
+    if row.memory_type is MemoryType.LESSON:
+        return where.user_id is None or rests_on(row, where.user_id)
+    return row.memory_type is MemoryType.USAGE or (
+        (where.since is None or row.event_time >= where.since)
+        and where.user_id in (None, row.user_id)
+        and where.conversation_id in (None, row.conversation_id)
     )
 
 
