@@ -329,3 +329,18 @@ def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(memory: M
     assert rows(memory) == 2
     memory.forget(user="u-0")
     assert rows(memory) == 0
+
+
+def test_invariant_8_erasing_a_user_takes_outcomes_of_conversations_that_were_no_episode(
+    memory: Memory,
+) -> None:
+    memory.ingest(conversation(0, "I moved to Lisbon."))
+    memory.ingest(conversation(1, "I moved to Porto."))
+    application = Application(memory.parts)
+    for name in ("c-0", "c-1"):
+        application.ingest_outcome(told(conversationId=name, correction=f"The address in {name} was old."))
+    memory.forget(user="u-0")
+    (left,) = memory.experience._verbs.history(memory.scope).reports
+    assert left.conversation_id == "c-1"
+    application.ingest_outcome(told(conversationId="c-0", correction="The address in c-0 was old."))
+    assert rows(memory) == 1, "nor does a replay bring it back"

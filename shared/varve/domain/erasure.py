@@ -22,6 +22,7 @@ from varve.domain.text import passages
 from varve.domain.triple import TripleOperation
 
 _LENGTH = 24
+_REPORTED = "outcomes"
 
 MessageKey = tuple[str, str]
 """A conversation's id and a message's."""
@@ -42,7 +43,9 @@ class Tombstones:
 
     Of a user and a conversation everything said or accepted by the instant is barred, and what comes
     later is not; a message and a record are barred for good. `records` also holds hashes of a summary's id
-    with its fingerprint: of that version, for the next one has the same id.
+    with its fingerprint: of that version, for the next one has the same id. `conversations` also holds
+    hashes of those of which all was forgotten, under another kind: what was reported of them is barred,
+    what somebody else says there is not.
     """
 
     key: str = ""
@@ -60,10 +63,12 @@ class Tombstones:
         now: datetime,
         messages: Iterable[MessageKey] = (),
         records: Iterable[tuple[str, ...]] = (),
+        whole: Iterable[str] = (),
     ) -> "Tombstones":
-        """The same with a subject more, forgotten at `now`."""
+        """The same with a subject more, forgotten at `now`; of the `whole` conversations nothing is left."""
         users = {self.hash("user", selector.user): now} if selector.user else {}
         named = {self.hash("conversation", selector.conversation): now} if selector.conversation else {}
+        named |= {self.hash(_REPORTED, name): now for name in whole}
         return replace(
             self,
             users={**self.users, **users},
@@ -97,9 +102,13 @@ class Tombstones:
             return bool(self.stained_sources(record)) or any(
                 self.bars_fact(fact) for fact in key_facts_from_json(record.key_facts)
             )
-        return self.has_record(record.id) or self._bars_statement(
-            record.conversation_id or "", record.source_ids, record.user_id, record.created_at
-        )
+        conversation = record.conversation_id or ""
+        if record.memory_type is MemoryType.OUTCOME:
+            end = self.conversations.get(self.hash(_REPORTED, conversation))
+            if end is not None and record.created_at <= end:
+                return True
+        said = conversation, record.source_ids, record.user_id, record.created_at
+        return self.has_record(record.id) or self._bars_statement(*said)
 
     def bars_operation(self, operation: TripleOperation) -> bool:
         """Whether a triple operation must not come (back)."""

@@ -85,7 +85,7 @@ def bar(scope: Scope, selector: Selector, subject: Subject, now: datetime, *, ob
     """Put the tombstones: from here on nothing of the subject is taken in. Raises Retryable."""
 
     def more(known: Tombstones) -> Tombstones:
-        return known.with_subject(selector, now, subject.messages, subject.records)
+        return known.with_subject(selector, now, subject.messages, subject.records, subject.whole)
 
     return tombstones.extend(scope, more, objects=objects)
 
@@ -245,8 +245,7 @@ class _Pass:
         """Episodes, reports and lessons; a lesson that people wrote loses the evidence and stays."""
         tools = self._tools
         rows = read_rows(self._scope, reader=tools.reader)
-        ended = {name for name, said in self._doomed.items() if said and not self._kept[name]}
-        gone = unlearnt(rows, self._barred, ended)
+        gone = unlearnt(rows, self._barred)
         if not (gone.deleted or gone.rewritten or (prune and rows)):
             return set()
         # The last look at the lessons names them; the next look is made of what is left.

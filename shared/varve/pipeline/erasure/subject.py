@@ -32,6 +32,12 @@ class Subject:
     facts_and_turns: tuple[Record, ...]
     records: frozenset[tuple[str, ...]]
 
+    @property
+    def whole(self) -> frozenset[str]:
+        """The conversations on the timeline in which nobody else has said anything."""
+        others = {line.conversation_id for line in self.others}
+        return frozenset(line.conversation_id for line in self.lines) - others
+
     def __bool__(self) -> bool:
         return bool(self.messages or self.records)
 

@@ -1,6 +1,6 @@
 """What of an agent's experience goes with what has been forgotten."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 
 from varve.domain.erasure import Tombstones
 from varve.domain.experience.erasure import Erased, erase
@@ -8,20 +8,14 @@ from varve.domain.experience.rows import lesson_from
 from varve.domain.record import MemoryType, Record
 
 
-def unlearnt(rows: Iterable[Record], barred: Tombstones, ended: Set[str] = frozenset()) -> Erased:
+def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
     """The rows to delete, and those to keep without what pointed at them.
 
-    `ended` are conversations of which nothing is left: what was reported of them goes, whoever is named.
     A user or a conversation that is forgotten goes by name only while there is nothing of it from after
     the forgetting; of one that has come back what is newer stays.
     """
     known = list(rows)
-    doomed = [
-        row
-        for row in known
-        if (row.memory_type is not MemoryType.LESSON and barred.bars_record(row))
-        or (row.memory_type is MemoryType.OUTCOME and row.conversation_id in ended)
-    ]
+    doomed = [row for row in known if row.memory_type is not MemoryType.LESSON and barred.bars_record(row)]
     stay = [row for row in known if row not in doomed]
     lessons = [lesson_from(row) for row in stay if row.memory_type is MemoryType.LESSON]
     users = {row.user_id for row in doomed} | {user for lesson in lessons for user in lesson.user_ids}
