@@ -94,6 +94,7 @@ def summarize(
     """
     # Listed before anything is read: what is written from here on has marks of its own.
     marks = ledger.marks(scope, period)
+    barred = tombstones.load(scope, objects=objects)
     since = max(map(version_in, marks), default=0)
     gathered = gather(scope, period, now, config, reader=reader, since=since)
     if not gathered.changed:
@@ -101,7 +102,6 @@ def summarize(
         ledger.change(LedgerChanges(settles=marks, expiries=notes))
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
-    barred = tombstones.load(scope, objects=objects)
     try:
         facts = tuple(replace(fact, content=private(fact.content)) for fact in gathered.key_facts)
         record = _built(scope, period, replace(gathered, key_facts=facts), now, config, summarizer)

@@ -226,14 +226,19 @@ def _drop_payloads(scope: Scope, barred: Tombstones, dropped: bool, stores: Stor
 
 
 def _erase(message: EraseRecords, stores: Stores) -> int:
-    """Put what is left of summaries in their place, then delete: both leave no byte of what was there."""
-    if message.remade:
-        _put(message.scope, message.grain, message.remade, message.model, stores)
+    """Put what is left of summaries in their place, then delete: both leave no byte of what was there.
+
+    What is left but of somebody forgotten since is not put: the passes that look for either find the summary.
+    """
+    barred = tombstones.load(message.scope, objects=stores.objects)
+    remade = [e for e in message.remade if not barred.bars_record(e.record)]
+    if remade:
+        _put(message.scope, message.grain, remade, message.model, stores)
     # Vectors that wait for a move may be of what is erased; they are made again.
     sweep(message.scope, objects=stores.objects)
     deleted = stores.records.delete(message.scope, message.grain, message.ids)
     stores.ledger.mark(message.scope, message.due(), *message.ids, *(e.record.id for e in message.remade))
-    return deleted + len(message.remade)
+    return deleted + len(remade)
 
 
 def _put(
