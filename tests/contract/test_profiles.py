@@ -17,6 +17,7 @@ from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import MAX_RACES, JsonProfiles, profile_path
 from varve.adapters.objects import local_objects, s3_objects
+from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, in_order, standing
@@ -129,3 +130,17 @@ def test_a_writer_that_always_loses_gives_up_and_is_tried_again() -> None:
     entries: Sequence[ProfileEntry] = [said("tea")]
     with pytest.raises(Retryable, match=str(MAX_RACES)):
         JsonProfiles(AlwaysLate()).apply(SCOPE, "u-42", entries)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"entries": [{}]}'])
+def test_a_damaged_profile_is_named_whatever_is_asked_of_it(data: bytes) -> None:
+    objects = InMemoryObjects()
+    profiles, key = JsonProfiles(objects), profile_path(SCOPE, "u-42")
+    objects.put(key, data)
+    for verb in (
+        lambda: profiles.entries(SCOPE, "u-42"),
+        lambda: profiles.users(SCOPE),
+        lambda: profiles.erase(SCOPE, ["profile-1"]),
+    ):
+        with pytest.raises(Damaged, match=key):
+            verb()

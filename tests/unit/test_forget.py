@@ -380,9 +380,19 @@ def test_tombstones_hold_hashes_and_no_content() -> None:
     assert tombstones_from_json(json.loads(text)) == tombstones.load(ACME, objects=memory.objects)
 
 
-def test_tombstones_that_cannot_be_read_let_nothing_in() -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{",
+        b"[]",
+        b'{"key": "k", "users": [], "conversations": {}, "messages": [], "records": []}',
+        b"[" * 9_999,
+    ],
+    ids=lambda data: data[:20],
+)
+def test_tombstones_that_cannot_be_read_let_nothing_in(data: bytes) -> None:
     memory = Forgetful()
-    memory.objects.put("audit/acme/tombstones/support.json", b"{")
+    memory.objects.put("audit/acme/tombstones/support.json", data)
     with pytest.raises(Retryable, match="tombstones"):
         memory.ingest(DANA, now=NOW)
 

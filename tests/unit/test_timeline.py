@@ -11,9 +11,10 @@ import pytest
 from tests.support.builders import ACME, MORNING, a_message, raw_message
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import Message
+from varve.domain.damage import Damaged
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.pipeline.timeline import Said, TakenIn, keep, messages_on
+from varve.pipeline.timeline import Said, TakenIn, all_taken_in, keep, messages_on, take_in
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 
@@ -121,3 +122,16 @@ def test_the_ledger_holds_no_words_and_little_of_each_message() -> None:
     assert stored is not None
     assert b"secret" not in stored.data
     assert len(json.loads(stored.data)["messages"]) == 1_000
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"messages": 3}'])
+def test_a_damaged_note_of_what_was_taken_in_is_named(data: bytes) -> None:
+    objects = InMemoryObjects()
+    objects.put(key := f"ledger/conversations/{ACME}/c-1.json", data)
+    for verb in (
+        lambda: TakenIn(ACME, "c-1", objects),
+        lambda: list(all_taken_in(ACME, objects=objects)),
+        lambda: take_in(ACME, "c-1", {"0" * 16: "0" * 8}, 0, objects=objects),
+    ):
+        with pytest.raises(Damaged, match=key):
+            verb()

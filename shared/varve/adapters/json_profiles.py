@@ -22,8 +22,9 @@ class JsonProfiles:
         return self._load(profile_path(scope, user_id))[0]
 
     def users(self, scope: Scope) -> list[str]:
-        found = (self._objects.get(info.key) for info in self._objects.list(f"profiles/{scope}"))
-        return sorted(json.loads(stored.data)["userId"] for stored in found if stored)
+        keys = [info.key for info in self._objects.list(f"profiles/{scope}")]
+        found = ((key, stored) for key in keys if (stored := self._objects.get(key)))
+        return sorted(_whose(key, stored.data) for key, stored in found)
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         key = profile_path(scope, user_id)
@@ -47,8 +48,9 @@ class JsonProfiles:
         """A profile without these statements, or where it has no others none; how many there were."""
         for _ in range(MAX_RACES):
             stored = self._objects.get(key)
-            body = json.loads(stored.data) if stored else {"entries": []}
-            left = [row for row in body["entries"] if entry_from_json(row).id not in doomed]
+            with intact(key):
+                body = json.loads(stored.data) if stored else {"entries": []}
+                left = [row for row in body["entries"] if entry_from_json(row).id not in doomed]
             gone = len(body["entries"]) - len(left)
             if gone and not left:
                 self._objects.delete([key])
@@ -65,6 +67,11 @@ class JsonProfiles:
             return [], None
         with intact(key):
             return [entry_from_json(entry) for entry in json.loads(stored.data)["entries"]], stored.etag
+
+
+def _whose(key: str, data: bytes) -> str:
+    with intact(key):
+        return str(json.loads(data)["userId"])
 
 
 def profile_path(scope: Scope, user_id: str) -> str:

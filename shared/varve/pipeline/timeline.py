@@ -150,7 +150,9 @@ def all_taken_in(scope: Scope, *, objects: Objects) -> Iterator[tuple[str, dict[
     """What is noted of each conversation: `messages`, hashes in order, and how many were `erased`."""
     for info in objects.list(f"ledger/conversations/{scope}"):
         if stored := objects.get(info.key):
-            yield info.key.rpartition("/")[2].removesuffix(".json"), json.loads(stored.data)
+            messages, erased = _taken_in(info.key, stored.data)
+            name = info.key.rpartition("/")[2].removesuffix(".json")
+            yield name, {"messages": messages, "erased": erased}
 
 
 def take_in(
@@ -162,11 +164,11 @@ def take_in(
     """
     key = _taken_in_key(scope, conversation_id)
     stored = objects.get(key)
-    known: dict[str, Any] = json.loads(stored.data) if stored else {"messages": {}}
-    new = {id_: words for id_, words in messages.items() if id_ not in known["messages"]}
+    known, gone = _taken_in(key, stored.data) if stored else ({}, 0)
+    new = {id_: words for id_, words in messages.items() if id_ not in known}
     if not new:
         return 0
-    data = _as_taken_in({**known["messages"], **new}, max(erased, known.get("erased", 0)))
+    data = _as_taken_in({**known, **new}, max(erased, gone))
     if not objects.put_if(key, data, stored.etag if stored else None):
         raise Retryable("ledger: another writer took in messages of this conversation")
     return len(new)

@@ -36,7 +36,7 @@ def _read(scope: Scope, objects: Objects) -> tuple[Tombstones, str | None]:
         return Tombstones(), None
     try:
         return tombstones_from_json(json.loads(stored.data)), stored.etag
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         # Going on without them would let back in what was forgotten.
         raise Retryable(f"tombstones of {scope}: the object is not readable") from error
 

@@ -93,8 +93,7 @@ def _triple(triple: Triple) -> dict[str, Any]:
 
 def _taken_in(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
     for conversation_id, noted in timeline.all_taken_in(scope, objects=objects):
-        erased = noted.get("erased", 0)
-        yield {"conversationId": conversation_id, "messages": noted["messages"], "erased": erased}
+        yield {"conversationId": conversation_id, **noted}
 
 
 def _timeline(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
