@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.traffic import CALM, Simulation
+from varve.adapters.objects import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig
@@ -234,6 +236,18 @@ def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_ove
         sim.drain()
         left.append(len(sim.parts.objects.folders(f"timeline/{SCOPE}")))
     assert left == [2, 1, 0, 0, 0, 0]
+
+
+def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    sim = Simulation({}, now, objects=local_objects(tmp_path))
+    names = ("0123.json", "extractions/4567.json")
+    for name in names:
+        sim.parts.objects.put(f"payloads/{SCOPE}/{name}", b"what Dana said")
+    for days, left in ((0, 2), (29, 2), (31, 0)):
+        sim.app.nights.cleanup(SCOPE, now + days * DAY, dry_run=True)
+        sim.app.nights.cleanup(SCOPE, now + days * DAY)
+        assert len(list(sim.parts.objects.list(f"payloads/{SCOPE}"))) == left, days
 
 
 # When to look.

@@ -34,6 +34,8 @@ from varve.ports.queues import Delivery, Queue
 
 MAX_CLEANED = 5_000
 """Agents that one cleanup pass puts on the queue; the rest stay noted for the next."""
+PAYLOADS_KEPT = timedelta(days=30)
+"""Longer than a message may wait on its queue and then as a dead letter."""
 MAX_NOTES = 800
 """Notes of one agent that one work item carries, so that it fits a queue message."""
 
@@ -101,10 +103,16 @@ class Nights:
     def cleanup(
         self, scope: Scope, now: datetime, *, dry_run: bool = False, force: bool = False
     ) -> CleanupReport:
-        """Clean up all of one agent at once, or with `dry_run` only say what would go."""
+        """Clean up all of one agent at once, or with `dry_run` only say what would go.
+
+        Payloads of long ago go too: a directory has no lifecycle rule as the template's bucket does.
+        """
         report = self._inspect(scope, now, tuple(Grain), force)
         if not dry_run:
             self._clean(scope, report, self.ledger.expired_of(scope, now))
+            payloads = self.parts.objects.list(f"payloads/{scope}")
+            over = [info.key for info in payloads if now - info.last_modified > PAYLOADS_KEPT]
+            self.parts.objects.delete(over)
         return report
 
     def _work(self, delivery: Delivery, outcome: "WorkOutcome") -> None:
