@@ -37,7 +37,7 @@ from varve.domain.triple import Triple
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.write import WriteRecords, read_write
-from varve.pipeline.batching import CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
+from varve.pipeline.batching import CONTEXT_CHARACTERS, CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
 from varve.pipeline.extract import ExtractOutcome, extract
 from varve.pipeline.ingest import ingest
 from varve.pipeline.timeline import messages_on
@@ -362,12 +362,29 @@ def test_a_megabyte_is_extracted_in_batches_of_bounded_size() -> None:
 
 def test_a_batch_knows_the_few_utterances_before_it_and_when_and_where_it_was_said() -> None:
     stage = Stage(LISBON)
-    stage.take(a_conversation(*(f"{i} " + "x" * 9_000 for i in range(8))), hours=1)
+    stage.take(a_conversation(*(f"{i} " + "x" * 1_900 for i in range(40))), hours=1)
     first, second, *_ = stage.extractor.batches
     assert first.context == ()
     assert second.context == first.utterances[-CONTEXT_UTTERANCES:]
     assert (second.scope, second.conversation_id, second.zone) == (ACME, "c-1", LISBON)
     assert second.created_at == MORNING + timedelta(hours=1)
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["grown", "in the next part"])
+def test_of_a_document_before_a_message_only_the_end_is_read_with_it(again: bool) -> None:
+    """Else a model whose window it fills would refuse the message after it, and the facts would be lost."""
+    stage, document = Stage(), "I walked along the river. " * 40_000 + "Is it deep?"
+    stage.take(a_conversation(document))
+    stage.extractor.batches.clear()
+    if again:
+        stage.take(a_conversation(document, "Yes, it is."), hours=1)
+    else:
+        context = tuple(a_conversation(document).messages)
+        stage.handle(IngestMessage(a_conversation("Yes, it is."), context, MORNING))
+    (batch,) = stage.extractor.batches
+    (before,) = batch.context
+    assert len(before.text) <= CONTEXT_CHARACTERS
+    assert before.text.endswith("Is it deep?")
 
 
 def test_one_fact_of_two_batches_is_one_record() -> None:

@@ -13,6 +13,8 @@ from varve.ports.models import Extractor
 MAX_BATCH_TOKENS = 6_000
 CONTEXT_UTTERANCES = 4
 """How many utterances before a batch go with it, to be read but not extracted from."""
+CONTEXT_CHARACTERS = 2_000
+"""How much of each of them, the end: a pasted document would else fill the model's window again."""
 
 
 def extracted(
@@ -67,7 +69,14 @@ def _batch(
         scope=conversation.scope,
         conversation_id=conversation.conversation_id,
         utterances=tuple(batch),
-        context=tuple(before),
+        context=tuple(map(_end, before)),
         zone=zone,
         created_at=message.received_at,
     )
+
+
+def _end(utterance: Utterance) -> Utterance:
+    """The utterance, of a long one its last passage."""
+    if len(utterance.text) <= CONTEXT_CHARACTERS:
+        return utterance
+    return replace(utterance, text=[*passages(utterance.text, CONTEXT_CHARACTERS)][-1])
