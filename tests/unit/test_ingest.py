@@ -19,7 +19,14 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import MAX_MESSAGES, Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.messages.ingest import IngestMessage, read_ingest
-from varve.pipeline.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART, IngestOutcome, ingest, read_event
+from varve.pipeline.ingest import (
+    CHARACTERS_PER_PART,
+    CONTEXT_MESSAGES,
+    MESSAGES_PER_PART,
+    IngestOutcome,
+    ingest,
+    read_event,
+)
 
 
 class Gate:
@@ -70,6 +77,14 @@ def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts
     assert max(len(part.conversation.messages) for part in gate.parts) == MESSAGES_PER_PART
     assert set(gate.queue.groups) == {"acme:support:c-1"}
     assert len(set(gate.queue.deduplication_ids)) == outcome.parts
+
+
+def test_a_part_says_no_more_than_one_run_of_the_extractor_can_read() -> None:
+    gate = Gate()
+    said = ["w" * size for size in (900_000, 3, CHARACTERS_PER_PART - 3, 1, 900_000, 2)]
+    gate.ingest(a_conversation(*said))
+    parts = [[len(text) for text in texts(part.conversation.messages)] for part in gate.parts]
+    assert parts == [[900_000], [3, CHARACTERS_PER_PART - 3], [1], [900_000], [2]]
 
 
 def test_each_part_carries_the_few_messages_before_it() -> None:

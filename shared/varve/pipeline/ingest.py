@@ -12,6 +12,8 @@ from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 
 MESSAGES_PER_PART = 40
+CHARACTERS_PER_PART = 200_000
+"""Some ten questions to a model; a single longer message travels alone."""
 CONTEXT_MESSAGES = 4
 
 
@@ -62,7 +64,7 @@ def ingest(
 ) -> IngestOutcome:
     """Accept validated conversations: when this returns, all of them are on the queue.
 
-    A long conversation travels in several parts of `MESSAGES_PER_PART` messages, in order, so that
+    A long conversation travels in several parts of at most `MESSAGES_PER_PART` messages, in order, so that
     no single run of the extractor takes longer than a function may.
     Raises Retryable: some are not on the queue; sending all of them again is safe.
     """
@@ -79,7 +81,19 @@ def ingest(
 
 def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:
     messages = conversation.messages
-    for start in range(0, len(messages), MESSAGES_PER_PART):
-        piece: list[Message] = messages[start : start + MESSAGES_PER_PART]
+    for start, end in _cuts(messages):
+        piece: list[Message] = messages[start:end]
         context = tuple(messages[max(0, start - CONTEXT_MESSAGES) : start])
         yield IngestMessage(conversation.model_copy(update={"messages": piece}), context, now)
+
+
+def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
+    """Where parts begin and end, by their messages and by how much these say."""
+    start = said = 0
+    for index, message in enumerate(messages):
+        size = len(message.text)
+        if index - start == MESSAGES_PER_PART or (index > start and said + size > CHARACTERS_PER_PART):
+            yield start, index
+            start, said = index, 0
+        said += size
+    yield start, len(messages)
