@@ -13,7 +13,7 @@ from tests.support.builders import ACME, RecordingQueue, a_conversation
 from tests.support.traffic import Simulation
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
 from varve.domain.erasure import Selector, Tombstones
-from varve.domain.errors import Rejected
+from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
@@ -89,3 +89,25 @@ def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_droppe
     done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
     assert "23 dead letters were dropped." in done.notes
     assert [json.loads(d.body)["userId"] for d, _ in dead.letters] == ["u-marco", "u-marco"]
+
+
+@pytest.mark.parametrize(
+    "error", [Misconfigured("queue: AccessDenied"), Retryable("queue: no answer")], ids=str
+)
+def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(error: Exception) -> None:
+    class Closed(InMemoryDeadLetterBox):
+        def letters(self) -> list[Letter]:
+            raise error
+
+    sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
+    dead.send(
+        Delivery("1", sent_outcome(a_report(), InMemoryObjects()).body, "g"), Rejected("message", "is not")
+    )
+    boxes = {"ingest": Closed(dead, RecordingQueue()), "write": TenAtATime(dead, RecordingQueue())}
+    sim.parts.dead_letter_boxes = boxes
+    done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    assert done.receipt is not None
+    stored = sim.parts.objects.get(done.receipt)
+    assert json.loads(stored.data)["notes"] == list(done.notes)
+    assert any("INGEST" in note and str(error) in note for note in done.notes)
+    assert dead.letters == [], "the others' are looked at all the same"

@@ -8,8 +8,8 @@ from typing import Any
 
 from varve.application import Application
 from varve.domain.calendar import iso
-from varve.domain.erasure import Selector
-from varve.domain.errors import Rejected
+from varve.domain.erasure import Selector, Tombstones
+from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope, path_id, reference
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import parse_search_request
@@ -19,6 +19,7 @@ from varve.pipeline.erasure import receipts, tombstones
 from varve.pipeline.erasure.forget import Erased, Tools
 from varve.pipeline.erasure.subject import find
 from varve.pipeline.erasure.verify import Needles, Verification, needles, verify
+from varve.ports.queues import DeadLetterBox
 
 PATIENCE, PAUSE = timedelta(seconds=60), timedelta(seconds=2)
 """How long to wait for a queue's writer in all, and between two looks."""
@@ -235,22 +236,34 @@ def _drop_letters(application: Application, scope: Scope) -> list[str]:
     barred = tombstones.load(scope, objects=application.parts.objects)
     dropped: list[str] = []
     mixed: set[str] = set()
-    for box in application.parts.dead_letter_boxes.values():
-        # Of each group ten are seen at a time: those that are dropped uncover others.
-        while True:
-            held = {letter.id: remaining_letter(letter.body, scope, barred) for letter in box.letters()}
-            mixed |= {id_ for id_, left in held.items() if left == "some"}
-            whole = [id_ for id_, left in held.items() if left == "all"]
-            if not whole or not (gone := box.drop(whole)):
-                break
-            dropped += gone
-    notes = [f"{len(dropped)} dead letters were dropped."] if dropped else []
+    notes = []
+    for queue, box in application.parts.dead_letter_boxes.items():
+        try:
+            _drop_from(box, scope, barred, dropped, mixed)
+        except (Misconfigured, Retryable) as error:
+            # What has been erased is erased, and its receipt must say so.
+            notes.append(f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}")
+    if dropped:
+        notes.append(f"{len(dropped)} dead letters were dropped.")
     if mixed:
         notes.append(
             f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only "
             "that is taken in, or drop them (varve dlq)."
         )
     return notes
+
+
+def _drop_from(
+    box: DeadLetterBox, scope: Scope, barred: Tombstones, dropped: list[str], mixed: set[str]
+) -> None:
+    # Of each group ten are seen at a time: those that are dropped uncover others.
+    while True:
+        held = {letter.id: remaining_letter(letter.body, scope, barred) for letter in box.letters()}
+        mixed |= {id_ for id_, left in held.items() if left == "some"}
+        whole = [id_ for id_, left in held.items() if left == "all"]
+        if not whole or not (gone := box.drop(whole)):
+            return
+        dropped += gone
 
 
 def _receipt(
