@@ -480,6 +480,17 @@ class TestPeriods:
         put(records, record("a", "all three", position=3), record("a", "the first half", position=1))
         assert [one.content for one in browsed(records)] == ["all three"]
 
+    def test_a_summary_never_replaces_one_that_was_made_after_it(self, records: Records) -> None:
+        summed = replace(record("a", "two facts"), memory_type=MemoryType.SUMMARY, created_at=T0)
+        put(records, summed)
+        put(records, replace(summed, content="one fact", created_at=T0 - timedelta(microseconds=1)))
+        (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
+        assert (kept.content, kept.created_at) == ("two facts", T0)
+        for number in range(2):
+            put(records, replace(summed, content=f"{number} more", created_at=T0 + timedelta(hours=number)))
+            (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
+            assert kept.content == f"{number} more"
+
     def test_finds_only_the_memory_types_that_are_asked_for(self, records: Records) -> None:
         put(records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN))
         turns = Filter(memory_types=("turn",))

@@ -59,9 +59,11 @@ class Agent:
             write_now([delivery], self.stores, objects=self.objects)
         self.queue.sent.clear()
 
-    def sum_up(self, period: Period = DAY, summarizer: Any = None, *, commit: bool = True) -> Outcome:
+    def sum_up(
+        self, period: Period = DAY, summarizer: Any = None, *, commit: bool = True, now: datetime = NOW
+    ) -> Outcome:
         outcome = summarize(
-            ACME, period, NOW, self.config, reader=self.records, ledger=self.ledger,
+            ACME, period, now, self.config, reader=self.records, ledger=self.ledger,
             summarizer=summarizer or self.summarizer, embedder=self.embedder, queue=self.queue,
             objects=self.objects,
         )  # fmt: skip
@@ -261,6 +263,28 @@ def test_invariant_2_a_delivery_repeated_before_the_write_changes_nothing() -> N
     twice.commit()
     assert twice.summary() == once.summary()
     assert twice.is_due() is once.is_due() is False
+
+
+def test_invariant_2_a_summary_that_was_held_up_does_not_take_a_newer_ones_place() -> None:
+    """As a dead letter that is sent again; the late fact would be in no summary, and none be due."""
+    agent = told()
+    agent.sum_up(commit=False)
+    late, agent.queue.sent = agent.queue.sent, []
+    agent.tell(a_record("Dana likes tea."))
+    agent.sum_up(now=NOW + timedelta(hours=1))
+    newer = agent.summary()
+    agent.queue.sent = late
+    agent.commit()
+    assert agent.summary() == newer
+    assert len(newer.source_ids) == 2
+
+
+def test_a_summary_made_anew_while_the_clock_is_behind_takes_the_old_ones_place() -> None:
+    agent = told()
+    agent.sum_up()
+    agent.tell(a_record("Dana likes tea."))
+    assert agent.sum_up(now=NOW - timedelta(hours=9)) is Outcome.BUILT
+    assert len(agent.summary().source_ids) == 2
 
 
 def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_ones() -> None:

@@ -89,8 +89,13 @@ class Record:
     key_facts: str = ""
 
     def gives_way_to(self, other: "Record") -> bool:
-        """Whether another row of the same id takes this one's place: it says something else, and no less."""
-        return self.fingerprint != other.fingerprint and self.position <= other.position
+        """Whether another row of the same id takes this one's place: it says something else, and no less.
+
+        A summary gives way to none that was made before it: one that was held up (a dead letter, sent
+        again) knows less, and settles what it does not know.
+        """
+        older = self.memory_type is MemoryType.SUMMARY and self.created_at > other.created_at
+        return self.fingerprint != other.fingerprint and self.position <= other.position and not older
 
     @property
     def words(self) -> str:

@@ -232,7 +232,8 @@ def _record(
         period=period.label,
         # Its middle: a window holds a summary when it holds the better part of what it sums up.
         event_time=start + (end - start) / 2,
-        created_at=now,
+        # Not before the one whose place it takes, whatever has become of the clock.
+        created_at=max(now, gathered.prior.created_at) if gathered.prior else now,
         source_ids=tuple(sources),
         user_id=users.pop() if len(users) == 1 else None,
         importance=SUMMARY_IMPORTANCE,

@@ -50,7 +50,10 @@ RECORD_SCHEMA = [field.remove_metadata() for field in _COLUMNS]
 """The same, and the fingerprint, as the columns of any Parquet file."""
 _LISTS = [field.name for field in _COLUMNS if pa.types.is_list(field.type)]
 
-GIVES_WAY = "target.fingerprint != source.fingerprint AND target.position <= source.position"
+GIVES_WAY = (
+    "target.fingerprint != source.fingerprint AND target.position <= source.position"
+    " AND (target.memory_type != 'summary' OR target.created_at <= source.created_at)"
+)
 """`Record.gives_way_to`, in SQL."""
 
 
