@@ -238,6 +238,22 @@ def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_ove
     assert left == [2, 1, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("retention", "over"), [({}, datetime(2028, 1, 3, tzinfo=UTC)), ({"timeline": "3 days"}, OVER)], ids=str
+)
+def test_messages_that_no_record_is_made_of_go_when_they_are_over(
+    retention: dict[str, str], over: datetime
+) -> None:
+    agent = Agent(days=0, retention=retention)
+    message = {"id": "m", "role": "tool", "content": "17 rows", "timestamp": iso(MONDAY)}
+    owner = {"workspaceId": "acme", "agentId": "support", "conversationId": "c"}
+    agent.sim.ingest([{**owner, "messages": [message]}])
+    agent.sim.drain()
+    for at, left in ((over - HOUR, 1), (over, 0)):
+        agent.night(at)
+        assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
+
+
 def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(tmp_path: Path) -> None:
     now = datetime.now(UTC)
     sim = Simulation({}, now, objects=local_objects(tmp_path))
