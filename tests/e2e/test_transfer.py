@@ -130,6 +130,17 @@ def test_a_memory_comes_back_whole(store: Path, exported: Path, tmp_path: Path) 
         assert before["results"]
 
 
+def test_an_export_does_not_say_where_words_and_keys_are_sent(copied: Path, tmp_path: Path) -> None:
+    config = json.loads((copied / "config.json").read_bytes())
+    models = {"baseUrl": "https://elsewhere.example/v1", "key": {"environment": "OPENAI_API_KEY"}}
+    config["models"] = config.get("models", {}) | models
+    rewritten(copied, "config.json", json.dumps(config).encode())
+    fresh = opened(tmp_path / "fresh", DANA)
+    assert fresh.import_(copied)["config"] == "taken over"
+    stored = fresh.parts.config(DANA.workspace).models
+    assert (stored.base_url, stored.key) == (None, None)
+
+
 def test_what_was_taken_in_before_is_known_after(store: Path, exported: Path, tmp_path: Path) -> None:
     fresh = opened(tmp_path / "fresh", DANA)
     fresh.import_(exported)

@@ -117,6 +117,8 @@ def import_(reader: ExportReader, target: Target) -> dict[str, Any]:
 def _configured(imported: Imported, target: Target) -> str:
     """Take the configuration over where the workspace is new; else it keeps its own, of the same time zone.
 
+    Not the provider's address and the key for it: an export from anybody could have a key of this process
+    sent wherever he likes, with all that is said from then on.
     Raises Rejected: it has another, in which the periods would not be the same.
     """
     scope, key = target.scope, config_key(target.scope.workspace)
@@ -130,6 +132,8 @@ def _configured(imported: Imported, target: Target) -> str:
             )
         return "kept"
     tree = json.loads(imported.config.model_dump_json(by_alias=True, exclude_unset=True))
+    for name in ("baseUrl", "key"):
+        tree.get("models", {}).pop(name, None)
     if agents := tree.pop("agents", {}):
         tree["agents"] = {scope.agent: next(iter(agents.values()))}
     data = json.dumps(tree, ensure_ascii=False, indent=2).encode()
