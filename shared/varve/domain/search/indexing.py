@@ -2,8 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -14,8 +13,8 @@ from varve.domain.search.lexical import Ints, Lexical, parts, runs, words
 from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 MOST_STEMMED = 65_536
-"""Words that a process remembers with their stems, some 20 MB: candidates are read anew for each question."""
-_ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
+"""Words of each language that a process remembers with their stems, some 20 MB: candidates are read anew for
+each question."""
 
 
 def index_texts(
@@ -57,12 +56,16 @@ def _indexed(texts: Sequence[str], codes: dict[str, int], forms: dict[str, int])
     # Each word is stemmed once for each language, in which the most of its text's small words are.
     stemmed = 2 * read.tokens + spanish[read.text_of]
     different = by_first(stemmed, 2 * len(read.seen))
-    coded = [_coded(read.seen[one // 2], one % 2 == 1, codes, forms) for one in different.tolist()]
+    found = [_STEMS[one % 2][read.seen[one // 2]] for one in different.tolist()]
+    pairs = list(chain.from_iterable(found))
+    coded = [codes.setdefault(stem, len(codes)) for _, stem in pairs]
+    for (form, _), code in zip(pairs, coded, strict=True):
+        forms.setdefault(form, code)
     amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
-    amounts[different] = list(map(len, coded))
+    amounts[different] = list(map(len, found))
     starts[different] = np.cumsum(amounts[different]) - amounts[different]
     amount = amounts[stemmed]
-    flat = np.fromiter(chain.from_iterable(coded), np.int64)[runs(starts[stemmed], amount)]
+    flat = np.array(coded, np.int64)[runs(starts[stemmed], amount)]
     row_of = np.repeat(read.text_of, amount)
     keys, counts = np.unique(flat * size + row_of, return_counts=True)
     stems_of, rows = np.divmod(keys, size)
@@ -86,18 +89,21 @@ class _Words:
 
     def __init__(self, texts: Sequence[str]) -> None:
         numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-        tokens, lengths = array("i"), array("i")
-        for text in texts:
-            found = words(text)
-            tokens.extend(map(numbers.__getitem__, found))
-            lengths.append(len(found))
-        self.seen = list(numbers)
-        self.tokens, self.lengths = np.array(tokens, np.int32), np.array(lengths, np.int32)
+        lengths = array("i")
+
+        def read() -> Iterator[list[str]]:
+            for text in texts:
+                found = words(text)
+                lengths.append(len(found))
+                yield found
+
+        self.tokens = np.fromiter(map(numbers.__getitem__, chain.from_iterable(read())), np.int32)
+        self.seen, self.lengths = list(numbers), np.array(lengths, np.int32)
         self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
 
     def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
         """How many of each text's words are meant."""
-        counted = np.fromiter((word in meant for word in self.seen), np.float64, len(self.seen))
+        counted = np.fromiter(map(meant.__contains__, self.seen), np.float64, len(self.seen))
         return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
 
 
@@ -109,19 +115,18 @@ def by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
     return found[np.argsort(first[found])]
 
 
-def _coded(word: str, spanish: bool, codes: dict[str, int], forms: dict[str, int]) -> list[int]:
-    """The codes of a word and of its parts, but for stop words."""
-    found = []
-    for form, stem in _stemmed(word, spanish):
-        code = codes.setdefault(stem, len(codes))
-        forms.setdefault(form, code)
-        found.append(code)
-    return found
-
-
-@lru_cache(maxsize=MOST_STEMMED)
-def _stemmed(word: str, spanish: bool) -> tuple[tuple[str, str], ...]:
+class _Stems(dict[str, tuple[tuple[str, str], ...]]):
     """What a word is found by, but for stop words: itself and its parts, each with its stem."""
-    stemmer = _SPANISH if spanish else _ENGLISH
-    found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
-    return tuple((form, stemmer.stemWord(form) if form.isalpha() else form) for form in found)
+
+    def __init__(self, language: str) -> None:
+        self._stem = Stemmer.Stemmer(language).stemWord
+
+    def __missing__(self, word: str) -> tuple[tuple[str, str], ...]:
+        if len(self) >= MOST_STEMMED:
+            self.clear()
+        found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
+        self[word] = stemmed = tuple((form, self._stem(form) if form.isalpha() else form) for form in found)
+        return stemmed
+
+
+_STEMS = (_Stems("english"), _Stems("spanish"))

@@ -32,7 +32,9 @@ Spots = npt.NDArray[np.intp]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
 
-_WORD = re.compile(r"[^\W_]+(?:[-_./:#@+\\][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]++(?:[-_./:#@+\\][^\W_]++)*+")
+_ASCII_WORD = re.compile(r"[a-z0-9]++(?:[-_./:#@+\\][a-z0-9]++)*+")
+"""The same in folded text of ASCII alone, in half the time."""
 _PART = re.compile(r"[^\W_]+")
 _ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
 
@@ -46,7 +48,8 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The folded words of a text in order; one with joints, such as a code or a path, is kept whole."""
-    return _WORD.findall(fold(text))
+    folded = fold(text)
+    return (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
 
 
 def parts(word: str) -> list[str]:
