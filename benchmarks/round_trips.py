@@ -25,6 +25,7 @@ import numpy as np
 from counting_s3 import BUCKET, KINDS, CountingS3, Counts
 from traffic import BATCH, Deployment, conversation, machine, markdown
 
+from varve.adapters.lance import columns as lance_columns
 from varve.adapters.lance import upkeep as lance_upkeep
 from varve.adapters.lance.records import LanceRecords, Upkeep
 from varve.adapters.lance.replicas import Caching
@@ -37,7 +38,9 @@ from varve.domain.experience.rows import LessonVersion, lesson_record
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.search.query import Filter, parse_search_request
+from varve.domain.search.strategies import BALANCED
 from varve.messages.write import WriteRecords, send_records
+from varve.pipeline.find import CANDIDATES
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
@@ -281,6 +284,7 @@ def lessons(amount: int) -> Iterator[EmbeddedRecord]:
 def large(s3: CountingS3, size: int) -> list[Row]:
     """The same reads and writes with a replica and left to LanceDB on S3."""
     rows: list[Row] = []
+    lance_columns.MAX_ROWS = 0
     prefix = f"large-{size}"
     objects = s3_objects(BUCKET, prefix)
     batch = [list(turns(range(10**7 + 10 * n, 10**7 + 10 * n + 10))) for n in range(8)]
@@ -294,15 +298,19 @@ def large(s3: CountingS3, size: int) -> list[Row]:
     bench = Bench.of(s3, "unused")
 
     def search(records: LanceRecords) -> None:
-        records.at(SCOPE).search(
+        view = records.at(SCOPE)
+        view.columns(SCOPE, Grain.WORKING, model=EMBEDDER.model)
+        found = view.candidates(
             SCOPE,
             Grain.WORKING,
             text=QUESTION["query_text"],
             vector=question,
             model=EMBEDDER.model,
             where=Filter(),
-            limit=50,
+            limit=CANDIDATES,
+            reach=BALANCED.reach,
         )
+        found.expect(np.arange(min(25, len(found))))
 
     def write(records: LanceRecords) -> None:
         records.upsert(SCOPE, Grain.WORKING, batch.pop(), EMBEDDER.model)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -20,16 +20,21 @@ from lancedb.table import LanceTable
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
+from varve.adapters.lance import candidates as lance_candidates
 from varve.adapters.lance import columns as lance_columns
+from varve.adapters.lance import outline as lance_outline
+from varve.adapters.lance.candidates import rows_at
 from varve.adapters.lance.column_cache import ColumnCache
 from varve.adapters.lance.columns import Held
+from varve.adapters.lance.outline import short_columns
 from varve.adapters.lance.records import LanceRecords
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import Grain
-from varve.domain.errors import Misconfigured
+from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import Candidate, MemoryType, Record
-from varve.domain.search.columns import columns_of
+from varve.domain.record import MemoryType, Record
+from varve.domain.search.columns import Columns, columns_of
+from varve.domain.search.outline import Codes
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, rank
@@ -75,8 +80,16 @@ def put(records: Records, *made: Record) -> None:
     records.upsert(ACME, WORKING, embedded(*made), MODEL)
 
 
-def placed(*records: Record) -> list[Candidate]:
-    return [Candidate(record.id, record.conversation_id, record.position) for record in records]
+def near(records: Records, wanted: Record, *, reach: int, where: Filter = ANY) -> list[str]:
+    """The ids of what is found by the words of a record, with what was said around it."""
+    return list(candidates(records, wanted, reach=reach, where=where).ids)
+
+
+def candidates(records: Records, wanted: Record, *, reach: int, where: Filter = ANY) -> Columns:
+    """What is found by the words of a record, with what was said around it."""
+    (vector,) = WordEmbedder().embed([wanted.content])
+    asked: dict[str, Any] = {"text": wanted.content, "vector": vector, "model": MODEL}
+    return records.candidates(ACME, WORKING, **asked, where=where, limit=1, reach=reach)
 
 
 def test_columns_are_the_records_themselves(opened: Opener) -> None:
@@ -213,9 +226,21 @@ def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:
     assert len(held) == 0
 
 
-def test_a_store_of_too_many_rows_is_not_held(opened: Opener) -> None:
-    put(opened(), *(a_record(f"r{i}", id=f"r{i}") for i in range(21)))
-    assert opened().columns(ACME, WORKING, model=MODEL) is None
+def test_of_a_store_of_too_many_rows_the_outline_is_held(opened: Opener) -> None:
+    made = [
+        replace(SAID[n % 10], id=f"r{n:02}", position=n, user_id="u-1" if n % 3 else None) for n in range(21)
+    ]
+    put(opened(), *made)
+    outline, whole = opened().columns(ACME, WORKING, model=MODEL), columns_of(embedded(*made))
+    assert not isinstance(outline, Columns)
+    for where in (
+        ANY,
+        Filter(since=SAID[5].event_time),
+        Filter(user_id="u-1"),
+        Filter(conversation_id="c-2"),
+    ):
+        assert outline.count(where) == whole.count(where)
+    assert outline.newest == whole.newest
 
 
 def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(opened: Opener) -> None:
@@ -225,7 +250,9 @@ def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(opened: Opener
     assert held is not None
     assert len(held) == 20
     put(records, a_record("r20", id="r20"))
-    assert records.columns(ACME, WORKING, model=MODEL) is None
+    outline = records.columns(ACME, WORKING, model=MODEL)
+    assert len(outline) == 21
+    assert not isinstance(outline, Columns)
 
 
 def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(opened: Opener) -> None:
@@ -236,18 +263,97 @@ def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(ope
     assert "other:4" in str(raised.value)
 
 
-def test_around_are_the_records_and_their_neighbours_in_the_conversation(opened: Opener) -> None:
+def test_candidates_come_with_their_neighbours_in_the_conversation(opened: Opener) -> None:
     put(opened(), *SAID, ALONE)
-    around = opened().around(ACME, WORKING, placed(SAID[6], SAID[9], ALONE), reach=2, where=ANY)
-    assert set(around.ids) == {"turn-04", "turn-05", "turn-06", "turn-07", "turn-08", "turn-09", "summary"}
-    assert len(opened().around(ACME, Grain.DAILY, [], reach=2, where=ANY)) == 0
+    assert near(opened(), SAID[6], reach=0) == ["turn-06"]
+    assert near(opened(), SAID[6], reach=2) == ["turn-04", "turn-05", "turn-06", "turn-07"]
+    assert near(opened(), SAID[9], reach=2) == ["turn-08", "turn-09"]
+    assert near(opened(), ALONE, reach=2) == ["summary"]
 
 
-def test_around_keeps_to_the_filter(opened: Opener) -> None:
+def test_what_was_said_around_candidates_keeps_to_the_filter(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_candidates, "FEW", 0)
     put(opened(), *SAID, ALONE)
     where = Filter(since=SAID[5].event_time, user_id="u-1")
-    around = opened().around(ACME, WORKING, placed(SAID[6]), reach=3, where=where)
-    assert list(around.ids) == ["turn-06"]
+    assert near(opened(), SAID[6], reach=3, where=where) == ["turn-06"]
+
+
+def test_where_a_filter_lets_few_through_all_of_them_are_candidates(tmp_path: Path) -> None:
+    records = directory(tmp_path)()
+    put(records, *SAID, ALONE, replace(SAID[6], id="fact", memory_type=MemoryType.FACT))
+    turns = Filter(since=SAID[5].event_time, memory_types=("turn",))
+    assert near(records, SAID[6], reach=0, where=turns) == [f"turn-{n:02}" for n in range(5, 10)]
+
+
+def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_reads_it_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_columns, "MAX_ROWS", 0)
+    store = directory(tmp_path)
+    writer, reader = store(), store()
+    read: list[int] = []
+    monkeypatch.setattr(
+        lance_outline, "short_columns", lambda rows: read.append(len(rows)) or short_columns(rows)
+    )
+    put(writer, *SAID[:6])
+    assert outlined(reader) == outlined(store())
+    put(writer, *SAID[6:], ALONE)
+    read.clear()
+    assert outlined(reader) == outlined(store())
+    assert read == [5, 11], "of a store that grew only the new rows are read"
+    put(writer, replace(SAID[3], content="Other words now.", importance=0.9))
+    assert outlined(reader) == outlined(store())
+    for number in range(40):  # with a compaction among them
+        put(writer, replace(SAID[9], id=f"more-{number}", position=10 + number))
+        assert near(reader, SAID[6], reach=2) == ["turn-04", "turn-05", "turn-06", "turn-07"]
+    writer.delete(ACME, WORKING, ["turn-05"])
+    assert outlined(reader) == outlined(store())
+    assert near(reader, SAID[6], reach=2) == ["turn-04", "turn-06", "turn-07"]
+
+
+def outlined(records: Records) -> list[tuple[object, ...]]:
+    """The rows of a store's outline, in no order."""
+    outline = records.columns(ACME, WORKING, model=MODEL)
+    assert not isinstance(outline, Columns)
+    short = outline.short()
+    columns = [
+        [column.name(row) for row in range(len(outline))] if isinstance(column, Codes) else column.tolist()
+        for column in short.values()
+    ]
+    return sorted(zip(*columns, strict=True), key=repr)
+
+
+def test_ids_and_sources_of_candidates_are_read_for_what_may_be_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = directory(tmp_path)()
+    put(records, *SAID)
+    read: list[tuple[int, Sequence[str]]] = []
+
+    def counted(table: Any, addresses: Any, columns: Sequence[str]) -> Any:
+        read.append((len(addresses), columns))
+        return rows_at(table, addresses, columns)
+
+    monkeypatch.setattr(lance_columns, "rows_at", counted)
+    found = candidates(records, SAID[6], reach=1)
+    found.expect(np.array([2, 0]))
+    found.expect(np.array([0]))
+    assert [found.ids[row] for row in (0, 2)] == ["turn-05", "turn-07"]
+    assert found.sources[2] == ["m7", "x"]
+    assert read == [(3, ("content", "vector")), (2, ("id", "source_ids"))]
+    assert list(found.ids) == ["turn-05", "turn-06", "turn-07"]
+    assert read[2:] == [(1, ("id", "source_ids"))]
+
+
+def test_candidates_that_have_gone_since_can_be_asked_for_again(tmp_path: Path) -> None:
+    records = directory(tmp_path)()
+    put(records, *SAID)
+    found = candidates(records, SAID[6], reach=1)
+    records.delete(ACME, WORKING, ["turn-06"])
+    with pytest.raises(Retryable):
+        found.expect(np.array([0]))
 
 
 OTHERS = Scope("acme", "sales")

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from lancedb.table import LanceTable
 
+from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
 from varve.adapters.lance import upkeep as lance_upkeep
@@ -204,9 +205,7 @@ class TestReadersInFlight:
         counted = reader.count(SCOPE, Grain.WORKING, where=Filter(user_id="u-1"))
         assert counted >= len(found)
         vector = embedded(0).vector
-        near = reader.search(
-            SCOPE, Grain.WORKING, text="tea", vector=vector, model=MODEL, where=ANY, limit=1_000
-        )
+        near = hits(reader, SCOPE, text="tea", vector=vector, limit=1_000)
         assert {c.id for c in near} >= {r.id for r in found}
         assert all(c.keyword > 0 for c in near)
         assert reader.get(SCOPE, Grain.WORKING, ["r-00000", "none"]) == [embedded(0).record]
@@ -290,9 +289,7 @@ class TestTwoWriters:
             records = open_records(place)
             assert rows(records) == each_once(*range(4))
             assert all(told in (0, 1) for told in acknowledged)
-            found = records.search(
-                SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, model=MODEL, where=ANY, limit=9
-            )
+            found = hits(records, SCOPE, text="tea", vector=embedded(0).vector)
             assert len([c for c in found if c.keyword > 0]) == 4
 
     def test_a_writer_who_died_while_making_the_table_holds_nobody_up(
@@ -315,9 +312,7 @@ class TestTwoWriters:
             with pytest.raises(Retryable):
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
         assert write(open_records(root), 0) == 1
-        (found,) = open_records(root).search(
-            SCOPE, Grain.WORKING, text="tea", vector=embedded(0).vector, model=MODEL, where=ANY, limit=9
-        )
+        (found,) = hits(open_records(root), SCOPE, text="tea", vector=embedded(0).vector)
         assert found.keyword > 0
 
 

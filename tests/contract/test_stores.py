@@ -74,10 +74,10 @@ def fours(records: Sequence[Record]) -> list[Vector]:
 def found(records: Any, model: str) -> set[str]:
     vector = np.zeros(int(model.rpartition(":")[2]), np.float32)
     vector[0] = 1
-    lanes = records.search(
-        SCOPE, Grain.WORKING, text="tea", vector=vector, model=model, where=Filter(), limit=50
+    candidates = records.candidates(
+        SCOPE, Grain.WORKING, text="tea", vector=vector, model=model, where=Filter(), limit=50, reach=0
     )
-    return {candidate.id for candidate in lanes}
+    return set(candidates.ids)
 
 
 def test_a_store_that_is_not_there_has_no_model(opened: Open) -> None:

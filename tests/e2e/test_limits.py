@@ -26,7 +26,6 @@ from varve.domain.conversation import MAX_MESSAGE_BYTES, MAX_MESSAGES
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected
 from varve.domain.record import EmbeddedRecord
-from varve.domain.search.query import Filter
 from varve.domain.text import passages
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.wire import MAX_BODY_BYTES
@@ -203,9 +202,7 @@ def test_a_model_of_other_dimensions_is_refused_by_both_names(tmp_path: Path) ->
     with pytest.raises(EmbeddingMismatch, match=r"words:64.*other:8"):
         records.upsert(ACME, Grain.WORKING, wide, "other:8")
     with pytest.raises(EmbeddingMismatch, match=r"words:64.*other:8"):
-        records.search(
-            ACME, Grain.WORKING, text="x", vector=wide[0].vector, model="other:8", where=Filter(), limit=3
-        )
+        records.columns(ACME, Grain.WORKING, model="other:8")
 
 
 @pytest.mark.parametrize("size", [0, 8, DIMENSIONS + 1])

@@ -46,7 +46,7 @@ def use(root: Path) -> dict[str, object]:
     records = LanceRecords(str(root), local_objects(root))
     vector = np.ones(WIDTH, np.float32) / np.float32(16)
     asked = {"text": "Kestrel sushi", "vector": vector, "model": MODEL, "where": Filter(), "limit": 60}
-    found = records.search(ACME, Grain.WORKING, **asked)
+    found = records.candidates(ACME, Grain.WORKING, **asked, reach=0)
     records.browse(ACME, Grain.WORKING, where=Filter(), limit=100)
     records.upsert(ACME, Grain.WORKING, [EmbeddedRecord(a_record("One more."), vector)], MODEL)
     count = records.count(ACME, Grain.WORKING, where=Filter())

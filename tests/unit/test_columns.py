@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, a_record, embedded
 from varve.domain.record import MemoryType, Record
-from varve.domain.search.columns import Columns, columns_of, microseconds, moment
+from varve.domain.search.columns import Columns, columns_of
+from varve.domain.search.outline import microseconds, moment
 from varve.domain.search.places import BURST
 from varve.domain.search.query import Filter
 

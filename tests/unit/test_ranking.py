@@ -19,8 +19,9 @@ from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search import occurrences
 from varve.domain.search.choosing import Contender, without_repeats
-from varve.domain.search.columns import Columns, columns_of, microseconds
+from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.nearness import fresh, recency
+from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank

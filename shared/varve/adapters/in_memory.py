@@ -4,8 +4,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -16,8 +15,9 @@ from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
+from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.domain.triple import Triple, TripleOperation
 from varve.ports.objects import ObjectInfo, StoredObject
@@ -101,7 +101,13 @@ class InMemoryRecords:
         self._versions[scope, grain] += 1
         return Written(len(changed), self._versions[scope, grain])
 
-    def search(
+    def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
+        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
+        store = self._stores.get((scope, grain), {})
+        held = columns_of(store[id_] for id_ in sorted(store))
+        return held if len(store) <= self._max_rows else Outline(**held.short())
+
+    def candidates(
         self,
         scope: Scope,
         grain: StoreName,
@@ -111,41 +117,25 @@ class InMemoryRecords:
         model: str,
         where: Filter,
         limit: int,
-    ) -> list[Candidate]:
-        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
-        words = _words(text)
-        found = [
-            Candidate(
-                e.record.id,
-                e.record.conversation_id,
-                e.record.position,
-                float(np.dot(e.vector, vector)),
-                float(len(words & _words(e.record.content))),
-            )
-            for e in self._matching(scope, grain, where)
-        ]
-        nearest = sorted(found, key=lambda c: (-c.vector, c.id))[:limit]
-        worded = sorted((c for c in found if c.keyword), key=lambda c: (-c.keyword, c.id))[:limit]
-        united = {c.id: replace(c, keyword=0.0) for c in nearest}
-        united |= {c.id: c if c.id in united else replace(c, vector=0.0) for c in worded}
-        return list(united.values())
-
-    def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Columns | None:
+        reach: int,
+    ) -> Columns:
         require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
         store = self._stores.get((scope, grain), {})
-        if len(store) > self._max_rows:
-            return None
-        return columns_of(store[id_] for id_ in sorted(store))
+        found = {id_ for lane in self.lanes(scope, grain, text, vector, where, limit) for id_ in lane}
+        held = columns_of(store.values())
+        near = held.around(np.flatnonzero([id_ in found for id_ in held.ids]), reach)
+        passing = held.admitted(where)
+        return columns_of(store[held.ids[row]] for row in near.tolist() if passing[row])
 
-    def around(
-        self, scope: Scope, grain: StoreName, found: Sequence[Candidate], *, reach: int, where: Filter
-    ) -> Columns:
-        ids = {one.id for one in found}
-        near = {(one.conversation_id, one.position + by) for one in found for by in range(-reach, reach + 1)}
-        known = sorted(self._matching(scope, grain, where), key=lambda e: e.record.id)
-        return columns_of(
-            e for e in known if e.record.id in ids or (e.record.conversation_id and _place(e.record) in near)
-        )
+    def lanes(
+        self, scope: Scope, grain: StoreName, text: str, vector: Vector, where: Filter, limit: int
+    ) -> tuple[dict[str, float], dict[str, float]]:
+        """The ids of the `limit` nearest with their cosines; of the best by keyword with the words shared."""
+        asked, all_ = _words(text), self._matching(scope, grain, where)
+        cosines = {e.record.id: float(np.dot(e.vector, vector)) for e in all_}
+        shared = {e.record.id: float(len(asked & _words(e.record.content))) for e in all_}
+        worded = {id_: count for id_, count in shared.items() if count}
+        return _greatest(cosines, limit), _greatest(worded, limit)
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         records = [e.record for e in self._matching(scope, grain, where)]
@@ -275,8 +265,8 @@ def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
     return known is None or known.record.gives_way_to(embedded.record)
 
 
-def _place(record: Record) -> tuple[str | None, int]:
-    return record.conversation_id, record.position
+def _greatest(numbers: Mapping[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
 def _words(text: str) -> set[str]:

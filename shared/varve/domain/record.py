@@ -127,18 +127,6 @@ class EmbeddedRecord:
     vector: Vector = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A record that a lane found, by its id and its place: cosine similarity and BM25 score, 0 where the
-    other lane alone found it."""
-
-    id: str
-    conversation_id: str | None
-    position: int
-    vector: float = 0.0
-    keyword: float = 0.0
-
-
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:
     """The id of a message's turn; a long message has several passages, counted from 0."""
     return "turn-" + digest(conversation_id, message_id, str(passage), length=24)

@@ -9,7 +9,8 @@ from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.search.columns import Columns, moment
+from varve.domain.search.columns import Columns
+from varve.domain.search.outline import Outline, moment
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
@@ -36,11 +37,11 @@ class Stock:
 
     def __init__(self, scope: Scope, reader: MemoryReader, embedder: Embedder) -> None:
         self._scope, self._reader, self._embedder = scope, reader, embedder
-        self._held: dict[Grain, Columns | None] = {}
+        self._held: dict[Grain, Outline] = {}
         self._embedders: dict[Grain, Embedder] = {}
 
-    def columns(self, grain: Grain) -> Columns | None:
-        """The whole store, or None where it is too large to hold."""
+    def columns(self, grain: Grain) -> Outline:
+        """The whole store as Columns, or its outline where it is too large to hold."""
         if grain not in self._held:
             self._held[grain] = as_stored(self._embedder, partial(self._read, grain))
         return self._held[grain]
@@ -50,17 +51,14 @@ class Stock:
         self.columns(grain)
         return self._embedders[grain]
 
-    def _read(self, grain: Grain, embedder: Embedder) -> Columns | None:
+    def _read(self, grain: Grain, embedder: Embedder) -> Outline:
         columns = self._reader.columns(self._scope, grain, model=embedder.model)
         self._embedders[grain] = embedder
         return columns
 
     def count(self, grain: Grain, where: Filter) -> int:
         """How many records the filter lets through."""
-        held = self.columns(grain)
-        if held is None:
-            return self._reader.count(self._scope, grain, where=where)
-        return held.count(where)
+        return self.columns(grain).count(where)
 
     def holds(self, grains: Iterable[Grain], way: Route) -> bool:
         """Whether anything lies in the time that weighs."""
@@ -69,15 +67,8 @@ class Stock:
 
     def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
         """The newest event time up to the present, which it is where there is none."""
-        latest = [self._latest(grain) for grain in grains]
-        return min(max((time for time in latest if time), default=present), present)
-
-    def _latest(self, grain: Grain) -> datetime | None:
-        held = self.columns(grain)
-        if held is not None:
-            return moment(held.newest) if len(held) else None
-        span = self._reader.span(self._scope, grain)
-        return span and span[1]
+        held = [self.columns(grain) for grain in grains]
+        return min(max((moment(one.newest) for one in held if len(one)), default=present), present)
 
     def candidates(self, grain: Grain, sought: Sought, where: Filter, reach: int) -> Columns:
         """Of a store too large to hold, what vector and keyword find, with what was said around it.
@@ -85,7 +76,7 @@ class Stock:
         Raises EmbeddingMismatch: the store has moved to another model meanwhile.
         """
         model = self.embedder(grain).model
-        found = self._reader.search(
+        columns = self._reader.candidates(
             self._scope,
             grain,
             text=sought.question.text,
@@ -93,8 +84,8 @@ class Stock:
             model=model,
             where=where,
             limit=CANDIDATES,
+            reach=reach,
         )
-        columns = self._reader.around(self._scope, grain, found, reach=reach, where=where)
         if len(columns) and columns.vectors.shape[1] != len(sought.focus):
             raise EmbeddingMismatch(f"{self._scope}/{grain}", "another one since", model)
         return columns
@@ -130,11 +121,11 @@ def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
 
 def _ranked(wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder) -> list[Ranked]:
     held = {grain: stock.columns(grain) for grain in grains}
-    sought = _sought(wanted.question, [one for one in held.values() if one is not None], embedder)
+    sought = _sought(wanted.question, [one for one in held.values() if isinstance(one, Columns)], embedder)
     lanes = []
     for grain in grains:
         columns = held[grain]
-        if columns is None:
+        if not isinstance(columns, Columns):
             columns = stock.candidates(grain, sought, wanted.where, wanted.strategy.reach)
         lanes.append(Lane(grain, columns, wanted.weights[grain]))
     return rank(

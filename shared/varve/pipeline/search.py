@@ -11,8 +11,8 @@ import numpy as np
 from varve.domain.calendar import Grain, iso
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
-from varve.domain.search.columns import microseconds
 from varve.domain.search.nearness import recency
+from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight

@@ -5,36 +5,34 @@ from typing import TYPE_CHECKING, Protocol
 
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
-from varve.domain.record import Candidate, StoreName, Vector
+from varve.domain.record import Vector
 from varve.domain.search.query import Filter
 
 if TYPE_CHECKING:  # whoever only takes a conversation in need not load what ranks
     from varve.domain.search.columns import Columns
     from varve.domain.search.lexical import Floats
+    from varve.domain.search.outline import Outline
 
 
 class CandidatesReader(Protocol):
     """Records of one agent's grain to be ranked, as committed at the moment of the call."""
 
-    def search(
-        self, scope: Scope, grain: StoreName, *, text: str, vector: Vector, model: str, where: Filter,
-        limit: int,
-    ) -> list[Candidate]:  # fmt: skip
-        """The union of the `limit` nearest by vector and the `limit` best by keyword, unordered.
-
-        `model` names the model behind the vector. Raises Misconfigured: the store's is another.
-        """
-
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Columns | None":
-        """All records at once, to be searched in memory; None where there are too many to hold.
+    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
+        """All records at once as Columns, to be searched in memory; their outline where there are too many.
 
         `model` names the model behind the question's vector. Raises Misconfigured: the store's is another.
         """
 
-    def around(
-        self, scope: Scope, grain: Grain, found: Sequence[Candidate], *, reach: int, where: Filter
-    ) -> "Columns":
-        """The candidates, and those at most `reach` places from one of them in its conversation."""
+    def candidates(
+        self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int,
+        reach: int,
+    ) -> "Columns":  # fmt: skip
+        """The `limit` nearest by vector, the `limit` best by keyword, and what was said around them.
+
+        That is, those of its conversation at most `reach` places away that the filter lets through; where it
+        lets few through, it may be all of them. `model` names the model behind the vector.
+        Raises Misconfigured: the store's is another; Retryable.
+        """
 
 
 class KnowsWords(Protocol):

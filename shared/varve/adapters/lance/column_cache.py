@@ -11,6 +11,7 @@ from varve.domain.identity import Scope
 if TYPE_CHECKING:  # a writer has this cache too, and holds no columns
     from varve.adapters.lance.columns import Held
     from varve.domain.search.columns import Columns
+    from varve.domain.search.outline import Outline
 
 MAX_BYTES = 256 * 1024 * 1024
 """What the columns kept by one process may take together, but for those of one agent."""
@@ -34,7 +35,7 @@ class ColumnCache:
 
         return columns_of([])
 
-    def get(self, scope: Scope, grain: Grain, version: object) -> "Columns | None":
+    def get(self, scope: Scope, grain: Grain, version: object) -> "Outline | None":
         """The store's columns at exactly this version."""
         with self._lock:
             kept = self._kept.get((scope, grain))

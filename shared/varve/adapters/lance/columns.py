@@ -1,31 +1,30 @@
-"""LanceDB's rows as columns: of whole stores, and of conversations around candidates."""
+"""LanceDB's rows as columns: of whole stores, and of candidates with what was said around them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from varve.adapters.lance.candidates import rows_around
+from varve.adapters.lance.candidates import candidates, rows_at
 from varve.adapters.lance.layout import ADDRESS, Addresses, Layout, layout_of
 from varve.adapters.lance.lean_import import without_rest_client
-from varve.adapters.lance.rows import model_of, unit_vectors
+from varve.adapters.lance.names import NAMES, Named, Names
+from varve.adapters.lance.outline import SHORT, Located, outlined, short_columns
+from varve.adapters.lance.rows import model_of, scanned, unit_vectors
 from varve.domain.embedding import require_same_model
-from varve.domain.record import Candidate
-from varve.domain.search.columns import MAX_ROWS, TYPES, Codes, Columns
+from varve.domain.record import Vector
+from varve.domain.search.columns import MAX_ROWS, Columns
 from varve.domain.search.growing import grown, woven
+from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 
 with without_rest_client():
     from lancedb.table import Table
 
-NEEDED = (
-    "id", "memory_type", "content", "period", "event_time", "source_ids", "conversation_id", "user_id",
-    "about", "importance", "position", "vector",
-)  # fmt: skip
-"""What ranking and its results need of a row."""
+LONG = ("content", "vector")
+"""What ranking needs of a row beside what is short; its results need the `NAMES` too."""
+NEEDED = (*SHORT, *LONG, *NAMES)
 ORDER = ("conversation_id", "position", "id")
 MOST_NEW = 0.1
 """The most new rows, for each that stays, that are read by their addresses: else reading all is as quick."""
@@ -33,22 +32,23 @@ MOST_NEW = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """The columns of a whole store, whose vectors are of one model, and where it has its rows.
+    """What is held of a store, whose vectors are of one model, and where it has its rows.
 
-    `addresses` are those of the rows in the columns' order; `layout` is None where it cannot be told.
+    `columns` are all of them, or the outline of a store too large. `addresses` are those of the rows in the
+    columns' order; `layout` is None where it cannot be told.
     """
 
-    columns: Columns
+    columns: Outline
     model: str
     addresses: Addresses
     layout: Layout | None
 
 
-def hold(table: Table, store: str, model: str, before: Held | None) -> Held | None:
-    """All rows of a table; None where there are too many to hold.
+def hold(table: Table, store: str, model: str, before: Held | None) -> Held:
+    """All rows of a table, or their outline where there are too many to hold.
 
     What `before` holds, of an earlier version, is not read again where the rows can be told to be the same.
-    Raises EmbeddingMismatch: the table is of another model.
+    Raises EmbeddingMismatch: the table is of another model; RuntimeError: it was written to meanwhile.
     """
     if before is not None and before.model != model:
         before = None
@@ -56,17 +56,26 @@ def hold(table: Table, store: str, model: str, before: Held | None) -> Held | No
     if before and layout and (held := _followed(table, layout, before)):
         return held
     if table.count_rows() > MAX_ROWS:
-        return None
-    rows = table.search().with_row_id(True).select([*NEEDED]).limit(None).to_arrow()
+        require_same_model(store, model_of(table), model)
+        return _outline(table, model, before, layout)
+    rows = scanned(table.search().with_row_id(True).select([*NEEDED]))
     require_same_model(store, model_of(rows), model)
     rows = _in_order(rows)
     columns, addresses = to_columns(rows), rows[ADDRESS].to_numpy()
     del rows
     pa.default_memory_pool().release_unused()  # which it would keep, more than the columns take
-    if before is not None:
+    if before is not None and isinstance(before.columns, Columns):
         columns = grown(before.columns, columns)
     # By LanceDB's own word: a layout that was misread, or is of another version, is never built upon.
     return Held(columns, model, addresses, layout if layout and layout.holds(addresses) else None)
+
+
+def _outline(table: Table, model: str, before: Held | None, layout: Layout | None) -> Held:
+    known = before
+    if before and before.layout and layout and not layout.goes_on_from(before.layout):
+        known = None  # a store that is made anew counts from 0 again
+    outline = outlined(table, model, known.columns if known else None)
+    return Held(outline, model, outline.addresses, layout)
 
 
 def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
@@ -74,7 +83,7 @@ def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
 
     Rows that stay lie in the same files, and so their vectors are of the same model.
     """
-    if before.layout is None:
+    if before.layout is None or not isinstance(before.columns, Columns):
         return None
     came, stay = layout.since(before.layout, before.addresses)
     staying = np.count_nonzero(stay)
@@ -90,9 +99,26 @@ def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
     return Held(columns, before.model, weave.arrays(before.addresses, found), layout)
 
 
-def around(table: Table, found: Sequence[Candidate], reach: int, where: Filter) -> Columns:
-    """The candidates, and those at most `reach` places from one of them in its conversation."""
-    return to_columns(_in_order(rows_around(table, found, reach, where, NEEDED)))
+def found(
+    table: Table,
+    store: str,
+    outline: Located,
+    text: str,
+    vector: Vector,
+    where: Filter,
+    limit: int,
+    reach: int,
+) -> Columns:
+    """Of a table that is as outlined the candidates for a question, and what was said around them.
+
+    Raises RuntimeError: it is not so any more.
+    """
+    near = candidates(table, outline, text, vector, where, limit, reach)
+    addresses = outline.addresses[near]
+    rows = rows_at(table, addresses, LONG)
+    names = Names(store, len(near), lambda wanted: rows_at(table, addresses[wanted], NAMES))
+    named = {"ids": Named(names, "id"), "sources": Named(names, "source_ids"), "expect": names.expect}
+    return _columns(rows, **outline.short(near), **named)
 
 
 def _in_order(rows: pa.Table) -> pa.Table:
@@ -101,33 +127,9 @@ def _in_order(rows: pa.Table) -> pa.Table:
 
 def to_columns(rows: pa.Table) -> Columns:
     """Rows that stand in order and have what is `NEEDED`."""
-    return Columns(
-        ids=rows["id"].to_pylist(),
-        contents=rows["content"].to_pylist(),
-        sources=rows["source_ids"].to_pylist(),
-        types=_types(rows["memory_type"]),
-        periods=_codes(rows["period"]),
-        conversations=_codes(rows["conversation_id"]),
-        users=_codes(rows["user_id"]),
-        speakers=_codes(rows["about"]),
-        positions=rows["position"].to_numpy().astype(np.int32),
-        event_times=rows["event_time"].cast(pa.int64()).to_numpy(),
-        importances=rows["importance"].to_numpy().astype(np.float32),
-        vectors=unit_vectors(rows["vector"]),
-    )
+    names = {"ids": rows["id"].to_pylist(), "sources": rows["source_ids"].to_pylist()}
+    return _columns(rows, **short_columns(rows), **names)
 
 
-def _types(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:
-    names = pa.array([str(one) for one in TYPES])
-    codes: np.ndarray[Any, np.dtype[np.int8]] = (
-        pc.index_in(column, value_set=names).to_numpy().astype(np.int8)
-    )
-    return codes
-
-
-def _codes(column: pa.ChunkedArray) -> Codes:
-    encoded = column.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    of = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return Codes(of, encoded.dictionary.to_pylist())
+def _columns(rows: pa.Table, **others: Any) -> Columns:
+    return Columns(contents=rows["content"].to_pylist(), vectors=unit_vectors(rows["vector"]), **others)

@@ -63,6 +63,10 @@ class Layout:
             came.append(np.flatnonzero(there).astype(np.uint64) | np.uint64(number) << _NUMBER_FROM)
         return np.concatenate(came), stay
 
+    def goes_on_from(self, before: "Layout") -> bool:
+        """Whether some of its files were there before, so that it is of the same life of the store."""
+        return bool(self._with_files_of(before))
+
     def _with_files_of(self, before: "Layout") -> list[int]:
         return [
             n

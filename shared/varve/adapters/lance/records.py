@@ -1,32 +1,39 @@
 """Records in LanceDB: one database per agent and grain, one table in it, on a directory or on S3."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow.compute as pc
 
-from varve.adapters.lance.candidates import candidates
 from varve.adapters.lance.column_cache import ColumnCache
+from varve.adapters.lance.errors import FOREIGN, failed, translated
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.adapters.lance.purge import delete_ids
 from varve.adapters.lance.replicas import Caching, ReplicatedTables
-from varve.adapters.lance.rows import GIVES_WAY, RECORD_COLUMNS, filtered, model_of, to_arrow, to_record
+from varve.adapters.lance.rows import (
+    GIVES_WAY,
+    RECORD_COLUMNS,
+    filtered,
+    model_of,
+    scanned,
+    to_arrow,
+    to_record,
+)
 from varve.adapters.lance.standing import Standing
 from varve.adapters.lance.tables import DirectTables, remake
 from varve.adapters.lance.upkeep import Upkeep
 from varve.adapters.transfers import Transfers
 from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model, require_vectors
-from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, Candidate, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Vector, Written
 from varve.domain.search.query import Filter
 from varve.ports.objects import Objects
 
 if TYPE_CHECKING:  # a writer need not load what ranks
     from varve.domain.search.columns import Columns
+    from varve.domain.search.outline import Outline
 
 with without_rest_client():
     import lancedb
@@ -35,10 +42,7 @@ with without_rest_client():
 
 INDEX_BYTES, METADATA_BYTES = 128 * 1024 * 1024, 64 * 1024 * 1024
 """What LanceDB may keep: a warm process may meet any number of agents. The vectors' codes of a million rows
-are 48 MB, and a search that has to read them again takes three times as long."""
-
-FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""At files that are damaged LanceDB raises nearly anything, and so does who reads their rows."""
+are 85 MB, where words stand 35, and a search that has to read them again takes three times as long."""
 
 T = TypeVar("T")
 
@@ -58,32 +62,13 @@ class LanceReader:
     def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002
         return self  # a view stays where it is
 
-    def search(
-        self,
-        scope: Scope,
-        grain: StoreName,
-        *,
-        text: str,
-        vector: Vector,
-        model: str,
-        where: Filter,
-        limit: int,
-    ) -> list[Candidate]:
-        def run(table: Table) -> list[Candidate]:
-            require_same_model(f"{scope}/{grain}", model_of(table), model)
-            found = candidates(table, text, vector, where, limit)
-            require_same_model(f"{scope}/{grain}", model_of(table), model)
-            return found
-
-        return self._read(scope, grain, run, [])
-
-    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Columns | None":
+    def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
         standing = self._stand(scope, grain)
-        nothing: Columns | None = self._columns.nothing
+        nothing: Outline = self._columns.nothing
         try:
             stands = standing.version()
         except FOREIGN as error:
-            raise _failed(f"{scope}/{grain}", error) from error
+            raise failed(f"{scope}/{grain}", error) from error
         if stands is None:
             return nothing
         version = (stands, model)  # the model is that of the rows: asked for once
@@ -92,29 +77,40 @@ class LanceReader:
             return known
         from varve.adapters.lance.columns import hold
 
-        def run(table: Table) -> "Columns | None":
+        def run(table: Table) -> "Outline":
             held = hold(table, f"{scope}/{grain}", model, self._columns.newest(scope, grain))
-            if held is None:
-                return None
             self._columns.put(scope, grain, version, held)
             return held.columns
 
         return self._run(scope, grain, standing, run, nothing)
 
-    def around(
-        self, scope: Scope, grain: Grain, found: Sequence[Candidate], *, reach: int, where: Filter
+    def candidates(
+        self,
+        scope: Scope,
+        grain: Grain,
+        *,
+        text: str,
+        vector: Vector,
+        model: str,
+        where: Filter,
+        limit: int,
+        reach: int,
     ) -> "Columns":
-        from varve.adapters.lance.columns import around
+        from varve.adapters.lance.columns import found
+        from varve.adapters.lance.outline import as_outlined
 
-        nothing = self._columns.nothing
-        if not found:
-            return nothing
-        return self._read(scope, grain, lambda table: around(table, found, reach, where), nothing)
+        def run(table: Table) -> "Columns":
+            require_same_model(f"{scope}/{grain}", model_of(table), model)
+            held = self._columns.newest(scope, grain)
+            outline = as_outlined(table, model, held.columns if held else None)
+            return found(table, f"{scope}/{grain}", outline, text, vector, where, limit, reach)
+
+        return self._read(scope, grain, run, self._columns.nothing)
 
     def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
         def run(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
-            rows = filtered(table.search(), where).select(keys).limit(None).to_arrow()
+            rows = scanned(filtered(table.search(), where).select(keys))
             order = [("event_time", "descending"), ("position", "descending"), ("id", "ascending")]
             return _by_ids(table, rows.sort_by(order).column("id")[:limit].to_pylist())
 
@@ -128,13 +124,13 @@ class LanceReader:
             if where == Filter():
                 return int(table.count_rows())
             # count_rows takes SQL text only, and the text of an expression does not quote every value.
-            return int(filtered(table.search(), where).select(["id"]).limit(None).to_arrow().num_rows)
+            return int(scanned(filtered(table.search(), where).select(["id"])).num_rows)
 
         return self._read(scope, grain, run, 0)
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def run(table: Table) -> dict[str, int]:
-            counts = table.search().select(["period"]).limit(None).to_arrow().column("period").value_counts()
+            counts = scanned(table.search().select(["period"])).column("period").value_counts()
             return {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
 
         return self._read(scope, grain, run, {})
@@ -149,7 +145,7 @@ class LanceReader:
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         def run(table: Table) -> tuple[datetime, datetime] | None:
-            times = table.search().select(["event_time"]).limit(None).to_arrow().column("event_time")
+            times = scanned(table.search().select(["event_time"])).column("event_time")
             ends = pc.min_max(times).as_py()
             return (ends["min"], ends["max"]) if len(times) else None
 
@@ -176,7 +172,7 @@ class LanceReader:
                 raise RuntimeError(f"older than version {since}, which has been written")
             return nothing if table is None else run(table)
 
-        with _translated(f"{scope}/{grain}"):
+        with translated(f"{scope}/{grain}"):
             try:
                 return read(standing.table())
             except (RuntimeError, OSError, ValueError):
@@ -213,7 +209,7 @@ class LanceRecords(LanceReader):
     def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> LanceReader:
         if isinstance(self._stores, DirectTables):
             return self
-        with _translated(str(scope)):
+        with translated(str(scope)):
             standing = self._stores.at(scope, stores)
 
         def stand(asked: Scope, grain: StoreName) -> Standing:
@@ -246,7 +242,7 @@ class LanceRecords(LanceReader):
             merged = merge.execute(to_arrow(list(newest.values()), table.schema))
             return int(merged.num_inserted_rows + merged.num_updated_rows)
 
-        with _translated(f"{scope}/{grain}"):
+        with translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
     def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
@@ -263,7 +259,7 @@ class LanceRecords(LanceReader):
             remake(table)
             return count
 
-        with _translated(f"{scope}/{grain}"):
+        with translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, delete, None, purge=True).changed
 
     def finish(self) -> None:
@@ -277,16 +273,3 @@ def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     wanted = table.search().where(col("id").isin(list(ids))).select(RECORD_COLUMNS).limit(None)
     found = {row["id"]: to_record(row) for row in wanted.to_arrow().to_pylist()}
     return [found[id_] for id_ in ids if id_ in found]
-
-
-@contextmanager
-def _translated(store: str) -> Iterator[None]:
-    """LanceDB's errors in our words: whatever it could not read or commit may succeed later."""
-    try:
-        yield
-    except FOREIGN as error:
-        raise _failed(store, error) from error
-
-
-def _failed(store: str, error: Exception) -> Retryable:
-    return Retryable(f"store {store}: {type(error).__name__} in LanceDB")

@@ -14,7 +14,7 @@ from varve.adapters.lance.replica import TABLE
 from varve.adapters.lance.rows import schema_for
 from varve.adapters.lance.standing import Standing, Watch
 from varve.adapters.lance.upkeep import Upkeep, prune
-from varve.adapters.lance.vectors import drop_indices, indices_due, make_indices
+from varve.adapters.lance.vectors import drop_index, index_due, make_index
 from varve.adapters.transfers import Transfers
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -70,16 +70,16 @@ def fragments_of(table: Table) -> int:
 
 
 def compact(table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool) -> None:
-    """Merge fragments and bring indices up to date as `optimize` does; make those of a large table if due.
+    """Merge fragments and bring indices up to date as `optimize` does; make a large table's own if it is due.
 
-    With `purge` these are dropped, for LanceDB carries over what they hold of rows that are gone. The next
-    compaction makes them anew: that takes longer than all else of a purge, which must not fail for it.
+    With `purge` that one is dropped, for LanceDB carries over what it holds of rows that are gone. The next
+    compaction makes it anew: that takes longer than all else of a purge, which must not fail for it.
     """
     if purge:
-        drop_indices(table)
+        drop_index(table)
     optimize()
-    if not purge and indices_due(table, upkeep.index_rows):
-        make_indices(table)
+    if not purge and index_due(table, upkeep.index_rows):
+        make_index(table)
 
 
 class DirectTables:

@@ -1,27 +1,21 @@
 """All records of one store at one version, held as columns, and what searching them needs but once."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from varve.domain.record import EmbeddedRecord, MemoryType
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import Floats, Ints, Lexical, words
+from varve.domain.search.lexical import Floats, Lexical, Spots, words
 from varve.domain.search.occurrences import Met
+from varve.domain.search.outline import TYPES, Outline, coded, microseconds
 from varve.domain.search.places import Places, places_of
-from varve.domain.search.query import Filter
 from varve.domain.search.row import Row
 from varve.domain.search.stopwords import STOP_WORDS
 
-Bools = npt.NDArray[np.bool_]
-Times = npt.NDArray[np.int64]
-
-TYPES = tuple(MemoryType)
 MAX_ROWS = 100_000
 """The most rows a store may have to be held whole: faster at any size, but a process reads them all at first,
 and again after each compaction.
@@ -30,9 +24,7 @@ docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
 """
 
 MOST_ROWS_KEPT = 4_096
-EVERYTHING = Filter()
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MONTHS = (
     "january|february|april|june|july|august|september|october|november|december|enero|febrero|abril|junio"
     "|julio|agosto|septiembre|octubre|noviembre|diciembre"
@@ -49,50 +41,24 @@ TIME_EXPRESSION = re.compile(
 
 
 @dataclass(frozen=True, eq=False)
-class Codes:
-    """A column of few different values: `names[of[i]]` is row i's, and -1 stands for none."""
-
-    of: Ints
-    names: Sequence[str]
-
-    def code(self, name: str) -> int:
-        """The number of a value; -2, which no row has, where it does not occur."""
-        return self.names.index(name) if name in self.names else -2
-
-    def name(self, row: int) -> str | None:
-        """A row's value."""
-        code = self.of.item(row)
-        return None if code < 0 else self.names[code]
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """The records of one agent and grain; `event_times` in microseconds since 1970, `vectors` n x d, unit.
+class Columns(Outline):
+    """The records of one agent and grain, all about them; `vectors` n x d, unit.
 
     Rows stand conversation by conversation, each in order of position and id; those without one are last.
-    The columns are all that a result shows. `known` keeps what was worked out for a reach, `faded` for a
+    The columns are all that a result shows. `expect` is told of which rows the ids and sources are asked for
+    next: of candidates these are read late. `known` keeps what was worked out for a reach, `faded` for a
     half-life, `worths` for weights, `rows` for single rows.
     """
 
     ids: Sequence[str]
     contents: Sequence[str]
     sources: Sequence[Sequence[str]]
-    types: npt.NDArray[np.int8]
-    periods: Codes
-    conversations: Codes
-    users: Codes
-    speakers: Codes
-    positions: Ints
-    event_times: Times
-    importances: Floats
     vectors: Floats
+    expect: Callable[[Spots], object] = field(default=len, repr=False)
     known: dict[int, Met] = field(default_factory=dict, repr=False)
     faded: dict[float, Floats] = field(default_factory=dict, repr=False)
     worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
     rows: dict[int, Row] = field(default_factory=dict, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
     def row(self, number: int) -> Row:
         """One row; kept, for what answers one question often answers the next."""
@@ -116,25 +82,6 @@ class Columns:
             self.event_times.item(number),
             self.importances.item(number),
         )
-
-    def count(self, where: Filter) -> int:
-        """How many rows the filter lets through."""
-        return len(self) if where == EVERYTHING else int(np.count_nonzero(self.admitted(where)))
-
-    def admitted(self, where: Filter) -> Bools:
-        """Which rows the filter lets through."""
-        passing = np.ones(len(self), np.bool_)
-        if where.since is not None:
-            passing &= self.event_times >= microseconds(where.since)
-        if where.until is not None:
-            passing &= self.event_times < microseconds(where.until)
-        if where.user_id is not None:
-            passing &= self.users.of == self.users.code(where.user_id)
-        if where.conversation_id is not None:
-            passing &= self.conversations.of == self.conversations.code(where.conversation_id)
-        if where.memory_types:
-            passing &= np.isin(self.types, [TYPES.index(MemoryType(name)) for name in where.memory_types])
-        return passing
 
     @property
     def bytes(self) -> int:
@@ -168,11 +115,6 @@ class Columns:
         if own not in self.worths:
             self.worths[own] = np.array(own, np.float32) @ np.stack(list(self.standing.values()))
         return self.worths[own]
-
-    @cached_property
-    def newest(self) -> int:
-        """The newest event time; 0 where there are no rows."""
-        return int(self.event_times.max()) if len(self) else 0
 
     @cached_property
     def voices(self) -> Mapping[str, frozenset[int]]:
@@ -230,23 +172,6 @@ def tell_a_time(texts: Sequence[str]) -> Floats:
 def ask(texts: Sequence[str]) -> Floats:
     """1 for each text that asks a question."""
     return np.fromiter(("?" in text for text in texts), np.float32, len(texts))
-
-
-def microseconds(moment: datetime) -> int:
-    """Microseconds since 1970."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def moment(since_1970: int) -> datetime:
-    """The instant, of microseconds."""
-    return _EPOCH + timedelta(microseconds=since_1970)
-
-
-def coded(values: Sequence[str | None]) -> Codes:
-    """The values as numbers in the order of their first occurrence."""
-    known: dict[str, int] = {}
-    of = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
-    return Codes(np.array(of, np.int32), list(known))
 
 
 def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:

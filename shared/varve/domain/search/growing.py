@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.search.columns import Bools, Codes, Columns, ask, tell_a_time
+from varve.domain.search.columns import Columns, ask, tell_a_time
 from varve.domain.search.indexing import by_first, index_texts
 from varve.domain.search.lexical import Floats, Ints
+from varve.domain.search.outline import Bools, Codes
 
 T = TypeVar("T")
 Rows = npt.NDArray[np.intp]

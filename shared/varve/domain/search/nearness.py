@@ -5,8 +5,9 @@ from math import log
 
 import numpy as np
 
-from varve.domain.search.columns import Columns, Times, microseconds, moment
+from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
+from varve.domain.search.outline import Times, microseconds, moment
 from varve.domain.search.question import Question
 from varve.domain.search.strategies import Strategy
 

@@ -131,6 +131,7 @@ def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[sli
         columns, start = lane.columns, span.start
         at = first if len(lanes) == 1 else first[(first >= start) & (first < span.stop)]
         rounded = np.round(scores[at].astype(np.float64), 6)
+        columns.expect(at - start)
         for place, score in zip(at.tolist(), rounded.tolist(), strict=True):
             row = columns.row(place - start)
             best.append(Contender(-score, -row.time, row.id, place, place - start, row, columns, lane.grain))

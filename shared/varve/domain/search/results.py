@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, day_of, iso
 from varve.domain.record import MemoryType, Record
-from varve.domain.search.columns import moment
+from varve.domain.search.outline import moment
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import Row
 from varve.domain.text import estimated_tokens

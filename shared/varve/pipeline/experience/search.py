@@ -13,8 +13,8 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.recall import recollect
 from varve.domain.record import MemoryType, Record, Store
 from varve.domain.search.answer import Result, SearchResponse, Why
-from varve.domain.search.columns import microseconds
 from varve.domain.search.nearness import recency
+from varve.domain.search.outline import microseconds
 from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest, as_of, window
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
