@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -311,6 +312,19 @@ def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_rea
     writer.delete(ACME, WORKING, ["turn-05"])
     assert outlined(reader) == outlined(store())
     assert near(reader, SAID[6], reach=2) == ["turn-04", "turn-06", "turn-07"]
+
+
+def test_of_a_store_made_anew_the_outline_is_read_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_columns, "MAX_ROWS", 0)
+    store = directory(tmp_path)
+    put(store(), *SAID[:5])
+    reader = store()
+    before = outlined(reader)
+    shutil.rmtree(tmp_path)
+    put(store(), *SAID[5:])
+    assert outlined(reader) == outlined(store()) != before
 
 
 def outlined(records: Records) -> list[tuple[object, ...]]:
