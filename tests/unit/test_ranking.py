@@ -308,7 +308,7 @@ def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
 
 
 def contender(columns: Columns, number: int = 0) -> Contender:
-    row = columns.row(number)
+    (row,) = columns.some(np.array([number]))
     return Contender(-0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING)
 
 

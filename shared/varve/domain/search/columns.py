@@ -60,14 +60,17 @@ class Columns(Outline):
     worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
     rows: dict[int, Row] = field(default_factory=dict, repr=False)
 
-    def row(self, number: int) -> Row:
-        """One row; kept, for what answers one question often answers the next."""
-        known = self.rows.get(number)
-        if known is None:
-            if len(self.rows) >= MOST_ROWS_KEPT:
-                self.rows.clear()
-            known = self.rows[number] = self._row(number)
-        return known
+    def some(self, numbers: Spots) -> list[Row]:
+        """These rows; they are kept, for what answers one question often answers the next."""
+        self.expect(numbers)
+        known = self.rows
+        return [known.get(number) or self._kept(number) for number in numbers.tolist()]
+
+    def _kept(self, number: int) -> Row:
+        if len(self.rows) >= MOST_ROWS_KEPT:
+            self.rows.clear()
+        row = self.rows[number] = self._row(number)
+        return row
 
     def _row(self, number: int) -> Row:
         return Row(

@@ -114,7 +114,7 @@ def rank(
     vectors = _vectors(kept)
     chosen, falling = diverse(kept, vectors, strategy, limit)
     shown = [kept[place] for place in chosen]
-    at = [item.at for item in shown]
+    at = np.array([item.at for item in shown], np.intp)
     parts = [_parts(item, found, filled, strategy) if explain else None for item in shown]
     numbers = (vectors[chosen] @ sought.whole, found.measured("turn")[at], found.measured("recency")[at])
     return [
@@ -126,15 +126,14 @@ def rank(
 def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]) -> list[Contender]:
     """The rows with the best scores, best first, with all that score like the last of them."""
     first = _first(scores, count)
-    best = []
+    best: list[Contender] = []
     for lane, span in zip(lanes, spans, strict=True):
-        columns, start = lane.columns, span.start
+        columns, grain, start = lane.columns, lane.grain, span.start
         at = first if len(lanes) == 1 else first[(first >= start) & (first < span.stop)]
-        rounded = np.round(scores[at].astype(np.float64), 6)
-        columns.expect(at - start)
-        for place, score in zip(at.tolist(), rounded.tolist(), strict=True):
-            row = columns.row(place - start)
-            best.append(Contender(-score, -row.time, row.id, place, place - start, row, columns, lane.grain))
+        rounded, numbers = np.round(scores[at].astype(np.float64), 6), at - start
+        found = zip(rounded.tolist(), at.tolist(), numbers.tolist(), columns.some(numbers), strict=True)
+        for score, place, number, row in found:
+            best.append(Contender(-score, -row.time, row.id, place, number, row, columns, grain))
     best.sort()
     return best
 
