@@ -208,9 +208,10 @@ def test_a_conversation_over_the_queues_limit_takes_the_claim_check(rehearsal: D
         rehearsal.stack.queues["IngestQueue"].attributes["MaximumMessageSize"]
     )
     rehearsal.ingest(large)
-    (waiting,) = rehearsal.poller.peek("IngestQueue")
-    assert len(waiting["body"]) < 2_000
-    assert rehearsal.keys(f"{rehearsal.root}payloads/large/")
+    waiting = rehearsal.poller.peek("IngestQueue")
+    assert len(waiting) == len(texts), "each of them fills a part"
+    assert all(len(part["body"]) < 2_000 for part in waiting)
+    assert len(rehearsal.keys(f"{rehearsal.root}payloads/large/")) == len(texts)
     rehearsal.run()
     answer = rehearsal.search("large", "support", queryText="Dana lives in Porto")
     assert answer["results"][0]["sourceIds"] == ["c-large-m1"]
