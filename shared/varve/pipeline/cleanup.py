@@ -87,10 +87,8 @@ def inspect(
     oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
     days = kept_days(scope, objects=objects)
     gone = tuple(day for day in days if day < oldest)
-    left = days[len(gone) :][:1]
-    return CleanupReport(
-        reports, gone, force, tuple(note for day in left for note in ending(day, scope, config))
-    )
+    left = days[len(gone) :]
+    return CleanupReport(reports, gone, force, ending(left[0], scope, config) if left else ())
 
 
 def clean(

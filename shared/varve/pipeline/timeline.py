@@ -193,11 +193,15 @@ def restore(
 def ending(day: str, scope: Scope, config: WorkspaceConfig) -> tuple[str, ...]:
     """The note that calls for cleanup when the messages of a local day are over, where that is a time of
     its own: by default it is the time of the yearly summary, which is noted anyway."""
-    own = config.retention.timeline_limit
-    if own is None and config.retention.yearly is None:
+    if config.retention.timeline_limit is None and config.retention.yearly is None:
         return ()
-    at = timeline_expires_at(Period(Grain.DAILY, day), config.plan, own, config.zone)
-    return (expiry_key(at, scope, Grain.WORKING),)
+    return (end_of(Period(Grain.DAILY, day), scope, config),)
+
+
+def end_of(day: Period, scope: Scope, config: WorkspaceConfig) -> str:
+    """The note that calls for cleanup when the messages of a local day are over."""
+    at = timeline_expires_at(day, config.plan, config.retention.timeline_limit, config.zone)
+    return expiry_key(at, scope, Grain.WORKING)
 
 
 def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:

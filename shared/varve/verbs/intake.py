@@ -5,14 +5,14 @@ from typing import Any
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, expiry_key
-from varve.domain.retention import timeline_expires_at
+from varve.domain.ledger import LedgerChanges
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
 from varve.pipeline.experience.episodes import Cutting
 from varve.pipeline.experience.judging import ModelJudge
 from varve.pipeline.extract import ExtractOutcome, extract
 from varve.pipeline.ledger import Ledger
+from varve.pipeline.timeline import end_of
 from varve.pipeline.together import Together
 from varve.ports.queues import Queue
 
@@ -41,12 +41,7 @@ def take_in(
         tools["afterwards"] = queue.afterwards
     done = extract(private, config.zone, **tools, cutting=cutting)
     if done.messages and not done.turns:
-        _note(parts, scope, Period.of(message.received_at, Grain.DAILY, config.zone))
+        # Nobody has said a word, so that no summary will note when the day's messages are over.
+        over = end_of(Period.of(message.received_at, Grain.DAILY, config.zone), scope, config)
+        Ledger(parts.objects).change(LedgerChanges(expiries=(over,)))
     return done
-
-
-def _note(parts: Parts, scope: Scope, day: Period) -> None:
-    """Have cleanup look when a day's messages are over of which nobody said a word: no summary notes it."""
-    config = parts.config(scope.workspace)
-    at = timeline_expires_at(day, config.plan, config.retention.timeline_limit, config.zone)
-    Ledger(parts.objects).change(LedgerChanges(expiries=(expiry_key(at, scope, Grain.WORKING),)))
