@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from varve.adapters.lance.files import Fragment, UnknownFormat, fragments_of, manifest_name
 from varve.adapters.lance.lean_import import without_rest_client
+from varve.domain.search.lexical import Bools
 
 with without_rest_client():
     from lancedb.table import Table
 
 ADDRESS = "_rowid"
 Addresses = npt.NDArray[np.uint64]
-Bools = npt.NDArray[np.bool_]
 Gone = npt.NDArray[np.uint32]
 
 _NUMBER_FROM = np.uint64(32)

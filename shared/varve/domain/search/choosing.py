@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
-from varve.domain.search.lexical import Floats
+from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.row import Row
 from varve.domain.search.strategies import Strategy
 
@@ -50,7 +49,7 @@ def diverse(
     return chosen, np.minimum.accumulate(lowered[chosen]).tolist()
 
 
-def _superseded(best: Sequence[Contender], vectors: Floats) -> npt.NDArray[np.bool_]:
+def _superseded(best: Sequence[Contender], vectors: Floats) -> Bools:
     """Which facts there is a newer one for about the same subject and nearly the same thing."""
     rows = [item.row for item in best]
     facts = [i for i, row in enumerate(rows) if row.type is MemoryType.FACT and row.about]
@@ -64,7 +63,7 @@ def _superseded(best: Sequence[Contender], vectors: Floats) -> npt.NDArray[np.bo
     return old
 
 
-def _known(best: Sequence[Contender]) -> npt.NDArray[np.bool_]:
+def _known(best: Sequence[Contender]) -> Bools:
     """Which are of messages alone that something better shows already."""
     shown: set[tuple[str | None, str]] = set()
     known = []

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from varve.domain.search.columns import Columns, ask, tell_a_time
 from varve.domain.search.indexing import by_first, index_texts
-from varve.domain.search.lexical import Floats, Ints
-from varve.domain.search.outline import Bools, Codes
+from varve.domain.search.lexical import Bools, Floats, Ints, Spots
+from varve.domain.search.outline import Codes
 
 T = TypeVar("T")
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def grown(before: Columns, after: Columns) -> Columns:
     return after
 
 
-def _known(before: Columns, rows: Iterable[int], after: Columns) -> Rows:
+def _known(before: Columns, rows: Iterable[int], after: Columns) -> Spots:
     """For each row of `after` the one of these that has its id and says the same; -1 where none does."""
     row_of = {before.ids[row]: row for row in rows}
     found = [row_of.get(id_, -1) for id_ in after.ids]
@@ -86,7 +85,7 @@ def _known(before: Columns, rows: Iterable[int], after: Columns) -> Rows:
     )
 
 
-def _read_on(before: Columns, after: Columns, same: Rows) -> None:
+def _read_on(before: Columns, after: Columns, same: Spots) -> None:
     """Give `after` what was read in the texts of `before`: `same` are their rows there, -1 where one is new.
 
     The index of words goes on only where none of its texts is gone: it does not say which of the words that

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.search.lexical import Ints, Lexical, parts, runs, words
+from varve.domain.search.lexical import Ints, Lexical, Spots, parts, runs, words
 from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 MOST_STEMMED = 65_536
@@ -17,9 +17,7 @@ MOST_STEMMED = 65_536
 each question."""
 
 
-def index_texts(
-    texts: Sequence[str], before: Lexical | None = None, kept: npt.NDArray[np.intp] | None = None
-) -> Lexical:
+def index_texts(texts: Sequence[str], before: Lexical | None = None, kept: Spots | None = None) -> Lexical:
     """The index of the texts, by their places in the sequence; also of those indexed `before`.
 
     `kept` says where the latter stand among all (None: first); the new ones fill the gaps in their order.
@@ -107,7 +105,7 @@ class _Words:
         return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
 
 
-def by_first(values: Ints, size: int) -> npt.NDArray[np.intp]:
+def by_first(values: Ints, size: int) -> Spots:
     """The different ones of values below the size, in the order in which they first occur."""
     first = np.full(size, len(values))
     first[values[::-1]] = np.arange(len(values))[::-1]  # of several the last stays, which is the first

@@ -29,6 +29,7 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.int64]
 Spots = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
 

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.record import MemoryType
-from varve.domain.search.lexical import Floats, Ints, Numbers, Spots, runs
+from varve.domain.search.lexical import Bools, Floats, Ints, Numbers, Spots, runs
 from varve.domain.search.query import Filter
 
-Bools = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 
 TYPES = tuple(MemoryType)

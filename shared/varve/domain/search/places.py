@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from varve.domain.search.lexical import Floats, Ints, Spots
+from varve.domain.search.lexical import Bools, Floats, Ints, Spots
 
 BURST = 6
 """At most so many messages in a row by one speaker share a place: people write a thought in pieces."""
@@ -126,12 +125,12 @@ def places_of(conversations: Ints, positions: Ints, speakers: Ints) -> Places:
     return Places((np.cumsum(new) - 1)[np.cumsum(first) - 1], rows, np.flatnonzero(opens))
 
 
-def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> npt.NDArray[np.bool_]:
+def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> Bools:
     """Which messages, in order, begin a place."""
     breaks = np.ones(len(positions), np.bool_)
     follows = (np.diff(conversations) == 0) & (np.diff(positions) == 1)
     breaks[1:] = ~(follows & (np.diff(speakers) == 0) & (speakers[1:] >= 0))
     starts = np.flatnonzero(breaks)
     within = np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
-    begins: npt.NDArray[np.bool_] = within % BURST == 0
+    begins: Bools = within % BURST == 0
     return begins

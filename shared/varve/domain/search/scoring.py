@@ -6,8 +6,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Floats
-from varve.domain.search.outline import Bools
+from varve.domain.search.lexical import Bools, Floats
 
 LEAST_WIDTH = 1e-5
 """Values that differ by less are equal: what is left is the order in which a product was summed."""

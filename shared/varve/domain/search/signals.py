@@ -28,10 +28,10 @@ import numpy as np
 
 from varve.domain.record import Vector
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Floats, Term, WordVectors, idf
+from varve.domain.search.lexical import Bools, Floats, Term, WordVectors, idf
 from varve.domain.search.nearness import fresh, near
 from varve.domain.search.occurrences import Kinship, summed
-from varve.domain.search.outline import EVERYTHING, Bools
+from varve.domain.search.outline import EVERYTHING
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.scoring import Signals
