@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -93,15 +92,13 @@ def test_a_manifest_that_goes_while_it_is_looked_at_leaves_a_newer_one(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.commit(1)
-    stat = Path.stat
+    first, newest = folder.table / manifest_name(1), Watch().newest(folder.path)
 
-    def pruned(path: Path, **given: Any) -> os.stat_result:
-        if path.name == Path(manifest_name(1)).name and path.exists():
+    def pruned(path: str) -> os.stat_result:
+        if path == str(first) and first.exists():
             folder.commit(2)
-            path.unlink()
-        return stat(path, **given)
+            first.unlink()
+        return Path(path).stat()
 
-    newest = Watch().newest(folder.path)
-    monkeypatch.setattr(Path, "stat", pruned)
-    monkeypatch.setattr(Path, "exists", lambda path: os.path.lexists(path))
+    monkeypatch.setattr(folder, "stat", pruned)
     assert Watch().newest(folder.path) not in (None, newest)

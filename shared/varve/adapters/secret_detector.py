@@ -7,10 +7,10 @@ from functools import cache
 from varve.domain.personal import Finding, Kind
 
 # Nothing shorter, and nothing without one of these words, is a secret to any pattern below. Looking
-# here first spares most texts the import of detect-secrets, which takes longer than all patterns.
+# here first spares most texts the import of detect-secrets, which takes longer than all patterns. Looked
+# for in text without case, which takes a third of what ignoring case does.
 _WORTH_READING = re.compile(
-    r"[\w/+=.:-]{20}|PRIVATE KEY|PuTTY|passw|passphrase|pwd|secret|token|api.?key|contrase|clave|credencial",
-    re.IGNORECASE,
+    r"[\w/+=.:-]{20}|private key|putty|passw|passphrase|pwd|secret|token|api.?key|contrase|clave|credencial"
 )
 
 _PRIVATE_KEY = re.compile(
@@ -55,7 +55,7 @@ class SecretDetector:
 
     def find(self, text: str) -> Sequence[Finding]:
         """The secrets in the text, overlapping ones each for itself."""
-        if _WORTH_READING.search(text) is None:
+        if _WORTH_READING.search(text.casefold()) is None:
             return ()
         return [
             Finding(Kind.SECRET, start, end, text[start:end])

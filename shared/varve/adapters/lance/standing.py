@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -84,7 +83,7 @@ def _newest(folder: str) -> object:
         # Damage that takes all manifests must not read as nothing written.
         name = min((name for name in names if name.endswith(".manifest")), default=names[0])
         try:
-            found = Path(folder, name).stat()
+            found = os.stat(f"{folder}/{name}")  # noqa: PTH116 - as before
         except FileNotFoundError:  # pruned since, so there is a newer one
             continue
         return name, found.st_ino, found.st_mtime_ns

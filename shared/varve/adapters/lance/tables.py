@@ -106,13 +106,14 @@ class DirectTables:
 
     def standing(self, scope: Scope, grain: StoreName) -> Standing:
         """The store, to be read at its newest version. In a directory nothing is opened to tell which."""
+        if (known := self._standing.get((scope, grain))) is not None:
+            return known
         newest = partial(self.newest, scope, grain)
         if self._transfers is not None:
             return Standing.of(newest)
-        if (scope, grain) not in self._standing:
-            folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
-            self._standing[scope, grain] = Standing(newest, partial(self._watch.newest, folder))
-        return self._standing[scope, grain]
+        folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
+        known = self._standing[scope, grain] = Standing(newest, partial(self._watch.newest, folder))
+        return known
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
