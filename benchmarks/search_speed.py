@@ -8,8 +8,11 @@ questions before the next one is, so that the processor's caches hold what it ne
 is given to all ways before the next one is, so that they hold what the others left, as in a process that has
 other things to do. Of the rounds the least counts, where other work bore least, and of the questions the
 median. `new words`: the question's words were not asked for since the store changed; `again`: they were.
-The last table has the processor's time of a whole search, all threads: a store's first, the first after a
-commit of one row (the least and the median of many), and that after a commit which compacted.
+The second table has BM25 as others call it, in a row: rank_bm25 over words between spaces, and bm25s unasked
+to be silent, its bars of progress written to nowhere. The store was written some seconds before: until then
+each search reads the names of its manifests. The last table
+has the processor's time of a whole search, all threads: a store's first, the first after a commit of one row
+(the least and the median of many), and that after a commit which compacted.
 """
 
 import argparse
@@ -18,19 +21,23 @@ import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from itertools import accumulate
 from statistics import median
-from time import perf_counter, process_time
+from time import perf_counter, process_time, sleep
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 
 import bm25s
 import numpy as np
 import Stemmer
+from rank_bm25 import BM25Okapi
 
 from varve import Memory
+from varve.adapters.lance.standing import COARSEST_SECONDS
 from varve.adapters.lance.upkeep import Upkeep
 from varve.application import Application
 from varve.bootstrap import Parts
@@ -48,6 +55,7 @@ from varve.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 9
+BM25S = ("rank_bm25", "bm25s unasked", "bm25s")
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
 
 
@@ -132,7 +140,7 @@ def medians(
 
 
 def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
-    """One product of matrix and vector, and bm25s, over the same rows."""
+    """One product of matrix and vector, and BM25 by two packages, over the same rows."""
     vectors = np.array([one.vector for one in embedded])
     stem = Stemmer.Stemmer("english")
     index = bm25s.BM25(k1=0.9, b=0.4)
@@ -143,11 +151,20 @@ def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
     def product(one: Asked) -> object:
         return np.argpartition(-(vectors @ one.vector), 10)[:10]
 
-    def words(one: Asked) -> object:
+    def quiet(one: Asked) -> object:
         tokens = bm25s.tokenize([one.text], stopwords="en", stemmer=stem, show_progress=False)
         return index.retrieve(tokens, k=10, show_progress=False)
 
-    return {"product": product, "bm25s": words}
+    def unasked(one: Asked) -> object:
+        with redirect_stderr(StringIO()):
+            return index.retrieve(bm25s.tokenize([one.text], stopwords="en", stemmer=stem), k=10)
+
+    okapi = BM25Okapi([content.lower().split() for content in contents])
+
+    def plain(one: Asked) -> object:
+        return okapi.get_top_n(one.text.lower().split(), contents, n=10)
+
+    return {"product": product, "bm25s": quiet, "bm25s unasked": unasked, "rank_bm25": plain}
 
 
 def memory_of(folder: str, seconds: int = 0) -> Memory:
@@ -176,7 +193,7 @@ def growing(count: int, folder: str) -> list[float]:
 
 
 def measured(count: int, folder: str) -> list[dict[str, float]]:
-    """Milliseconds of each way for a store of so many rows, in a row and in turns."""
+    """Milliseconds of each way for a store of so many rows, in a row and in turns; others' in a row alone."""
     luck = random.Random(count)
     embedded, known = rows(count, luck), KnownParts.known
     asked = []
@@ -196,7 +213,8 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
             opened.parts.records.upsert(opened.scope, Grain.WORKING, embedded, known.model)
         return lambda one: opened.search(one.text, now=NOW)
 
-    least = the_least(embedded)
+    others = the_least(embedded)
+    least = {name: others.pop(name) for name in ("product", "bm25s")}
     ranking(asked[0])  # the index is made once for each version of a store
 
     def forget_words() -> None:
@@ -207,14 +225,22 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
 
     anew: dict[str, Way] = {"new words": ranking, **least}
     ways = {"again": ranking, "Memory.search": memory(0), "within staleness": memory(600), **least}
-    for way in ways.values():
+    for way in [*ways.values(), *others.values()]:
         for question_asked in asked:
             way(question_asked)
+    sleep(COARSEST_SECONDS)
     found = []
     for turns in (False, True):
         known_words = medians(ways, asked[1:], turns=turns)
         found.append(known_words | medians(anew, asked[1:], turns=turns, start=forget_words) | known_words)
-    return found
+    return [found[0] | medians(others, asked[1:], turns=False), found[1]]
+
+
+def beside_others(taken: Mapping[str, float]) -> str:
+    """A line's cells: a whole search, the product, and each BM25 with the ratio to product and it."""
+    whole, product = taken["Memory.search"], taken["product"]
+    cells = (f"{taken[name]:.2f} | {whole / (product + taken[name]):.1f}" for name in BM25S)
+    return f"{whole:.2f} | {product:.2f} | {' | '.join(cells)}"
 
 
 def main() -> None:
@@ -226,12 +252,20 @@ def main() -> None:
     given = parser.parse_args()
     print("| rows | measured | product + bm25s, ms |", " | ".join(f"{n}, ms | ratio" for n in shown), "|")
     print("|---:|---|---:", "|---:" * (2 * len(shown)), "|", sep="")
+    by_others = []
     with tempfile.TemporaryDirectory() as folder:
         for size in given.sizes:
             for how, taken in zip(("in a row", "in turns"), measured(size, folder), strict=True):
                 least = taken["product"] + taken["bm25s"]
                 cells = " | ".join(f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown)
                 print(f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |")
+                if how == "in a row":
+                    by_others.append(f"| {size:,} | {beside_others(taken)} |")
+        print(
+            "\n| rows | Memory.search, ms | product, ms |", " | ".join(f"{n}, ms | ratio" for n in BM25S), "|"
+        )
+        print("|---:|---:|---:", "|---:" * (2 * len(BM25S)), "|", sep="")
+        print("\n".join(by_others))
         print(
             "\n| rows | the first search, ms | after a row more, ms | the median | after a compaction, ms |"
         )
