@@ -65,7 +65,7 @@ def test_the_readme_names_every_variable_that_is_read() -> None:
 def test_every_verb_of_the_contract_is_a_command() -> None:
     contract = (
         "demo ingest search show context summarize cleanup status graph profile config forget export import "
-        "reembed dlq episode recall lessons answers eval"
+        "reembed dlq episode recall lessons answers eval mcp"
     )
     assert set(contract.split()) == set(commands())
 

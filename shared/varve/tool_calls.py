@@ -73,7 +73,7 @@ def _direct(event: Mapping[str, Any], wrap: Callable[..., Any]) -> ToolCall:
     arguments, user_id = given.pop("arguments"), given.pop("userId", None)
     if given:
         raise Rejected(min(given), "is not a known name beside 'arguments'")
-    return ToolCall(_scope(identity), _pinned(_object(arguments), user_id), wrap)
+    return ToolCall(_scope(identity), pinned(_object(arguments), user_id), wrap)
 
 
 def _gateway(
@@ -84,7 +84,7 @@ def _gateway(
     headers = _headers(custom.get(_HEADERS))
     bound = identities.get(target) or identities.get(str(custom.get(_TARGET_ID)))
     scope = bound or _named(headers, "x-varve-workspace", "x-varve-agent", f"gateway target {target!r}")
-    return ToolCall(scope, _pinned(dict(event), headers.get("x-varve-user")), wrap)
+    return ToolCall(scope, pinned(dict(event), headers.get("x-varve-user")), wrap)
 
 
 def _bedrock(event: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]) -> ToolCall:
@@ -93,7 +93,7 @@ def _bedrock(event: Mapping[str, Any], identities: Identities, wrap: Callable[..
     session = _object(event.get("sessionAttributes") or {})
     bound = identities.get(str(agent.get("id"))) or identities.get(str(agent.get("name")))
     scope = bound or _named(session, "workspaceId", "agentId", f"Bedrock agent {agent.get('id')!r}")
-    return ToolCall(scope, _pinned(_parameters(event), session.get("userId")), wrap)
+    return ToolCall(scope, pinned(_parameters(event), session.get("userId")), wrap)
 
 
 def _parameters(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,10 +151,10 @@ def _plain(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _pinned(arguments: dict[str, Any], user_id: object) -> dict[str, Any]:
+def pinned(arguments: Mapping[str, Any], user_id: object) -> dict[str, Any]:
     """The arguments, limited to the caller's own user where the caller's context names one."""
     if user_id is None:
-        return arguments
+        return dict(arguments)
     return {**arguments, "userId": reference(str(user_id), "userId")}
 
 

@@ -5,6 +5,7 @@ import argparse
 from varve import __version__
 from varve.cli import experience
 from varve.cli.knowledge import add_context, add_profile
+from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
 from varve.cli.transfer import add_export, add_import, add_reembed
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
@@ -53,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     experience.grammar(command)
     add_export(command("export", "write an agent's memory to a directory"))
     add_import(command("import", "add an exported memory to an agent's"))
+    add_mcp(command("mcp", "serve memory's tools to an MCP client, on standard input and output"))
     add_reembed(command("reembed", "move the workspace's stores to another embedding model"))
     return root
 

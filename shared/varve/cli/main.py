@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from varve.cli import experience, knowledge, transfer
+from varve.cli import experience, knowledge, mcp, transfer
 from varve.cli.arguments import SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import AT_ONCE, read_conversations
 from varve.cli.operations import dlq
@@ -173,6 +173,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "import": lambda options: transfer.import_(open_memory(options), options),
     "ingest": ingest,
     "lessons": _with_memory(experience.lessons),
+    "mcp": lambda options: mcp.serve(open_memory(options), options),
     "profile": lambda options: knowledge.profile(open_memory(options), options),
     "recall": _with_memory(experience.recall),
     "reembed": lambda options: transfer.reembed(open_memory(options), options),
