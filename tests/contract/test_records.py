@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -475,6 +476,15 @@ class TestPeriods:
         assert [one.id for one in browsed(records)] == ["a1"]
         assert records.delete(SCOPE, Grain.WORKING, ["a0"]) == 0
         assert records.delete(SCOPE, Store.EXPERIENCE, ["a0"]) == 0
+
+    def test_deletes_of_an_id_only_what_was_made_by_a_time_to_the_microsecond(self, records: Records) -> None:
+        put(
+            records,
+            *(record(f"a{n}", "tea", created_at=T0 + n * timedelta(microseconds=1)) for n in range(3)),
+        )
+        known_by = (T0 + timedelta(microseconds=1)).astimezone(ZoneInfo("America/New_York"))
+        assert records.delete(SCOPE, Grain.WORKING, ["a0", "a1", "a2"], known_by) == 2
+        assert [one.id for one in browsed(records)] == ["a2"]
 
     def test_a_row_of_less_never_replaces_one_of_more(self, records: Records) -> None:
         put(records, record("a", "both halves", position=2))

@@ -275,6 +275,26 @@ def test_a_summary_on_its_way_is_dropped_and_its_period_stays_due() -> None:
     assert "espresso" in str(memory.held(Grain.DAILY))
 
 
+def test_an_erasure_redriven_days_later_takes_no_summary_that_was_built_since() -> None:
+    memory = a_memory()
+    memory.summarize(NOW)
+    letters: list[Delivery] = []
+
+    def write(delivery: Delivery) -> None:
+        letters.append(delivery)
+        memory.write(delivery)
+
+    memory.writes = _Direct(write)  # type: ignore[assignment]
+    memory.forget(user="u-dana", now=NOW)
+    erasures = list(letters)
+    memory.summarize(NOW + timedelta(hours=1))
+    rebuilt = memory.held()
+    assert "espresso" in str(rebuilt[Grain.DAILY])
+    for delivery in erasures:
+        memory.write(delivery)
+    assert memory.held() == rebuilt
+
+
 class _Direct:
     """A queue that hands on at once."""
 

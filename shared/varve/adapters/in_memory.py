@@ -166,9 +166,15 @@ class InMemoryRecords:
             del store[id_]
         return len(doomed)
 
-    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
+    def delete(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+    ) -> int:
         store = self._stores.get((scope, grain), {})
-        return sum(store.pop(id_, None) is not None for id_ in ids)
+        there = [store[id_].record for id_ in {*ids} & {*store}]
+        doomed = [r.id for r in there if known_by is None or r.created_at <= known_by]
+        for id_ in doomed:
+            del store[id_]
+        return len(doomed)
 
     def finish(self) -> None:
         """Nothing is ever under way here."""

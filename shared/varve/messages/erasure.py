@@ -27,7 +27,8 @@ class EraseRecords:
     """Records of one grain's store to delete with their bytes, and some to put in the place of others.
 
     `labels` are the periods that lose something; what sums them up is due again. No ids at all still
-    make the store give up its old versions.
+    make the store give up its old versions. What was made after `known_by` under one of the ids stays: a
+    message that was held up finds summaries built anew, of which it knows nothing.
     """
 
     scope: Scope
@@ -36,6 +37,7 @@ class EraseRecords:
     labels: tuple[str, ...] = ()
     model: str = ""
     remade: tuple[EmbeddedRecord, ...] = ()
+    known_by: datetime | None = None
 
     def due(self) -> set[Period]:
         """The periods whose summaries are to be made anew."""
@@ -118,6 +120,7 @@ def erasure_as_json(message: EraseMessage) -> dict[str, Any]:
         "labels": list(message.labels),
         "model": message.model,
         "records": [record_as_json(embedded) for embedded in message.remade],
+        "knownBy": iso(message.known_by) if message.known_by else None,
     }
 
 
@@ -132,7 +135,8 @@ def erasure_from_json(body: Mapping[str, Any], scope: Scope) -> EraseMessage:
     of = grain if isinstance(grain, Grain) else None
     labels = tuple(Period.parse(label, of).label for label in body["labels"])
     remade = tuple(map(record_from_json, body["records"]))
-    return EraseRecords(scope, grain, ids, labels, str(body["model"]), remade)
+    known_by = parse_instant(body["knownBy"]) if body["knownBy"] is not None else None
+    return EraseRecords(scope, grain, ids, labels, str(body["model"]), remade, known_by)
 
 
 def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:

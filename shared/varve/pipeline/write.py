@@ -236,7 +236,7 @@ def _erase(message: EraseRecords, stores: Stores) -> int:
         _put(message.scope, message.grain, remade, message.model, stores)
     # Vectors that wait for a move may be of what is erased; they are made again.
     sweep(message.scope, objects=stores.objects)
-    deleted = stores.records.delete(message.scope, message.grain, message.ids)
+    deleted = stores.records.delete(message.scope, message.grain, message.ids, message.known_by)
     stores.ledger.mark(message.scope, message.due(), *message.ids, *(e.record.id for e in message.remade))
     return deleted + len(remade)
 

@@ -55,8 +55,13 @@ class MemoryWriter(Protocol):
     def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
         """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
 
-    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
-        """Delete these records and their bytes; how many. Without ids, what was left. Raises Retryable."""
+    def delete(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+    ) -> int:
+        """Delete these records and their bytes, but for those that were made after `known_by`; how many.
+
+        Without ids, what was left. Raises Retryable.
+        """
 
     def finish(self) -> None:
         """Wait for what still goes on behind the writes; what they wrote is durable without it."""

@@ -1,13 +1,13 @@
 """Physical deletion in a directory: rows by id, old versions, and files that no version names."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from varve.adapters.lance.lean_import import without_rest_client
 from varve.ports.objects import ObjectInfo, Objects
 
 with without_rest_client():
-    from lancedb.expr import col
+    from lancedb.expr import col, lit
     from lancedb.table import Table
 
 MAX_DOOMED = 500
@@ -23,15 +23,18 @@ LONGEST_WRITE = timedelta(minutes=15)
 _HINT = "latest_version_hint.json"
 
 
-def delete_ids(table: Table, ids: Sequence[str]) -> int:
-    """Delete the rows of the ids; how many there were. Raises RuntimeError, OSError, as LanceDB does.
+def delete_ids(table: Table, ids: Sequence[str], known_by: datetime | None = None) -> int:
+    """Delete the rows of the ids, but for those made after `known_by`; how many there were.
 
     A version's manifest keeps the condition of a deletion and may outlive the rows, but it keeps none of
-    an update. So the rows get a place that none has, and the condition is that place.
+    an update. So the rows get a place that none has, and the condition is that place. Raises RuntimeError,
+    OSError, as LanceDB does.
     """
     for start in range(0, len(ids), MAX_DOOMED):
-        doomed = col("id").isin(list(ids[start : start + MAX_DOOMED])).to_sql()
-        table.update(where=doomed, values={"position": NOWHERE})
+        doomed = col("id").isin(list(ids[start : start + MAX_DOOMED]))
+        if known_by is not None:
+            doomed &= col("created_at") <= lit(known_by.astimezone(UTC))
+        table.update(where=doomed.to_sql(), values={"position": NOWHERE})
     return int(table.delete(f"position = {NOWHERE}").num_deleted_rows) if ids else 0
 
 

@@ -249,8 +249,10 @@ class LanceRecords(LanceReader):
         doomed = col("period").isin(list(labels)).to_sql()
         return self._delete(scope, grain, lambda table: int(table.delete(doomed).num_deleted_rows))
 
-    def delete(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> int:
-        return self._delete(scope, grain, lambda table: delete_ids(table, ids))
+    def delete(
+        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+    ) -> int:
+        return self._delete(scope, grain, lambda table: delete_ids(table, ids, known_by))
 
     def _delete(self, scope: Scope, grain: StoreName, rows: Callable[[Table], int]) -> int:
         def delete(table: Table) -> int:

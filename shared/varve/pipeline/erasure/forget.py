@@ -180,7 +180,7 @@ class _Pass:
     def _erase_records(self, going: list[Record], prune: bool) -> None:
         ids, days = tuple(r.id for r in going), tuple(sorted({r.period for r in going}))
         if ids or prune:
-            self._send(EraseRecords(self._scope, Grain.WORKING, ids, days))
+            self._send(EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=_known_by(going)))
 
     def _erase_triples(self, going: list[TripleOperation]) -> None:
         if going:
@@ -195,8 +195,9 @@ class _Pass:
                 continue
             vectors = embedder.embed([record.content for record in rest]) if rest else []
             remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
-            ids = tuple(one.record.id for one in mine if not one.rest)
-            self._send(EraseRecords(self._scope, grain, ids, labels(mine), embedder.model, remade))
+            gone = [one.record for one in mine if not one.rest]
+            ids, by = tuple(record.id for record in gone), _known_by(gone)
+            self._send(EraseRecords(self._scope, grain, ids, labels(mine), embedder.model, remade, by))
             for one in mine:
                 # A reason of failure may quote what a model answered.
                 self._tools.ledger.recover(self._scope, Period(grain, one.record.period))
@@ -253,8 +254,8 @@ class _Pass:
         rest = list(gone.rewritten)
         vectors = tools.embedder.embed([record.content for record in rest]) if rest else []
         remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
-        ids = tuple(sorted(gone.deleted))
-        self._send(EraseRecords(self._scope, Store.EXPERIENCE, ids, (), tools.embedder.model, remade))
+        ids, by = tuple(sorted(gone.deleted)), _known_by(row for row in rows if row.id in gone.deleted)
+        self._send(EraseRecords(self._scope, Store.EXPERIENCE, ids, (), tools.embedder.model, remade, by))
         return set(gone.deleted) | {record.id for record in rest}
 
     def _messages(self) -> Found:
@@ -278,6 +279,11 @@ class _Pass:
         """What tells this pass's messages from those of another that ask for the same."""
         self._token = self._token or uuid4().hex
         return self._token
+
+
+def _known_by(going: Iterable[Record]) -> datetime | None:
+    """When the last of them was made."""
+    return max((record.created_at for record in going), default=None)
 
 
 def _split(values: Iterable[T], goes: Callable[[T], bool]) -> tuple[list[T], list[T]]:
