@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
+from tests.contract.test_columns import ACME, SAID, WORKING, put
 from tests.contract.test_lance_upkeep import T0, embedded
 from tests.contract.test_replica import SCOPE, Store, Watched, nothing
 from tests.support.builders import WordEmbedder
+from varve.adapters.lance import columns as lance_columns
+from varve.adapters.lance.candidates import rows_at
+from varve.adapters.lance.names import NAMES
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
+from varve.domain.errors import Outdated
 from varve.domain.search.query import parse_search_request
 from varve.settings import Settings
 
@@ -119,3 +124,31 @@ class TestStaleness:
         other = type(SCOPE)("acme", "other")
         request = parse_search_request({"queryText": "tea"})
         assert asked.application.search(other, request).results == []
+
+
+@pytest.mark.parametrize("compactions", [1, 2, 9])
+def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_and_its_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compactions: int
+) -> None:
+    """Of a store too large to hold, whose rows another thread of the process writes to other places."""
+    parts: Any = Parts(Settings(store=str(tmp_path)), lambda: T0 + timedelta(hours=1), {})
+    parts.embedder = lambda _config: EMBEDDER
+    put(parts.records, *SAID)
+    left = compactions
+
+    def compacted(table: Any, addresses: Any, columns: Any) -> Any:
+        nonlocal left
+        if columns is NAMES and left:
+            left -= 1
+            parts.records.delete(ACME, WORKING, [])
+        return rows_at(table, addresses, columns)
+
+    monkeypatch.setattr(lance_columns, "MAX_ROWS", 3)
+    monkeypatch.setattr(lance_columns, "rows_at", compacted)
+    application, request = Application(parts), parse_search_request({"queryText": "word 4", "maxResults": 1})
+    if compactions == 9:
+        with pytest.raises(Outdated):
+            application.search(ACME, request)
+    else:
+        assert [result.id for result in application.search(ACME, request).results] == ["turn-04"]
+        assert not left

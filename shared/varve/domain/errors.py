@@ -2,6 +2,7 @@
 
 VarveError
 ├── Retryable       try again later: the outside world failed, nothing is wrong with the request
+│   └── Outdated    try again at once: a store was written to while it was read
 ├── Rejected        this input can never succeed: names the field and the reason
 └── Misconfigured   an operator must change something: names the setting
 """
@@ -16,6 +17,10 @@ class VarveError(Exception):
 
 class Retryable(VarveError):
     """The outside world failed; the same call may succeed later."""
+
+
+class Outdated(Retryable):
+    """What was looked up in a store is there no longer, for somebody wrote to it: look again."""
 
 
 class Rejected(VarveError):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.embedding import EmbeddingMismatch
+from varve.domain.errors import Outdated
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.record import GRAINS, Store, StoreName
@@ -26,7 +27,7 @@ from varve.ports.records import MemoryReader
 AT_ONCE = 8
 MAX_KEPT = 1_000
 LOOKS = 3
-"""How often a question is begun again because a store has moved to another model meanwhile."""
+"""How often a question is begun again because a store has been written anew meanwhile."""
 T = TypeVar("T")
 Wanted = tuple[StoreName, ...]
 _ANY_ZONE = ZoneInfo("UTC")
@@ -115,14 +116,15 @@ class Views:
         answer: Callable[[View], T],
         stores: Wanted = GRAINS,
     ) -> T:
-        """What is answered from a view, or from a newer one where a store has moved to another model since.
+        """What is answered from a view, or from a newer one where a store has moved to another model since
+        or its rows to other places.
 
-        Raises what `answer` and `of` do; EmbeddingMismatch, where looking again does not help.
+        Raises what `answer` and `of` do; EmbeddingMismatch, Outdated, where looking again does not help.
         """
         for _ in range(LOOKS):
             try:
                 return answer(self.of(scope, request, now, stores))
-            except EmbeddingMismatch:
+            except (EmbeddingMismatch, Outdated):
                 self._kept.pop((scope, stores), None)
         return answer(self.of(scope, request, now, stores))
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.lance.errors import translated
+from varve.adapters.lance.errors import FOREIGN
+from varve.domain.errors import Outdated
 from varve.domain.search.lexical import Spots
 
 NAMES = ("id", "source_ids")
@@ -23,11 +24,15 @@ class Names:
         self.known: dict[int, tuple[Any, ...]] = {}
 
     def expect(self, rows: Spots) -> None:
-        """Read these rows, where they were not before. Raises Retryable: they have moved or gone since."""
+        """Read these rows, where they were not before. Raises Outdated: they have moved or gone since."""
         new = [row for row in rows.tolist() if row not in self.known]
         if new:
-            with translated(self._store):
+            try:
                 read = self._read(np.array(new, np.intp))
+            except FOREIGN as error:
+                raise Outdated(
+                    f"store {self._store}: rows have moved or gone since they were ranked"
+                ) from error
             self.known |= zip(new, zip(*(read[name].to_pylist() for name in NAMES), strict=True), strict=True)
 
 
