@@ -20,6 +20,7 @@ from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.facets.graph import Graph
+from varve.parts.privacy import require_regions
 from varve.pipeline import configure as configuring
 from varve.pipeline import ingest as ingesting
 from varve.pipeline.ingest import IngestOutcome
@@ -173,6 +174,8 @@ class Memory:
         Raises Rejected: names the setting and what it may be.
         """
         parts = self._application.parts
+        if name == "privacy.regions":
+            require_regions(configuring.with_value(parts.config(self.scope.workspace), name, value))
         configuring.change(
             self.scope.workspace,
             name,

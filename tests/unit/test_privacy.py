@@ -129,6 +129,7 @@ def test_the_pseudonym_mode_needs_a_key_reference_first(tmp_path: Path) -> None:
     [
         ("privacy.mode", "strict"),
         ("privacy.regions", "Spain"),
+        ("privacy.regions", "ES,UK"),
         ("privacy.key.environment", "AWS_SECRET_ACCESS_KEY"),
     ],
 )

@@ -73,6 +73,8 @@ _NO_PHONE = re.compile(
     re.IGNORECASE,
 )
 
+PHONELESS = "is no region with phones of its own"
+
 
 class PersonalDetector:
     """The Detector port for personal data; `regions` are ISO 3166 codes of the phones written without "+"."""
@@ -128,14 +130,16 @@ class PersonalDetector:
 
     @cached_property
     def _checked_regions(self) -> tuple[str, ...]:
-        import phonenumbers
-
-        for region in self._regions:
-            if region not in phonenumbers.SUPPORTED_REGIONS:
-                raise Misconfigured(
-                    f"config.json: privacy.regions: {region!r} is no region with phones of its own"
-                )
+        for region in phoneless(self._regions):
+            raise Misconfigured(f"config.json: privacy.regions: {region!r} {PHONELESS}")
         return self._regions
+
+
+def phoneless(regions: Sequence[str]) -> list[str]:
+    """Those of the regions of which no phones are known."""
+    import phonenumbers
+
+    return [region for region in regions if region not in phonenumbers.SUPPORTED_REGIONS]
 
 
 def _emails(text: str) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from varve.domain.errors import Misconfigured
+from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.personal import Mode, pseudonym
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.privacy import Privacy
@@ -25,6 +25,14 @@ def build_privacy(config: WorkspaceConfig, workspace: str, environment: Mapping[
         return Privacy(modes, detectors)
     key = _pseudonym_key(config, environment)
     return Privacy(modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace))
+
+
+def require_regions(config: WorkspaceConfig) -> None:
+    """Raises Rejected: no phones are known of one of the workspace's regions."""
+    from varve.adapters.personal_detector import PHONELESS, phoneless
+
+    for region in phoneless(config.privacy.regions.split(",")):
+        raise Rejected("privacy.regions", f"{region!r} {PHONELESS}")
 
 
 def _pseudonym_key(config: WorkspaceConfig, environment: Mapping[str, str]) -> bytes:
