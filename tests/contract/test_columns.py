@@ -327,6 +327,25 @@ def test_of_a_store_made_anew_the_outline_is_read_anew(
     assert outlined(reader) == outlined(store()) != before
 
 
+@pytest.mark.parametrize("writes", [1, 6, 9], ids=["fewer versions", "as many", "more"])
+def test_who_has_a_store_open_goes_on_with_the_one_that_is_begun_anew_in_its_place(
+    tmp_path: Path, writes: int
+) -> None:
+    store = directory(tmp_path)
+    here, elsewhere = store(), store()
+    for said in SAID[:6]:
+        put(here, said)
+    assert here.count(ACME, WORKING, where=ANY) == 6
+    shutil.rmtree(tmp_path / "vectordb")
+    assert here.count(ACME, WORKING, where=ANY) == 0
+    assert here.get(ACME, WORKING, [SAID[0].id]) == []
+    for number in range(writes):
+        put(elsewhere, replace(SAID[9], position=number))
+    assert here.get(ACME, WORKING, [one.id for one in SAID]) == [replace(SAID[9], position=writes - 1)]
+    put(here, SAID[8])
+    assert elsewhere.count(ACME, WORKING, where=ANY) == here.count(ACME, WORKING, where=ANY) == 2
+
+
 def outlined(records: Records) -> list[tuple[object, ...]]:
     """The rows of a store's outline, in no order."""
     outline = records.columns(ACME, WORKING, model=MODEL)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from time import sleep
 from typing import Any
 from uuid import uuid4
@@ -99,7 +100,7 @@ class DirectTables:
     ) -> None:
         self._root, self._objects, self._options = root, objects, options
         self._session, self._upkeep, self._transfers = session, upkeep, transfers
-        self._tables: dict[tuple[Scope, StoreName], Table] = {}
+        self._tables: dict[tuple[Scope, StoreName], tuple[object, Table]] = {}
         self._standing: dict[tuple[Scope, StoreName], Standing] = {}
         self._indexed: set[tuple[Scope, StoreName]] = set()
         self._watch = Watch()
@@ -117,14 +118,34 @@ class DirectTables:
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
-        table = self._tables.get((scope, grain))
-        if table is not None:
+        life = self._life(scope, grain)
+        known, table = self._tables.get((scope, grain), (None, None))
+        if table is not None and known == life:
             table.checkout_latest()
             return table
         if not any(self._objects.list(f"{store_prefix(scope, grain)}/{TABLE}.lance/_versions")):
             return None
         opened = self._connect(scope, grain).open_table(TABLE)
-        return self._tables.setdefault((scope, grain), opened)
+        return self._opened(scope, grain, life, opened)
+
+    def _opened(self, scope: Scope, grain: StoreName, life: object, table: Table) -> Table:
+        self._tables[scope, grain] = life, table
+        self._indexed.discard((scope, grain))
+        return table
+
+    def _life(self, scope: Scope, grain: StoreName) -> object:
+        """What tells a directory's table from another one in its place, such as one that was begun anew.
+
+        LanceDB takes an open table for the newest until the other has more versions. The folder itself
+        changes next to never: what comes and goes lies in folders below it.
+        """
+        if self._transfers is not None:
+            return None
+        try:
+            found = Path(self._root, store_prefix(scope, grain), f"{TABLE}.lance").stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_ctime_ns
 
     def write(
         self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
@@ -183,7 +204,7 @@ class DirectTables:
         if (table := self.newest(scope, grain)) is not None:
             return table
         table = new_table(self._connect(scope, grain), model)
-        return self._tables.setdefault((scope, grain), table)
+        return self._opened(scope, grain, self._life(scope, grain), table)
 
     def _awaited(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table that another writer is making, or None where it does not appear in good time."""
