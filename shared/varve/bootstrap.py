@@ -236,15 +236,16 @@ class Parts:
     ) -> LLM:
         from varve.adapters.openai_llm import OpenAILLM
 
-        key, base_url = self._api_key(config), config.models.base_url or self.settings.base_url
+        read, base_url = partial(self._api_key, config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
         return OpenAILLM(
             name.name,
-            api_key=key,
+            api_key=read(),
             base_url=base_url,
             max_retries=max_retries,
             timeout=timeout,
             usage=self.usage,
+            reread=read,
         )
 
     def _api_key(self, config: WorkspaceConfig) -> str:

@@ -9,23 +9,29 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
+import boto3
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.model_server import EMBEDDINGS, Fault, ModelServer, rate_limited, wrong_dimensions
+from tests.support.queues import sqs_server
 from varve.adapters import cached_embedder
 from varve.adapters.cached_embedder import CachedEmbedder, CachedWordEmbedder
 from varve.adapters.openai_embedder import OpenAIEmbedder
 from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.bootstrap import Parts
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
+from varve.domain.workspace import WorkspaceConfig
 from varve.ports.models import Embedder
+from varve.settings import read_settings
 
 GTE = "thenlper/gte-base"
 
@@ -50,6 +56,23 @@ def local() -> WordLlamaEmbedder:
 def embedder(request: pytest.FixtureRequest, server: ModelServer, local: WordLlamaEmbedder) -> Embedder:
     inner: Embedder = local if "local" in request.param else remote(server)
     return CachedEmbedder(inner) if "cached" in request.param else inner
+
+
+def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(server: ModelServer) -> None:
+    with sqs_server(), closing(boto3.client("secretsmanager")) as secrets:
+        secrets.create_secret(Name="varve/key", SecretString=server.api_key)
+        environment = {"OPENAI_BASE_URL": server.base_url, "VARVE_API_KEY_SECRET": "varve/key"}
+        parts = Parts(read_settings({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"}))
+        parts.embedder(WorkspaceConfig()).embed(["before"])
+        server.api_key = "sk-rotated-0815"
+        with pytest.raises(Misconfigured, match="refused the key"):
+            parts.embedder(WorkspaceConfig()).embed(["not yet in the secret"])
+        secrets.put_secret_value(SecretId="varve/key", SecretString=server.api_key)
+        server.requests.clear()
+        parts.embedder(WorkspaceConfig()).embed(["after"])
+        parts.embedder(WorkspaceConfig()).embed(["long after"])
+        keys = [request.headers["authorization"] for request in server.requests]
+        assert keys == ["Bearer sk-secret-0451", *["Bearer sk-rotated-0815"] * 2]
 
 
 class TestEveryEmbedder:

@@ -256,6 +256,14 @@ class TestErrors:
         assert raised.value.__suppress_context__, "the provider's own words may quote the key"
         assert KEY not in repr(model_of(server)._provider)
 
+    def test_a_refused_key_is_read_anew_and_the_question_asked_again(self, server: ModelServer) -> None:
+        keys = iter(["sk-old-2", "sk-new"])
+        llm = model_of(server, api_key="sk-old-1", reread=lambda: next(keys))
+        server.api_key = "sk-new"
+        with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
+            ask(llm)
+        assert ask(llm).sky == "blue"
+
     def test_an_unknown_model_names_itself_and_its_setting(self, server: ModelServer) -> None:
         server.fail_next(refusal("model", "model_not_found", 404))
         with pytest.raises(Misconfigured, match=r"VARVE_LLM.*some/model"):

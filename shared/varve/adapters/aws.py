@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -112,15 +112,15 @@ class SecretsManager:
     """The Secrets port over AWS Secrets Manager."""
 
     def get(self, name: str) -> str:
-        with translated(f"secret {name}"):
-            return str(boto3.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"])
+        with translated(f"secret {name}"), closing(boto3.client("secretsmanager")) as client:
+            return str(client.get_secret_value(SecretId=name)["SecretString"])
 
 
 def bucket_versioning(bucket: str) -> str:
     """Enabled, Suspended or Disabled; Unknown where we have no right to ask. Raises Retryable."""
     try:
-        with translated(f"bucket {bucket}"):
-            return str(boto3.client("s3").get_bucket_versioning(Bucket=bucket).get("Status", "Disabled"))
+        with translated(f"bucket {bucket}"), closing(boto3.client("s3")) as client:
+            return str(client.get_bucket_versioning(Bucket=bucket).get("Status", "Disabled"))
     except Misconfigured:
         return "Unknown"
 

@@ -48,8 +48,9 @@ class HttpReranker:
             "documents": [text[:MAX_TEXT_CHARACTERS] for text in texts],
         }
         try:
-            with self._provider.errors(_SUBJECT):
-                answer.set_result(self._provider.client.post("/rerank", cast_to=object, body=body))
+            answer.set_result(
+                self._provider.ask(_SUBJECT, lambda client: client.post("/rerank", cast_to=object, body=body))
+            )
         except (Retryable, Rejected, Misconfigured) as error:
             answer.set_exception(error)
 

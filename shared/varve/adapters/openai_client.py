@@ -2,17 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 
 if TYPE_CHECKING:
     import openai
+
+T = TypeVar("T")
 
 KEY_SETTING = "OPENAI_API_KEY (or the workspace's models.key)"
 URL_SETTING = "OPENAI_BASE_URL (or the workspace's models.baseUrl)"
@@ -29,6 +31,7 @@ class Provider:
     `setting` names the setting that chose the model, for messages; `timeout` is in seconds, for
     connecting and for each wait for data. A request is tried `max_retries` times more where that can help;
     the client waits as long as Retry-After says, up to two minutes, and gives up at once on longer ones.
+    `reread` reads the key anew, for a secret may be rotated while a process lives.
     """
 
     model: str
@@ -37,6 +40,7 @@ class Provider:
     api_key: str | None = field(repr=False)
     timeout: float = 60.0
     max_retries: int = 2
+    reread: Callable[[], str] | None = None
 
     @cached_property
     def client(self) -> "openai.OpenAI":
@@ -45,19 +49,11 @@ class Provider:
         import openai
 
         return openai.OpenAI(
-            api_key=self._checked_key(),
+            api_key=_checked(self.api_key, self.setting),
             base_url=self._checked_url(),
             timeout=self.timeout,
             max_retries=self.max_retries,
         )
-
-    def _checked_key(self) -> str:
-        key = (self.api_key or "").strip()
-        if not key:
-            raise Misconfigured(f"{KEY_SETTING}: is not set, and {self.setting} names a model that needs one")
-        if not (key.isascii() and key.isprintable()):
-            raise Misconfigured(f"{KEY_SETTING}: holds characters that no key has")
-        return key
 
     def _checked_url(self) -> str:
         url = self.base_url.strip()
@@ -70,12 +66,30 @@ class Provider:
             raise Misconfigured(f"{URL_SETTING}: must be a URL that begins with https:// or http://")
         return url
 
-    @contextmanager
-    def errors(self, subject: str) -> Iterator[None]:
-        """Raises Retryable, Rejected and Misconfigured in place of the client's errors.
+    def ask(self, subject: str, request: "Callable[[openai.OpenAI], T]") -> T:
+        """What a request to the client gives; made again where the key is refused and has been rotated.
 
-        `subject` says what was asked for. The cause is cut off: providers quote keys and content in theirs.
+        `subject` says what is asked for. Raises Retryable, Rejected and Misconfigured in place of the
+        client's errors.
         """
+        import openai
+
+        client = self.client
+        used = client.api_key
+        with self._errors(subject):
+            try:
+                return request(client)
+            except openai.AuthenticationError as error:
+                refused = error
+            if self.reread is not None:
+                client.api_key = _checked(self.reread(), self.setting)
+            if client.api_key == used:
+                raise refused
+            return request(client)
+
+    @contextmanager
+    def _errors(self, subject: str) -> Iterator[None]:
+        """The cause is cut off: providers quote keys and content in theirs."""
         import openai
 
         try:
@@ -113,6 +127,15 @@ class Provider:
                 f"check the model's name and {URL_SETTING}"
             )
         return Rejected(subject, f"{self.host} refused the request with {said}")
+
+
+def _checked(key: str | None, setting: str) -> str:
+    key = (key or "").strip()
+    if not key:
+        raise Misconfigured(f"{KEY_SETTING}: is not set, and {setting} names a model that needs one")
+    if not (key.isascii() and key.isprintable()):
+        raise Misconfigured(f"{KEY_SETTING}: holds characters that no key has")
+    return key
 
 
 def _described(error: "openai.APIStatusError") -> str:

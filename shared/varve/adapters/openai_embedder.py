@@ -1,6 +1,6 @@
 """An embedding model behind OpenAI's protocol."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ class OpenAIEmbedder:
     """The Embedder port over the embeddings endpoint.
 
     A request carries at most `batch_texts` texts and 100,000 characters; a text is cut to its first
-    `text_characters`. `timeout` is in seconds. `usage` counts tokens.
+    `text_characters`. `timeout` is in seconds. `usage` counts tokens. `reread` reads a refused key anew.
     """
 
     def __init__(
@@ -36,8 +36,9 @@ class OpenAIEmbedder:
         batch_texts: int = MAX_BATCH_TEXTS,
         text_characters: int = MAX_TEXT_CHARACTERS,
         usage: Usage | None = None,
+        reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries)
+        self._provider = Provider(model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries, reread)
         self._dimensions = dimensions
         self._batch_texts = batch_texts
         self._text_characters = text_characters
@@ -72,12 +73,13 @@ class OpenAIEmbedder:
             yield batch
 
     def _embed(self, batch: list[str]) -> list[Vector]:
-        client: Any = self._provider.client
-        with self._provider.errors(_SUBJECT):
+        def request(client: Any) -> Any:
             # Floats, not the client's default of base64, which not every provider speaks.
-            answer = client.embeddings.create(
+            return client.embeddings.create(
                 model=self._provider.model, input=batch, encoding_format="float", **self._truncation()
             )
+
+        answer = self._provider.ask(_SUBJECT, request)
         self.usage.add(getattr(answer, "usage", None))
         return [self._unit(item.embedding) for item in _in_order(answer, len(batch))]
 

@@ -1,7 +1,7 @@
 """A chat model behind OpenAI's protocol that answers in a given shape."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class OpenAILLM:
 
     Asks for strict JSON schema, where the provider refuses that for a JSON object, and at last in words
     alone; what works, and whether the model takes a temperature, is remembered per instance. `timeout` is
-    in seconds. `usage` counts tokens.
+    in seconds. `usage` counts tokens. `reread` reads a refused key anew.
     """
 
     def __init__(
@@ -43,8 +43,9 @@ class OpenAILLM:
         timeout: float = 60.0,
         max_retries: int = 2,
         usage: Usage | None = None,
+        reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_LLM", base_url, api_key, timeout, max_retries)
+        self._provider = Provider(model, "VARVE_LLM", base_url, api_key, timeout, max_retries, reread)
         self._level = _STRICT_SCHEMA
         self._options: dict[str, Any] = {"temperature": 0}
         self.usage = Usage() if usage is None else usage
@@ -73,18 +74,19 @@ class OpenAILLM:
 
     def _ask(self, messages: list[Message], shape: type[Reply]) -> str:
         """The text of one answer, on the first level that the provider does not refuse."""
-        with self._provider.errors(_SUBJECT):
-            completion = self._create_on_some_level(messages, shape)
+        completion = self._provider.ask(
+            _SUBJECT, lambda client: self._create_on_some_level(client, messages, shape)
+        )
         self.usage.add(getattr(completion, "usage", None))
         return _text(completion)
 
-    def _create_on_some_level(self, messages: list[Message], shape: type[Reply]) -> Any:
+    def _create_on_some_level(self, client: Any, messages: list[Message], shape: type[Reply]) -> Any:
         import openai
 
         first_refusal: openai.APIStatusError | None = None
         for level in _LEVELS[self._level :]:
             try:
-                completion = self._create(messages, shape, level)
+                completion = self._create(client, messages, shape, level)
             except openai.APIStatusError as error:
                 if not _concerns_format(error):
                     raise
@@ -95,12 +97,11 @@ class OpenAILLM:
         assert first_refusal is not None
         raise first_refusal
 
-    def _create(self, messages: list[Message], shape: type[Reply], level: int) -> Any:
+    def _create(self, client: Any, messages: list[Message], shape: type[Reply], level: int) -> Any:
         import openai
 
         in_words = [] if level == _STRICT_SCHEMA else [{"role": "user", "content": _schema_in_words(shape)}]
         request = {"model": self.model, "messages": messages + in_words, **_format(level, shape)}
-        client: Any = self._provider.client
         options = self._options
         try:
             return client.chat.completions.create(**request, **options)

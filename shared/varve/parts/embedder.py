@@ -22,7 +22,12 @@ def build_embedder(name: ModelName, base_url: str, api_key: Callable[[], str], u
 
     return CachedEmbedder(
         OpenAIEmbedder(
-            name.name, dimensions=name.dimensions, api_key=api_key(), base_url=base_url, usage=usage
+            name.name,
+            dimensions=name.dimensions,
+            api_key=api_key(),
+            base_url=base_url,
+            usage=usage,
+            reread=api_key,
         )
     )
 
