@@ -34,7 +34,7 @@ from varve.domain.search.query import Filter
 from varve.domain.summary import key_facts_from_json
 from varve.messages.erasure import ERASED, remaining, remaining_letter
 from varve.messages.wire import MAX_BODY_BYTES
-from varve.pipeline.erasure import tombstones
+from varve.pipeline.erasure import receipts, tombstones
 from varve.pipeline.erasure.forget import bar, erase
 from varve.pipeline.erasure.unlearning import unlearnt
 from varve.pipeline.erasure.verify import needles, verify
@@ -447,6 +447,21 @@ def test_what_is_looked_for_is_what_nobody_else_has_said() -> None:
     wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
     assert {"kumquatville", "u-dana", "danaqq"} <= wanted
     assert "gooseberries" not in wanted
+
+
+@pytest.mark.parametrize("agent", ["gooseberries", "u-dana"])
+def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(agent: str) -> None:
+    memory, other = Forgetful(), Scope("acme", agent)
+    memory.ingest(said("I like gooseberries."), MARCO, now=NOW)
+    wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    assert agent in wanted.texts
+    memory.forget(user="u-dana", now=NOW)
+    bar(other, Selector(user="u-priya"), memory.find(user="u-priya"), NOW, objects=memory.objects)
+    receipts.put(other, NOW, {}, objects=memory.objects)
+    assert agent in memory.bytes().decode()
+    assert verify(ACME, wanted, objects=memory.objects, stores=_Plain()).proved
+    memory.objects.put(f"audit/acme/receipts/{agent}/told.json", b'"gooseberries by u-dana"')
+    assert len(verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in) == 1
 
 
 class _Empty(InMemoryObjects):

@@ -111,7 +111,7 @@ def verify(scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInsp
     for key, stored in fetch(sorted({*_keys(scope, objects), *wanted.lay_in}), objects):
         result.objects += 1
         result.bytes += len(stored.data)
-        forms = (key, *stores.forms(stored.data))
+        forms = (_own(scope, key), *stores.forms(stored.data))
         if any(_holds(form, wanted) for form in forms):
             result.found_in.append(key)
     for grain in (*Grain, *Store):
@@ -132,6 +132,14 @@ def _keys(scope: Scope, objects: Objects) -> Iterator[str]:
             shared = area in ("workspaces", "audit")
             folder = f"{area}/{scope.workspace}" if shared else f"{area}/{scope}"
             yield from (info.key for info in objects.list(folder))
+
+
+def _own(scope: Scope, key: str) -> str:
+    """The key, without the name of another agent, which the workspace has given and nobody has said."""
+    parts = key.split("/")
+    if parts[0] == "audit" and len(parts) > 3 and parts[3].removesuffix(".json") != scope.agent:
+        del parts[3]
+    return "/".join(parts)
 
 
 def _is_of(scope: Scope, key: str) -> bool:
