@@ -406,6 +406,19 @@ def test_a_conversation_of_ten_thousand_messages_is_remembered_in_order() -> Non
     assert [utterance.text for utterance in second.context] == said[36:40]
 
 
+def test_a_part_that_comes_after_later_ones_is_taken_in_behind_them() -> None:
+    """As one does that was a dead letter, and is redriven."""
+    stage, sent = Stage(), RecordingQueue()
+    ingest([a_conversation(*(f"word {n}" for n in range(100)))], MORNING, queue=sent, objects=stage.objects)
+    first, second, third = (read_ingest(delivery, objects=stage.objects) for delivery in sent.sent)
+    for part in (first, third, second):
+        assert isinstance(part, IngestMessage)
+        stage.handle(part)
+    order = [*range(40), *range(80, 100), *range(40, 80)]
+    assert stage.contents() == [f"u-42: word {n}" for n in order]
+    assert [message["content"] for message in stage.timeline()] == [f"word {n}" for n in order]
+
+
 def test_a_long_conversation_is_sent_to_the_writer_in_messages_that_a_queue_takes() -> None:
     stage = Stage()
     words = " ".join(f"w{i}" for i in range(100_000))
