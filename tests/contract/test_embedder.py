@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -73,6 +74,39 @@ def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(server: M
         parts.embedder(WorkspaceConfig()).embed(["long after"])
         keys = [request.headers["authorization"] for request in server.requests]
         assert keys == ["Bearer sk-secret-0451", *["Bearer sk-rotated-0815"] * 2]
+
+
+def test_a_client_that_is_left_to_the_garbage_collector_leaves_no_socket_open(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The collector finalizes what hangs together in the order of its list: here the socket comes first."""
+
+    def used() -> None:
+        held = [remote(server)]
+        held[0].embed(["Dana moved to Lisbon."])
+        (connected,) = [
+            each
+            for each in gc.get_objects()
+            if isinstance(each, socket.socket) and _peer(each) == ("127.0.0.1", server.port)
+        ]
+        # The collector moves whom it reaches by way of `held` behind the socket, which a frame holds.
+        gc.collect()
+        assert connected.fileno() >= 0
+
+    complaints: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: complaints.append(unraisable.exc_value))
+    gc.collect()
+    complaints.clear()
+    used()
+    gc.collect()
+    assert complaints == []
+
+
+def _peer(connection: socket.socket) -> object:
+    try:
+        return connection.getpeername()
+    except OSError:
+        return None
 
 
 class TestEveryEmbedder:

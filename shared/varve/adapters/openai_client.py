@@ -2,6 +2,7 @@
 
 import json
 import re
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,12 +49,15 @@ class Provider:
         # Imported here: up to a second that nobody should pay who never calls a model.
         import openai
 
-        return openai.OpenAI(
+        client = openai.OpenAI(
             api_key=_checked(self.api_key, self.setting),
             base_url=self._checked_url(),
             timeout=self.timeout,
             max_retries=self.max_retries,
         )
+        # Left to the garbage collector, its sockets may go before it: open, and with a warning.
+        weakref.finalize(self, client.close).atexit = False
+        return client
 
     def _checked_url(self) -> str:
         url = self.base_url.strip()
