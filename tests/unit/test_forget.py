@@ -295,6 +295,19 @@ def test_an_erasure_redriven_days_later_takes_no_summary_that_was_built_since() 
     assert memory.held() == rebuilt
 
 
+def test_an_erasure_that_does_not_tell_that_time_as_none_did_once_takes_what_it_names() -> None:
+    memory = a_memory()
+
+    def write(delivery: Delivery) -> None:
+        body = json.loads(delivery.body)
+        body.pop("knownBy", None)
+        memory.write(replace(delivery, body=json.dumps(body)))
+
+    memory.writes = _Direct(write)  # type: ignore[assignment]
+    assert memory.forget(user="u-dana", now=NOW).complete
+    assert "gooseberries" not in str(memory.held())
+
+
 class _Direct:
     """A queue that hands on at once."""
 

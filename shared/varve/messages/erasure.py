@@ -135,7 +135,7 @@ def erasure_from_json(body: Mapping[str, Any], scope: Scope) -> EraseMessage:
     of = grain if isinstance(grain, Grain) else None
     labels = tuple(Period.parse(label, of).label for label in body["labels"])
     remade = tuple(map(record_from_json, body["records"]))
-    known_by = parse_instant(body["knownBy"]) if body["knownBy"] is not None else None
+    known_by = parse_instant(body["knownBy"]) if body.get("knownBy") else None
     return EraseRecords(scope, grain, ids, labels, str(body["model"]), remade, known_by)
 
 
