@@ -1,11 +1,11 @@
 """The composition root: settings in, parts out, each adapter imported and built on first use."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from varve.clock import aware, system_clock
 from varve.domain.errors import Misconfigured
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from varve.adapters.lance.stores import LanceStores
     from varve.pipeline.privacy import Privacy
 
+T = TypeVar("T")
+
 
 class Parts:
     """What the pipeline is given. Nothing else in the library chooses an implementation."""
@@ -45,9 +47,9 @@ class Parts:
         self.settings = settings
         self.clock = clock
         self._environment = environment
-        self._embedders: dict[tuple[object, ...], Embedder] = {}
         self._extractors: dict[tuple[object, ...], Extractor] = {}
-        self._privacies: dict[tuple[object, ...], Privacy] = {}
+        self._built: dict[tuple[object, ...], Any] = {}
+        """What holds neither a client of the store nor anything of an agent's."""
         self.usage = Usage()
 
     def at(self, named: datetime | None, field: str = "now") -> datetime:
@@ -159,19 +161,17 @@ class Parts:
     def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
         named = given not in (None, DEFAULT_EMBEDDER)
         name = embedder_name(str(given), "config.json: models") if named else self.settings.embedder
-        key = (name, config.models.base_url, config.models.key)
-        if key not in self._embedders:
-            api_key = partial(self._api_key, config)
-            base_url = config.models.base_url or self.settings.base_url
-            self._embedders[key] = build_embedder(name, base_url, api_key, self.usage)
-        return self._embedders[key]
+        base_url = config.models.base_url or self.settings.base_url
+        api_key = partial(self._api_key, config)
+        build = partial(build_embedder, name, base_url, api_key, self.usage)
+        return self._once(("embedder", name, *_provider(config)), build)
 
     def extractor(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Extractor:
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
         words = config.prompts_for(agent).extract
-        key = (name, config.models.base_url, config.models.key, words, privacy)
+        key = (name, *_provider(config), words, privacy)
         if key not in self._extractors:
             self._extractors[key] = self._build_extractor(name, config, words, privacy)
         return self._extractors[key]
@@ -218,14 +218,13 @@ class Parts:
 
         Raises Misconfigured: pseudonyms are asked for, and their key is not where it should be.
         """
-        key = (workspace, config.privacy)
-        if key not in self._privacies:
-            self._privacies[key] = build_privacy(config, workspace, self._environment)
-        return self._privacies[key]
+        build = partial(build_privacy, config, workspace, self._environment)
+        return self._once(("privacy", workspace, config.privacy), build)
 
     def reranker(self, config: WorkspaceConfig) -> Reranker | None:
         """The workspace's reranker, where one is configured. Raises Misconfigured."""
-        return build_reranker(config, self.settings, lambda: self._api_key(config))
+        build = partial(build_reranker, config, self.settings, partial(self._api_key, config))
+        return self._once(("reranker", config.models.reranker, *_provider(config)), build)
 
     def entity_finder(self, config: WorkspaceConfig) -> EntityFinder | None:
         """A model that names what a prompt speaks of, where one is configured. Raises Misconfigured."""
@@ -238,15 +237,25 @@ class Parts:
 
         read, base_url = partial(self._api_key, config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
-        return OpenAILLM(
-            name.name,
-            api_key=read(),
-            base_url=base_url,
-            max_retries=max_retries,
-            timeout=timeout,
-            usage=self.usage,
-            reread=read,
+        return self._once(
+            ("llm", name, *_provider(config), max_retries, timeout),
+            lambda: OpenAILLM(
+                name.name,
+                api_key=read(),
+                base_url=base_url,
+                max_retries=max_retries,
+                timeout=timeout,
+                usage=self.usage,
+                reread=read,
+            ),
         )
+
+    def _once(self, key: tuple[object, ...], build: Callable[[], T]) -> T:
+        """What was built for the key before, or is built now."""
+        if key not in self._built:
+            self._built[key] = build()
+        built: T = self._built[key]
+        return built
 
     def _api_key(self, config: WorkspaceConfig) -> str:
         """The key from where the workspace or the environment says it lies, never from the store."""
@@ -264,6 +273,11 @@ class Parts:
         from varve.adapters.aws import SecretsManager
 
         return SecretsManager().get(secret)
+
+
+def _provider(config: WorkspaceConfig) -> tuple[object, ...]:
+    """Whom a workspace's models are asked of, and where the key lies."""
+    return config.models.base_url, config.models.key
 
 
 @lru_cache(maxsize=1_000)

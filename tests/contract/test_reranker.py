@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
+import boto3
 import pytest
 
 from tests.support.loopback import LoopbackHandler, LoopbackServer
+from tests.support.queues import sqs_server
 from varve.adapters.http_reranker import MAX_TEXT_CHARACTERS, HttpReranker
+from varve.bootstrap import Parts
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.workspace import WorkspaceConfig
+from varve.settings import read_settings
 
 KEY = "rank-secret-0451"
 TEXTS = ["Dana has a cat.", "The boiler bangs.", "A week in Lisbon."]
@@ -138,6 +144,26 @@ def test_a_server_that_is_gone_is_retryable() -> None:
         url = gone.base_url
     with pytest.raises(Retryable):
         HttpReranker("m", api_key=KEY, base_url=url).rerank("what?", TEXTS)
+
+
+def test_a_secret_is_read_once_for_all_questions(server: RerankServer) -> None:
+    environment = {
+        "OPENAI_BASE_URL": server.base_url,
+        "VARVE_API_KEY_SECRET": "varve/key",
+        "VARVE_RERANKER": "openai:some/ranker",
+    }
+    server.answer = {"results": [{"index": 0, "relevance_score": 0.5}]}
+    config = WorkspaceConfig()
+    with sqs_server(), closing(boto3.client("secretsmanager")) as secrets:
+        secrets.create_secret(Name="varve/key", SecretString="old")
+        parts = Parts(read_settings(environment))
+        for secret in ("old", "never read"):
+            secrets.put_secret_value(SecretId="varve/key", SecretString=secret)
+            for question in ("first", "second"):
+                asked = parts.reranker(config)
+                assert asked is not None
+                assert asked.rerank(question, TEXTS[:1]) == [0.5]
+    assert [request["key"] for request in server.requests] == ["Bearer old"] * 4
 
 
 def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: RerankServer) -> None:

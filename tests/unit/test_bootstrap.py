@@ -100,7 +100,7 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models(
 ) -> None:
     made: list[tuple[str, str | None, str]] = []
 
-    def spy(self: HttpReranker, model: str, *, api_key: str | None, base_url: str) -> None:
+    def spy(self: HttpReranker, model: str, *, api_key: str | None, base_url: str, **_: object) -> None:
         made.append((model, api_key, base_url))
 
     monkeypatch.setattr(HttpReranker, "__init__", spy)

@@ -1,7 +1,7 @@
 """A reranking model behind a `/rerank` endpoint, as Cohere made it and Jina, vLLM and others have it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswerInTime
 from threading import Thread
@@ -19,12 +19,19 @@ _SUBJECT = "rerank"
 class HttpReranker:
     """The Reranker port: `{"model", "query", "documents"}` in; `results` (or `data`) of `index` and
     `relevance_score` (or `score`) out. `deadline` is in seconds, from the call to the whole answer.
+    `reread` reads a refused key anew.
     """
 
     def __init__(
-        self, model: str, *, api_key: str | None, base_url: str, deadline: float = DEADLINE_SECONDS
+        self,
+        model: str,
+        *,
+        api_key: str | None,
+        base_url: str,
+        deadline: float = DEADLINE_SECONDS,
+        reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_RERANKER", base_url, api_key, timeout=deadline, max_retries=0)
+        self._provider = Provider(model, "VARVE_RERANKER", base_url, api_key, deadline, 0, reread)
         self._deadline = deadline
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:

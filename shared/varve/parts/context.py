@@ -34,7 +34,7 @@ def build_reranker(
 
     if config.models.base_url or settings.reranker_url is None:
         url = config.models.base_url or settings.base_url
-        return HttpReranker(name.name, api_key=api_key(), base_url=url)
+        return HttpReranker(name.name, api_key=api_key(), base_url=url, reread=api_key)
     if settings.reranker_key is None:
         raise Misconfigured("VARVE_RERANKER_API_KEY: is not set, and VARVE_RERANKER_URL asks for it")
     return HttpReranker(name.name, api_key=settings.reranker_key, base_url=settings.reranker_url)

@@ -25,8 +25,7 @@ class ScopedParts(Parts):
     def __init__(self, shared: Parts, session: "Session") -> None:
         super().__init__(shared.settings, shared.clock, shared._environment)
         self._shared, self._session = shared, session
-        # What holds neither a client of the store nor anything of an agent's.
-        self.usage, self._embedders, self._privacies = shared.usage, shared._embedders, shared._privacies
+        self.usage, self._built = shared.usage, shared._built
 
     def require_safe_store(self) -> None:
         # The probe's key is no agent's.
