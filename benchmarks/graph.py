@@ -118,7 +118,7 @@ def reading(count: int) -> tuple[float, float, float, int, float]:
     table = graph.open(SCOPE)
     names = iter(_someone(count))
     entity, _ = timed(lambda: table.about(next(names)), TRIES)
-    hops, found = timed(lambda: table.neighbours(next(names), 2, None, 1_000), TRIES // 3)
+    hops, found = timed(lambda: table.neighbours(next(names), 2, datetime.now(UTC), 1_000), TRIES // 3)
     return load, entity, hops, len(found), _peak()
 
 

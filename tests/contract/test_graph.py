@@ -346,7 +346,7 @@ class TestParquet:
         assert graph.open(SCOPE) is first
         ParquetGraph(objects()).apply(SCOPE, STORY[3:])
         assert graph.open(SCOPE) is not first
-        assert graph.counts(SCOPE)[0] == len(graph.triples(SCOPE))
+        assert graph.counts(SCOPE, datetime.now(UTC))[0] == len(graph.triples(SCOPE))
 
     def stored(self, objects: Callable[[], Objects]) -> StoredObject:
         stored = objects().get(KEY)

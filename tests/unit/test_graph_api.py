@@ -30,7 +30,7 @@ def fact(source: str, label: str, target: str, day: int = 0, **more: Any) -> dic
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    return Memory.open(tmp_path / "store", now=NOW, environment={})
+    return Memory.open(tmp_path / "store", now=NOW + timedelta(days=100), environment={})
 
 
 def told(memory: Memory, *facts: dict[str, Any]) -> Graph:
@@ -160,6 +160,22 @@ class TestAsking:
         assert graph.entity("Dana", as_of=NOW - timedelta(days=30))["facts"] == []
         with pytest.raises(Rejected, match="time zone"):
             graph.entity("Dana", as_of=datetime(2026, 1, 1))  # noqa: DTZ001
+
+    def test_what_is_still_to_come_does_not_hold_yet(self, memory: Memory) -> None:
+        now = memory.parts.clock()
+        with memory.graph as graph:
+            graph.insert_facts([fact("Dana", "lives_in", "Leeds"), fact("Dana", "works_at", "Acme")])
+            graph.update_facts([fact("Dana", "lives_in", "Lisbon", 130)])
+            graph.delete_facts([fact("Dana", "works_at", "Acme", 140)])
+        held = [("lives_in", "Leeds"), ("works_at", "Acme")]
+        assert ends(graph.entity("Dana")["facts"]) == held
+        assert {n["id"] for n in graph.neighbours("Dana")} == {"leeds", "acme"}
+        assert graph.paths("Dana", "Lisbon") == []
+        assert {e["target"] for e in graph.edges()} == {"Leeds", "Acme"}
+        assert memory.status()["graph"]["current"] == 2
+        assert ends(graph.entity("Dana", as_of=now + timedelta(days=35))["facts"]) == [
+            ("lives_in", "Lisbon"), ("works_at", "Acme"),
+        ]  # fmt: skip
 
     def test_any_name_leads_to_the_entity_also_one_learnt_late(self, memory: Memory) -> None:
         graph = told(memory, fact("Bob", "works_at", "Acme"), fact("Dana", "knows", "Robert Miller"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, an_operation
-from varve.domain.mention import current, in_words, mentioned
+from varve.domain.mention import in_words, mentioned
 from varve.domain.relevance import content_words, relevances, word_shares
 from varve.domain.search.diversity import distinct
 from varve.domain.triple import Op, fold
@@ -73,9 +73,9 @@ class TestNames:
     def test_only_what_holds_is_current(self) -> None:
         moves = fold([an_operation("Porto", op=Op.UPDATE), an_operation("Faro", op=Op.UPDATE, day=2)])
         day = timedelta(days=1)
-        assert [in_words(t) for t in current(moves, MORNING + day)] == ["Dana lives in: Porto"]
-        assert [in_words(t) for t in current(moves, MORNING + 3 * day)] == ["Dana lives in: Faro"]
-        assert list(current(moves, MORNING - day)) == []
+        assert [in_words(t) for t in moves if t.holds(MORNING + day)] == ["Dana lives in: Porto"]
+        assert [in_words(t) for t in moves if t.holds(MORNING + 3 * day)] == ["Dana lives in: Faro"]
+        assert not any(t.holds(MORNING - day) for t in moves)
 
 
 class TestDistinct:

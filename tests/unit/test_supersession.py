@@ -77,3 +77,19 @@ def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
     assert "Dana lives in Porto. (held until 2026-03-01)" in block
     assert "Dana no longer likes sushi.\n" in block
     assert "Brightline. (held" not in block
+
+
+def test_what_is_still_to_come_has_not_ended(memory: Memory) -> None:
+    memory.ingest(said("c3", "2026-03-04", "I'm moving to Leeds on June 1st."))
+    told = {"conversationId": "c3", "messageIds": ["m0"], "userId": "u-42"}
+    home = {"source_id": "Dana Whitfield", "label": "lives_in", "target_id": "Leeds", "properties": told}
+    with memory.graph as graph:
+        graph.update_facts([{**home, "valid_at": datetime(2026, 6, 1, tzinfo=UTC)}])
+    results = memory.search("where does Dana live?", explain=True).results
+    assert not any("ended" in (r.why.parts or {}) for r in results if "Leeds" in r.content)
+    assert "Lisbon" in results[0].content
+    block = memory.context("Plan Dana's moving to Leeds", user_id="u-42").text
+    assert "Leeds (2026-06-01).\n" in block
+    in_june = datetime(2026, 6, 2, tzinfo=UTC)
+    lowered = memory.search("where does Dana live?", explain=True, now=in_june).results
+    assert any("ended" in (r.why.parts or {}) for r in lowered if "Lisbon" in r.content)

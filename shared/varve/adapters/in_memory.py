@@ -228,9 +228,9 @@ class InMemoryGraph:
     def triples(self, scope: Scope) -> list[Triple]:
         return triple.fold(self._operations.get(scope, {}).values())
 
-    def counts(self, scope: Scope) -> tuple[int, int]:
+    def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
         triples = self.triples(scope)
-        return len(triples), sum(1 for t in triples if t.invalid_at is None)
+        return len(triples), sum(t.holds(at) for t in triples)
 
 
 class InMemoryDeadLetters:

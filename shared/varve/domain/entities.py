@@ -1,4 +1,4 @@
-"""What triples say about entities: their names, and what held or was believed at a time."""
+"""What triples say about entities: their names, and what was believed at a time."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -27,15 +27,6 @@ def spellings(triples: Iterable[Triple]) -> dict[str, str]:
     return {form: texts.most_common(1)[0][0] for form, texts in written.items()}
 
 
-def held(triples: Iterable[Triple], as_of: datetime | None) -> list[Triple]:
-    """Those that held at the time, as far as we know today; with None those that hold."""
-    return [
-        t
-        for t in triples
-        if (t.invalid_at is None if as_of is None else _spans(t.valid_at, t.invalid_at, as_of))
-    ]
-
-
 def believed(triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None) -> list[Triple]:
     """The triples as they stood when nothing later had been learnt, under the names known today.
 
@@ -45,7 +36,3 @@ def believed(triples: Iterable[Triple], known_at: datetime, known_names: Names |
     evidence = evidence_of(triples).values()
     learnt = (operation for operation in evidence if operation.created_at <= known_at)
     return fold(learnt, known_names or stated_names(evidence))
-
-
-def _spans(start: datetime, end: datetime | None, moment: datetime) -> bool:
-    return start <= moment and (end is None or moment < end)

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 from varve.domain.names import normalized
 from varve.domain.relevance import content_words
@@ -27,13 +26,6 @@ def mentioned(prompt: str, triples: Iterable[Triple], given: Iterable[str] = ())
             names[_key(triple.target_id)].add(triple.source_id)
     wanted = {phrase for text in (prompt, *given) for phrase in _phrases(text)}
     return {entity for name in wanted & names.keys() if _is_name(name) for entity in names[name]}
-
-
-def current(triples: Iterable[Triple], now: datetime) -> Iterator[Triple]:
-    """Those that hold at the time."""
-    for triple in triples:
-        if triple.valid_at <= now and (triple.invalid_at is None or triple.invalid_at > now):
-            yield triple
 
 
 def in_words(triple: Triple) -> str:

@@ -97,6 +97,10 @@ class Triple:
         asserted = self.evidence[:-1] if self.invalid_at and len(self.evidence) > 1 else self.evidence
         return max(operation.confidence for operation in asserted)
 
+    def holds(self, at: datetime) -> bool:
+        """Whether it holds at the time: it has begun, and not ended yet."""
+        return self.valid_at <= at and (self.invalid_at is None or at < self.invalid_at)
+
 
 def fold(operations: Iterable[TripleOperation], names: Names | None = None) -> list[Triple]:
     """The triples that the operations amount to, current and past, in a stable order.

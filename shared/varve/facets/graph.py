@@ -115,7 +115,8 @@ class Graph:
         if known_at is not None:
             found = entities.believed(found, aware(known_at, "known_at"), names)
         if not history or as_of is not None:
-            found = entities.held(found, as_of and aware(as_of, "as_of"))
+            at = self._moment(as_of)
+            found = [t for t in found if t.holds(at)]
         own = [t for t in found if id_ in (t.source_id, t.target_id) and t.label != ALSO_KNOWN_AS]
         return {
             "id": id_,
@@ -136,7 +137,7 @@ class Graph:
         _within("hops", hops, MAX_HOPS)
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
-        found = view.neighbours(view.names().entity(name), hops, as_of and aware(as_of, "as_of"), most)
+        found = view.neighbours(view.names().entity(name), hops, self._moment(as_of), most)
         return [
             {
                 "id": n.entity,
@@ -162,7 +163,7 @@ class Graph:
         ends = names.entity(a), names.entity(b)
         if ends[0] == ends[1]:
             return []
-        found = view.paths(*ends, max_hops, as_of and aware(as_of, "as_of"), most)
+        found = view.paths(*ends, max_hops, self._moment(as_of), most)
         return [[_step(link) for link in path] for path in found]
 
     def edges(self, name: str | None = None, *, most: int = 200) -> list[dict[str, Any]]:
@@ -171,9 +172,13 @@ class Graph:
         """
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
-        chosen = view.newest(most) if name is None else _around(view, view.names(), name)
+        now = self._moment(None)
+        chosen = view.newest(most, now) if name is None else _around(view, view.names(), name, now)
         written = entities.spellings([*view.aliases(), *chosen])
         return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][:most]
+
+    def _moment(self, as_of: datetime | None) -> datetime:
+        return self._application.parts.clock() if as_of is None else aware(as_of, "as_of")
 
     def _note(self, op: Op, facts: Iterable[Fact]) -> None:
         now = self._application.parts.clock()
@@ -203,14 +208,14 @@ def fact_json(t: Triple, written: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _around(view: GraphView, names: Names, name: str) -> Sequence[Triple]:
+def _around(view: GraphView, names: Names, name: str, now: datetime) -> Sequence[Triple]:
     """The entity's own triples, and those that hold about the entities next to it."""
     id_ = names.entity(name)
     own = [t for t in view.about(id_) if id_ in (t.source_id, t.target_id) and t.valid_at != t.invalid_at]
     chosen = {t.id: t for t in own}
-    beyond = {t.target_id if t.source_id == id_ else t.source_id for t in entities.held(own, None)}
+    beyond = {t.target_id if t.source_id == id_ else t.source_id for t in own if t.holds(now)}
     for other in sorted(beyond):
-        chosen |= {t.id: t for t in entities.held(view.about(other), None) if t.source_id == other}
+        chosen |= {t.id: t for t in view.about(other) if t.source_id == other and t.holds(now)}
     return list(chosen.values())
 
 

@@ -11,7 +11,7 @@ from varve.domain.context import ContextRequest, Gathered
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
-from varve.domain.mention import current, in_words, mentioned
+from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
@@ -162,7 +162,7 @@ def _known(
 ) -> tuple[set[str], list[Triple]]:
     """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
     prompt, user_id = question.prompt, question.request.user_id
-    held = [t for t in current(triples, question.now) if _of_user(t, user_id)]
+    held = [t for t in triples if t.holds(question.now) and _of_user(t, user_id)]
     own = {statement.subject for statement in statements} if _first_person(prompt) else set()
     entities = mentioned(prompt, held, [*names, *own])
     said = {(message, s.value.casefold()) for s in statements for message in s.message_ids}

@@ -33,7 +33,7 @@ def status(
     `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
     something has expired. `erasure`: the last one's receipt, None where there was none.
     """
-    triples, current = graph.counts(scope)
+    triples, current = graph.counts(scope, now)
     grains = {str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain}
     due = ledger.pending(scope)
     closed = [period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)]

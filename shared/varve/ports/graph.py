@@ -23,8 +23,8 @@ class GraphReader(Protocol):
     def triples(self, scope: Scope) -> list[Triple]:
         """All triples, current and past, in the fold's order."""
 
-    def counts(self, scope: Scope) -> tuple[int, int]:
-        """How many triples there are, and how many of them hold."""
+    def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
+        """How many triples there are, and how many of them hold at the time."""
 
 
 class GraphView(Protocol):
@@ -39,15 +39,13 @@ class GraphView(Protocol):
     def about(self, entity: str) -> list[Triple]:
         """The triples of every entity and predicate among which the entity is named; it is normalized."""
 
-    def newest(self, most: int) -> list[Triple]:
-        """The triples that hold, those that began last first."""
+    def newest(self, most: int, at: datetime) -> list[Triple]:
+        """The triples that hold at the time, those that began last first."""
 
-    def neighbours(self, entity: str, hops: int, at: datetime | None, most: int) -> list[Neighbour]:
-        """The entities within so many hops over each one's newest edges, nearest first; `at` None: now."""
+    def neighbours(self, entity: str, hops: int, at: datetime, most: int) -> list[Neighbour]:
+        """The entities within so many hops over each one's newest edges that hold then, nearest first."""
 
-    def paths(
-        self, start: str, goal: str, max_hops: int, at: datetime | None, most: int
-    ) -> list[tuple[Link, ...]]:
+    def paths(self, start: str, goal: str, max_hops: int, at: datetime, most: int) -> list[tuple[Link, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
 
 

@@ -1,6 +1,7 @@
 """An agent's triples in one Parquet object, replaced under the condition that nobody else did."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,8 @@ class ParquetGraph:
                 self._opened = (scope, etag, _table(scope, stored))
             return self._opened[2]
 
-    def counts(self, scope: Scope) -> tuple[int, int]:
-        return self.open(scope).counts()
+    def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
+        return self.open(scope).counts(at)
 
     def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
         from varve.adapters.graph import sandbox

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from varve.adapters.graph.walks import FAN_OUT, FRONTIER, NEIGHBOURS, PATHS
+from varve.adapters.graph.walks import FAN_OUT, FRONTIER, HOLDS, NEIGHBOURS, PATHS
 from varve.domain import triple
 from varve.domain.damage import Damaged, intact
 from varve.domain.graph import Link, Neighbour
@@ -52,7 +52,6 @@ create temp table facts (
     properties json not null, valid_at timestamptz not null, invalid_at timestamptz,
     created_at timestamptz not null, expired_at timestamptz
 )"""
-
 
 _OPENING = Lock()
 
@@ -91,9 +90,9 @@ class GraphTable:
         """Free the table's memory."""
         self._connection.close()
 
-    def counts(self) -> tuple[int, int]:
-        """How many triples there are, and how many of them hold."""
-        ((all_, current),) = self._rows("select count(*), count(*) filter (invalid_at is null) from facts")
+    def counts(self, at: datetime) -> tuple[int, int]:
+        """How many triples there are, and how many of them hold at the time."""
+        ((all_, current),) = self._rows(f"select count(*), count(*) filter ({HOLDS}) from facts", {"at": at})
         return all_, current
 
     def triples(self) -> list[Triple]:
@@ -113,10 +112,10 @@ class GraphTable:
         """The triples that state another name of an entity, past ones too."""
         return self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS])
 
-    def newest(self, most: int) -> list[Triple]:
-        """The triples that hold, those that began last first."""
-        newest = "select * from facts where invalid_at is null order by valid_at desc, id limit $1"
-        return sorted(self._triples(newest, [most]), key=lambda t: t.valid_at, reverse=True)
+    def newest(self, most: int, at: datetime) -> list[Triple]:
+        """The triples that hold at the time, those that began last first."""
+        newest = f"select * from facts where {HOLDS} order by valid_at desc, id limit $most"
+        return sorted(self._triples(newest, {"most": most, "at": at}), key=lambda t: t.valid_at, reverse=True)
 
     def groups(self, keys: Iterable[tuple[str, str]], entities: Iterable[str]) -> list[Triple]:
         """The groups of these keys, and those in which one of the entities is named, each whole."""
@@ -148,14 +147,12 @@ class GraphTable:
                 writer.write_table(pa.Table.from_batches([batch]).cast(SCHEMA))
         return buffer.getvalue()
 
-    def neighbours(self, entity: str, hops: int, at: datetime | None, most: int) -> list[Neighbour]:
+    def neighbours(self, entity: str, hops: int, at: datetime, most: int) -> list[Neighbour]:
         """The entities within so many hops, nearest first, each with the edge that led to it."""
         given = {"start": entity, "hops": hops, "at": at, "most": most, "fan": FAN_OUT, "frontier": FRONTIER}
         return [Neighbour(*row) for row in self._rows(NEIGHBOURS, given)]
 
-    def paths(
-        self, start: str, goal: str, max_hops: int, at: datetime | None, most: int
-    ) -> list[tuple[Link, ...]]:
+    def paths(self, start: str, goal: str, max_hops: int, at: datetime, most: int) -> list[tuple[Link, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
         given = {"start": start, "goal": goal, "hops": max_hops, "at": at, "most": most}
         found = self._rows(PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})

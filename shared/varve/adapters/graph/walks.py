@@ -10,6 +10,8 @@ FAN_OUT = 50
 FRONTIER = 5_000
 """How many entities or unfinished paths a search carries into its next hop."""
 
+HOLDS = "valid_at <= $at and (invalid_at is null or $at < invalid_at)"
+"""That a triple holds at the time, as `Triple.holds` has it."""
 
 _EDGES = """
 edges as (
@@ -17,12 +19,11 @@ edges as (
     union all
     select target_id, source_id, label, id, valid_at, false from current where source_id != target_id
 )"""
-_CURRENT = """
+_CURRENT = f"""
 with recursive current as (
     select * from facts
     where target_id != '' and label not in ('also_known_as', 'name', 'goes_by')
-      and case when $at is null then invalid_at is null
-               else valid_at <= $at and (invalid_at is null or $at < invalid_at) end
+      and {HOLDS}
 )"""
 NEIGHBOURS = f"""
 {_CURRENT}, {_EDGES},

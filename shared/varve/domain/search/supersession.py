@@ -26,13 +26,13 @@ class Statement:
 
 
 def ended(triples: Iterable[Triple], present: datetime) -> list[Statement]:
-    """The statements whose values had ended by then and do not hold again."""
+    """The statements whose values had ended by then and do not hold again; what is to come has not."""
     known = list(triples)
-    holds = {(t.source_id, t.label, t.target_id) for t in known if _holds(t, present)}
+    holds = {(t.source_id, t.label, t.target_id) for t in known if t.holds(present)}
     return [
-        _statement(t)
+        _statement(t, t.invalid_at)
         for t in known
-        if not _holds(t, present) and (t.source_id, t.label, t.target_id) not in holds
+        if t.invalid_at and t.invalid_at <= present and (t.source_id, t.label, t.target_id) not in holds
     ]
 
 
@@ -50,17 +50,12 @@ def behind(ranked: Sequence[Ranked], question: str, statements: Iterable[Stateme
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def _holds(triple: Triple, present: datetime) -> bool:
-    return triple.valid_at <= present and (triple.invalid_at is None or triple.invalid_at > present)
-
-
-def _statement(triple: Triple) -> Statement:
+def _statement(triple: Triple, until: datetime) -> Statement:
     """Of the evidence for a value, without the one that ended it."""
     first = triple.evidence[0].object
     said = [o for o in triple.evidence if o.op is not Op.DELETE and normalized(o.object) == normalized(first)]
     messages = {(o.conversation_id, id_) for o in said for id_ in o.message_ids}
     words = _telling(triple.label.replace("_", " "))
-    until = triple.invalid_at or triple.valid_at
     return Statement(first.casefold(), until, frozenset(messages), words)
 
 
