@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -19,7 +21,7 @@ from varve.adapters.lance.names import NAMES
 from varve.application import Application
 from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
-from varve.domain.errors import Outdated
+from varve.domain.errors import Outdated, Rejected
 from varve.domain.search.query import parse_search_request
 from varve.settings import Settings
 
@@ -95,6 +97,21 @@ class TestOneRoundTrip:
         asked.search(**arguments)
         asked.objects.before = nothing
         assert len(asked.asked_for(**arguments)) == 3
+
+    @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Pacific/Auckland"])
+    def test_limits_that_leave_time_in_the_workspaces_zone_alone_are_none_too_many(
+        self, tmp_path: Path, zone: str
+    ) -> None:
+        asked = Asked(tmp_path)
+        asked.write(0)
+        config = {"timezone": zone}
+        asked.store.objects.put(f"workspaces/{SCOPE.workspace}/config.json", json.dumps(config).encode())
+        asked.now = T0.replace(hour=3 if zone.startswith("America") else 20)
+        today = asked.now.astimezone(ZoneInfo(zone)).date()
+        asked.search(maximumDaysAgo=0, until=today.isoformat())
+        asked.search(minimumDaysAgo=1, since=(today - timedelta(days=1)).isoformat())
+        with pytest.raises(Rejected):
+            asked.search(minimumDaysAgo=1, since=today.isoformat())
 
 
 class TestStaleness:

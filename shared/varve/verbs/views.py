@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ from zoneinfo import ZoneInfo
 from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.embedding import EmbeddingMismatch
-from varve.domain.errors import Outdated
+from varve.domain.errors import Outdated, Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.record import GRAINS, Store, StoreName
@@ -142,14 +143,17 @@ class Views:
         self, scope: Scope, request: SearchRequest, now: datetime, present: datetime, stores: Wanted
     ) -> View:
         """On S3: all that the question may need is asked for at once."""
-        # Which grain a question speaks of does not depend on the zone, which is not known yet.
-        way = route(request, now, _ANY_ZONE)
         records = self._parts.records
         ledger = _LedgerSeen(self._parts.objects, scope, self._pool)
-        if way.asked in SUMMARY_GRAINS:
-            ledger.ask(way.asked)
-        triples = _Triples(self._parts, scope, self._pool)
-        if Store.EXPERIENCE in stores or asks_how_things_stand(way.text):
+        triples, text = _Triples(self._parts, scope, self._pool), request.text
+        # Which grain a question speaks of does not depend on the zone, which is not known yet; whether its
+        # limits leave any time does.
+        with suppress(Rejected):
+            way = route(request, now, _ANY_ZONE)
+            text = way.text
+            if way.asked in SUMMARY_GRAINS:
+                ledger.ask(way.asked)
+        if Store.EXPERIENCE in stores or asks_how_things_stand(text):
             triples.ask()
         reader = self._pool.submit(records.at, scope, stores)
         config = self._parts.config(scope.workspace)
