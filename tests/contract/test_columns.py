@@ -239,6 +239,7 @@ def test_of_a_store_of_too_many_rows_the_outline_is_held(opened: Opener) -> None
         Filter(since=SAID[5].event_time),
         Filter(user_id="u-1"),
         Filter(conversation_id="c-2"),
+        Filter(unfinished=(SAID[0].period,)),
     ):
         assert outline.count(where) == whole.count(where)
     assert outline.newest == whole.newest

@@ -362,6 +362,16 @@ class TestFilters:
         assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
         assert counted(records) == 5
 
+    def test_no_summary_of_an_unfinished_period_is_let_through(self, records: Records) -> None:
+        day = record("fact").period
+        summary = {"memory_type": MemoryType.SUMMARY, "conversation_id": None}
+        put(records, record("fact"), record("its", **summary), record("other", period="2026-W09", **summary))
+        where = Filter(unfinished=(day, "2026-03", "2026-Q1"))
+        assert sorted(ids(browsed(records, where))) == ["fact", "other"]
+        assert sorted(ids(look(records, "tea", where=where))) == ["fact", "other"]
+        assert counted(records, where) == 2
+        assert counted(records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")) == 1
+
     @pytest.mark.parametrize(
         "hostile",
         ["' OR 1=1 --", "' OR '1'='1", '" OR ""="', "u-1' --", "u-1\\", "\\' OR 1=1 --", "''", "'", '"', "\\",

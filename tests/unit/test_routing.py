@@ -105,6 +105,12 @@ def test_words_are_meant_as_of_the_questions_present() -> None:
     assert (where.since, where.until) == (at(2026, 3, 1), at(2026, 3, 2))
 
 
+def test_the_time_that_weighs_does_not_reach_to_the_questions_present() -> None:
+    way = routed("where did Dana live in January?", asOf="2026-05-31")
+    assert way.weighs
+    assert (way.since, way.until) == (at(2026, 1, 1), at(2026, 2, 1))
+
+
 def test_a_question_without_its_time_words_is_the_same_question() -> None:
     request = parse_search_request({"queryText": "tea last week"})
     wide = route(request, NOW, UTC_ZONE).anywhen(request)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
-from varve.domain.calendar import Grain, iso
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
@@ -230,6 +230,38 @@ def test_as_of_asks_memory_as_it_stood() -> None:
     assert contents(shelf.ask(asOf=iso(ago(10)), maximumDaysAgo=3)) == []
     (result,) = shelf.ask(asOf=iso(ago(20) + timedelta(seconds=1))).results
     assert result.why.recency == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("grain", SUMMARY_GRAINS)
+@pytest.mark.parametrize("zone", [UTC_ZONE, ZoneInfo("Asia/Kathmandu")])
+def test_as_of_a_moment_no_summary_tells_what_came_after(grain: Grain, zone: ZoneInfo) -> None:
+    running = Period.of(NOW, grain, zone)
+    shelf = Shelf(a_record("tea", at=ago(800)))
+    for period in (running.previous(), running, running.next()):
+        start, end = period.start(zone), period.end(zone)
+        summed_up = a_record(
+            f"tea {period.label}", at=start + (end - start) / 2, period=period.label, id=period.label,
+            memory_type=MemoryType.SUMMARY, conversation_id=None,
+        )  # fmt: skip
+        shelf.records.upsert(ACME, grain, embedded(summed_up), WordEmbedder.model)
+    tick = timedelta(microseconds=1)
+    for text in ("tea", None):
+
+        def found(at: datetime, text: str | None = text) -> set[str]:
+            answer = shelf.ask(text, asOf=iso(at), grain=str(grain), zone=zone, now=ago(-900))
+            return {result.id for result in answer.results}
+
+        assert found(running.end(zone) - tick) == {running.previous().label}
+        assert found(running.end(zone)) == {running.previous().label, running.label}
+        assert found(running.start(zone)) == {running.previous().label}
+
+
+def test_as_of_a_moment_time_words_lead_to_nothing_later() -> None:
+    shelf = Shelf(a_record("tea early", at=ago(60)), a_record("tea late", at=ago(2)))
+    answer = shelf.ask("tea last week", asOf=iso(ago(20)))
+    assert contents(answer) == ["tea early"]
+    assert answer.hint is not None
+    assert "any time" in answer.hint
 
 
 def test_an_appointment_is_found_although_it_lies_ahead() -> None:

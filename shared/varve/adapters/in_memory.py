@@ -15,7 +15,7 @@ from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import GRAINS, EmbeddedRecord, MemoryType, Record, StoreName, Vector, Written
 from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
@@ -288,4 +288,5 @@ def _admits(where: Filter, record: Record) -> bool:
         and where.user_id in (None, record.user_id)
         and where.conversation_id in (None, record.conversation_id)
         and (not where.memory_types or record.memory_type in where.memory_types)
+        and (record.memory_type is not MemoryType.SUMMARY or record.period not in where.unfinished)
     )

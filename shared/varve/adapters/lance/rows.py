@@ -123,6 +123,9 @@ def condition(where: Filter) -> Expr | None:
         terms.append(col("conversation_id") == lit(where.conversation_id))
     if where.memory_types:
         terms.append(col("memory_type").isin(list(where.memory_types)))
+    if where.unfinished:
+        running = col("period").isin(list(where.unfinished))
+        terms.append(~running | (col("memory_type") != lit(MemoryType.SUMMARY.value)))
     return reduce(lambda a, b: a & b, terms) if terms else None
 
 

@@ -93,6 +93,9 @@ class Outline:
             passing &= self.conversations.of == self.conversations.code(where.conversation_id)
         if where.memory_types:
             passing &= np.isin(self.types, [TYPES.index(MemoryType(name)) for name in where.memory_types])
+        if where.unfinished:
+            running = np.isin(self.periods.of, [self.periods.code(label) for label in where.unfinished])
+            passing &= ~(running & (self.types == TYPES.index(MemoryType.SUMMARY)))
         return passing
 
     def short(self, rows: Spots | slice = slice(None)) -> dict[str, Any]:

@@ -21,13 +21,17 @@ IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which records may be found: half-open in event time, `since` <= event_time < `until`."""
+    """Which records may be found: half-open in event time, `since` <= event_time < `until`.
+
+    Of the `unfinished` periods, by their labels, no summary may: it would tell what came after `until`.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
     user_id: str | None = None
     conversation_id: str | None = None
     memory_types: tuple[str, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
 
 def _moment(value: object) -> object:
@@ -134,7 +138,8 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
     """
     present = as_of(request, now, zone)
     starts = [_start(request.since, zone), _days_start(present, request.maximum_days_ago, zone)]
-    ends = [_end(request.until, zone), _end(request.as_of, zone)]
+    asked_at = _end(request.as_of, zone)
+    ends = [_end(request.until, zone), asked_at]
     if request.minimum_days_ago:
         ends.append(_days_start(present, request.minimum_days_ago - 1, zone) or _BEGINNING)
     since = max((s for s in starts if s is not None), default=None)
@@ -144,7 +149,12 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
             _widest(request), f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}"
         )
     kinds = tuple(kind for kind in request.memory_types if kind not in EXPERIENCE_TYPES)
-    return Filter(since, until, request.user_id, request.conversation_id, kinds)
+    unfinished = _running(asked_at, zone) if asked_at else ()
+    return Filter(since, until, request.user_id, request.conversation_id, kinds, unfinished)
+
+
+def _running(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:
+    return tuple(calendar.Period.of(moment, grain, zone).label for grain in calendar.SUMMARY_GRAINS)
 
 
 def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:

@@ -26,7 +26,7 @@ class Route:
 
     `lanes` are the grains that enter the ranking; `asked` is the grain that must not read as empty.
     With `weighs` the time that was understood filters nothing and what lies near it ranks higher;
-    with `lasting` what was so before may have been so then.
+    with `lasting` what was so before may have been so then. `limits` are those that the request sets itself.
     """
 
     text: str
@@ -35,6 +35,7 @@ class Route:
     asked: Grain | None
     understood: "TimeWords | None"
     present: datetime
+    limits: Filter
     weighs: bool = False
     lasting: bool = False
 
@@ -56,7 +57,7 @@ class Route:
     @property
     def until(self) -> datetime | None:
         """The end of it."""
-        return self.where.until or self.near_until
+        return min((t for t in (self.where.until, self.near_until) if t), default=None)
 
     @property
     def age_days(self) -> float | None:
@@ -75,8 +76,7 @@ class Route:
 
     def anywhen(self, request: SearchRequest) -> "Route":
         """The same question without the window that its words meant."""
-        where = replace(self.where, since=None, until=None)
-        return replace(self, where=where, text=request.text, asked=None)
+        return replace(self, where=self.limits, text=request.text, asked=None)
 
 
 def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
@@ -91,13 +91,14 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
     lanes = (own,) if own else tuple(Grain)
     asked = own or (words.grain if words else None)
     if words is None:
-        return Route(request.text, where, lanes, asked, None, present)
+        return Route(request.text, where, lanes, asked, None, present, where)
     if _weighs(request.text, words):
         lasting = asks_for_a_state(request.text)
-        return Route(request.text, where, lanes, asked, words, present, weighs=True, lasting=lasting)
+        return Route(request.text, where, lanes, asked, words, present, where, weighs=True, lasting=lasting)
     until = min((t for t in (words.until, where.until) if t), default=None)
     text = words.rest if words.rest != request.text else ""
-    return Route(text, replace(where, since=words.since, until=until), lanes, asked, words, present)
+    inside = replace(where, since=words.since, until=until)
+    return Route(text, inside, lanes, asked, words, present, where)
 
 
 def _understood(request: SearchRequest, present: datetime, zone: ZoneInfo) -> "TimeWords | None":
