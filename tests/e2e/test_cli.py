@@ -343,6 +343,11 @@ class TestBadUsage:
             (["search", "x", "--agent", ".hidden"], ["agent", "'.hidden'"]),
             (["show", "no-such-record"], ["id", "no-such-record"]),
             (["show", "' OR 1=1 --"], ["id", "' OR 1=1 --"]),
+            # Bytes that are no UTF-8, as Python hands them on.
+            (["show", "\udcff"], ["id", "not valid Unicode"]),
+            (["graph", "show", "\udcff"], ["name", "not valid Unicode"]),
+            (["recall", "\udcff"], ["situation", "not valid Unicode"]),
+            (["ingest", "\udcff"], [r"\udcff", "does not exist"]),
         ],
     )
     def test_is_named_in_one_line_and_changes_nothing(

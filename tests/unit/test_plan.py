@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.builders import ACME, MORNING
 from tests.support.traffic import CountingObjects
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import LATEST, Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.workspace import WorkspaceConfig
@@ -147,6 +147,12 @@ def test_one_agents_plan_is_of_that_agent_alone() -> None:
     book.mark(MONDAY)
     book.mark(TUESDAY, scope=Scope("acme", "sales"))
     assert book.plan(now=AFTER_WEEK, scope=ACME) == [MONDAY.label]
+
+
+def test_the_last_moment_of_the_calendar_plans_as_any_other() -> None:
+    book = Book()
+    book.mark(MONDAY)
+    assert book.plan(now=LATEST) == [MONDAY.label]
 
 
 def test_nothing_due_nothing_planned() -> None:

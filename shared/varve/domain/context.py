@@ -10,7 +10,7 @@ from varve.domain.conversation import Reference
 from varve.domain.errors import Rejected
 from varve.domain.search.answer import Understood
 from varve.domain.search.query import IDENTITY_NAMES, spellings
-from varve.domain.validation import rejected
+from varve.domain.validation import rejected, valid_text
 
 DEFAULT_TOKENS = 1_000
 MAX_PROMPT_CHARACTERS = 1_000_000
@@ -44,14 +44,11 @@ def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
         raise Rejected(name, "identity comes from the caller, never from the tool's arguments")
     try:
         request = ContextRequest.model_validate(dict(arguments))
-        for text in (request.prompt, *request.documents):
-            text.encode()
     except ValidationError as error:
         raise rejected(error, known=spellings(ContextRequest, arguments)) from error
-    except UnicodeEncodeError as error:
-        raise Rejected(
-            "prompt", "or a document holds a lone surrogate, which is not valid Unicode"
-        ) from error
+    valid_text(request.prompt, "prompt")
+    for number, document in enumerate(request.documents):
+        valid_text(document, f"documents[{number}]")
     return request
 
 

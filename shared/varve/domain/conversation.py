@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar, identity
 from varve.domain.errors import Rejected
-from varve.domain.validation import rejected
+from varve.domain.validation import rejected, valid_text
 
 MAX_MESSAGE_BYTES = 1_048_576
 MAX_MESSAGES = 10_000
@@ -222,10 +222,7 @@ def _is_made(message: Message, conversation_id: str) -> bool:
 def _check_content(message: Message, field: str) -> None:
     if message.content is None and message.role in {"user", "system", "developer"}:
         raise Rejected(field, "is missing")
-    try:
-        size = len(message.text.encode())
-    except UnicodeEncodeError as error:
-        raise Rejected(field, "holds a lone surrogate, which is not valid Unicode text") from error
+    size = len(valid_text(message.text, field).encode())
     if size > MAX_MESSAGE_BYTES:
         raise Rejected(field, f"is {size:,} bytes of text; the limit is {MAX_MESSAGE_BYTES:,} (1 MB)")
 

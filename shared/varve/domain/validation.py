@@ -58,6 +58,15 @@ def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()
     return Rejected((prefix + _path(first["loc"])).rstrip(".") or "value", reason)
 
 
+def valid_text(text: str, field: str) -> str:
+    """The text itself. Raises Rejected: a lone surrogate, which no store can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Rejected(field, "holds a lone surrogate, which is not valid Unicode text") from error
+    return text
+
+
 def _path(location: Iterable[int | str]) -> str:
     """`messages[0].role`; the names pydantic gives to the arms of a union are left out."""
     path = ""

@@ -14,6 +14,7 @@ from varve.domain.graph import Link, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Op, Triple, TripleOperation
+from varve.domain.validation import valid_text
 from varve.ports.graph import GraphQueries, GraphView
 
 MAX_HOPS = 6
@@ -109,7 +110,7 @@ class Graph:
         """
         view = self._reader.open(self.scope)
         names = view.names()
-        id_ = names.entity(name)
+        id_ = names.entity(valid_text(name, "name"))
         found = view.about(id_)
         written = entities.spellings([*view.aliases(), *found])
         if known_at is not None:
@@ -137,7 +138,8 @@ class Graph:
         _within("hops", hops, MAX_HOPS)
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
-        found = view.neighbours(view.names().entity(name), hops, self._moment(as_of), most)
+        start = view.names().entity(valid_text(name, "name"))
+        found = view.neighbours(start, hops, self._moment(as_of), most)
         return [
             {
                 "id": n.entity,
@@ -160,7 +162,7 @@ class Graph:
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
         names = view.names()
-        ends = names.entity(a), names.entity(b)
+        ends = names.entity(valid_text(a, "a")), names.entity(valid_text(b, "b"))
         if ends[0] == ends[1]:
             return []
         found = view.paths(*ends, max_hops, self._moment(as_of), most)
@@ -210,7 +212,7 @@ def fact_json(t: Triple, written: Mapping[str, str]) -> dict[str, Any]:
 
 def _around(view: GraphView, names: Names, name: str, now: datetime) -> Sequence[Triple]:
     """The entity's own triples, and those that hold about the entities next to it."""
-    id_ = names.entity(name)
+    id_ = names.entity(valid_text(name, "name"))
     own = [t for t in view.about(id_) if id_ in (t.source_id, t.target_id) and t.valid_at != t.invalid_at]
     chosen = {t.id: t for t in own}
     beyond = {t.target_id if t.source_id == id_ else t.source_id for t in own if t.holds(now)}

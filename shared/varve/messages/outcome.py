@@ -13,7 +13,7 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, path_id, reference
-from varve.domain.validation import rejected
+from varve.domain.validation import rejected, valid_text
 from varve.messages.wire import group_of, load, malformed, read_body, send_body
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
@@ -88,7 +88,7 @@ def a_report(report: Report) -> Report:
     for used in report.used:
         reference(used, "used")
     for name in ("correction", "decision", "resolution"):
-        if len(getattr(report, name) or "") > MAX_TEXT:
+        if len(valid_text(getattr(report, name) or "", name)) > MAX_TEXT:
             raise Rejected(name, f"is longer than {MAX_TEXT:,} characters")
     if report.conversation_id is not None:
         path_id(report.conversation_id, "conversationId")

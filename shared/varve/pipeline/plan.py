@@ -71,7 +71,7 @@ def _tried(
 
 def _may_be_closed(period: Period, now: datetime) -> bool:
     """Whether it is closed anywhere on Earth: of what is open everywhere nothing more is read."""
-    return is_closed(period, now + EASTERNMOST, ZoneInfo("UTC"), GRACE)
+    return is_closed(period, now, ZoneInfo("UTC"), GRACE - EASTERNMOST)
 
 
 class _Children:

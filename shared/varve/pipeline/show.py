@@ -7,6 +7,7 @@ from varve.domain.calendar import Grain, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.validation import valid_text
 from varve.pipeline.timeline import messages_of_day, messages_on
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
@@ -21,6 +22,7 @@ def show(
     source that retention has taken only the id is left, or, for a turn, the message it repeated.
     Raises Rejected: there is no such record.
     """
+    valid_text(record_id, "id")
     for grain in Grain:
         for record in reader.get(scope, grain, [record_id]):
             return _Tree(scope, reader, objects).shown(record, grain, depth)

@@ -15,6 +15,7 @@ from varve.domain.identity import Scope
 from varve.domain.record import Record, Store
 from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple, fold
+from varve.domain.validation import valid_text
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import DeleteRecords, send_deletion
 from varve.pipeline.experience.learnt import of_user
@@ -66,7 +67,7 @@ class ExperienceVerbs:
 
         Raises Rejected: it has no words.
         """
-        if not situation.strip():
+        if not valid_text(situation, "situation").strip():
             raise Rejected("situation", "must not be empty")
         if limit < 1:
             raise Rejected("limit", "must be 1 or more")

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from varve.domain import calendar
 from varve.domain.conversation import PathId, Reference
 from varve.domain.errors import Rejected
-from varve.domain.validation import rejected
+from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
@@ -108,11 +108,9 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
         raise Rejected(name, "identity comes from the caller, never from the tool's arguments")
     try:
         request = SearchRequest.model_validate(dict(arguments))
-        request.text.encode()
     except ValidationError as error:
         raise rejected(error, known=spellings(SearchRequest, arguments)) from error
-    except UnicodeEncodeError as error:
-        raise Rejected("queryText", "holds a lone surrogate, which is not valid Unicode text") from error
+    valid_text(request.text, "queryText")
     return request
 
 
