@@ -111,6 +111,14 @@ def test_the_time_that_weighs_does_not_reach_to_the_questions_present() -> None:
     assert (way.since, way.until) == (at(2026, 1, 1), at(2026, 2, 1))
 
 
+@pytest.mark.parametrize(
+    "text", ["What did Dana say the week before last?", "¿Qué dijo Dana la semana antepasada?"]
+)
+def test_what_is_counted_from_now_is_a_window(text: str) -> None:
+    way = routed(text, asOf="2026-03-18")
+    assert (way.where.since, way.where.until) == (at(2026, 3, 2), at(2026, 3, 9))
+
+
 def test_a_question_without_its_time_words_is_the_same_question() -> None:
     request = parse_search_request({"queryText": "tea last week"})
     wide = route(request, NOW, UTC_ZONE).anywhen(request)

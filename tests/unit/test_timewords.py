@@ -72,6 +72,10 @@ on Friday, 13 November 2026 | 2026-11-13 | 2026-11-14 | daily
 last Friday | 2026-11-20 | 2026-11-21 | daily
 What did we discuss on Monday? | 2026-11-16 | 2026-11-17 | daily
 next Friday | 2026-11-27 | 2026-11-28 | daily
+What did Dana say the week before last? | 2026-11-02 | 2026-11-09 | weekly
+the month before last | 2026-09-01 | 2026-10-01 | monthly
+since the year before last | 2024-01-01 | - | yearly
+el mes antepasado | 2026-09-01 | 2026-10-01 | monthly
 Friday of last week | 2026-11-13 | 2026-11-14 | daily
 in March last year | 2025-03-01 | 2025-04-01 | monthly
 last March | 2026-03-01 | 2026-04-01 | monthly
@@ -245,6 +249,19 @@ What was owed as of the end of August?
 Since which year had Priya been vegetarian?
 Who is Lee's manager since the change of team?
 more than three months ago
+What did Dana say the week before last Monday?
+What did Dana say half a year ago?
+a year and two months ago
+a week and a day ago
+two or three weeks ago
+between two and three weeks ago
+What changed in the past year and a half?
+the past 2 years and 3 months
+¿Qué cambió en el último año y medio?
+hace un año y medio
+hace un año y dos meses
+vor einem Jahr und zwei Monaten
+What did Dana do in March 2 years ago?
 Compare last week with this week
 Was it more than last month?
 two weeks later

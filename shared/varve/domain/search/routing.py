@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FROM_NOW = re.compile(
     r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|last|this|next|past|previous|coming|recent|ayer|anoche|hoy"
-    r"|mañana|hace|pasad[oa]s?|últim[oa]s?|próxim[oa]s?|est[ea]|que viene)\b"
+    r"|mañana|hace|(?:ante)?pasad[oa]s?|últim[oa]s?|próxim[oa]s?|est[ea]|que viene)\b"
 )
 
 

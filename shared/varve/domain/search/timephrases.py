@@ -34,6 +34,7 @@ _DAY = "(?:the |el )?(?P<day>0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th|[.º])?"
 _FORMS = {  # in order of trial
     "rolling": (f"(?:the|these|those|l[oa]s|est[oa]s|[oa]s|les|die|den|gli|le|de) {_LAST} {{n}} {{unit}}",
                 "(?:this )?past {n} {unit}", "(?:les |l[oa]s )?{n} (?:derni[eè]re?s|[úu]ltim[oa]s) {unit}"),
+    "before_last": ("(?:the )?{span} before last", "(?:el |la )?{span} antepasad[oa]"),
     "over": ("(?:the |this )?past {span}", "(?:el |la )?[úu]ltim[oa] {span}"),
     "over_last": ("the last {span}",),
     "count": (f"{_LAST} {{n}} {{unit}}",),

@@ -111,6 +111,11 @@ def _turned(parts: Parts, base: date, _: str) -> Span | None:
     return _span(parts["month"], over if turn == "last" else base, "past" if turn == "last" else "future")
 
 
+def _before_last(parts: Parts, base: date, _: str) -> Span | None:
+    """the week before last"""
+    return _moved(-2, parts["span"], base)
+
+
 def _weekday_week(parts: Parts, base: date, _: str) -> Span | None:
     """Friday of last week"""
     week = _moved(_TURNS[parts.get("turn") or parts["after"]], "week", base)
@@ -131,5 +136,5 @@ def _quarter(parts: Parts, base: date, lean: str) -> Span | None:
 _READERS: Mapping[str, Callable[[Parts, date, str], Span | None]] = {
     "ago": _ago, "rolling": _rolling, "over": _rolling, "over_last": _rolling, "count": _rolling,
     "ahead": _ahead, "turned": _turned, "weekday_week": _weekday_week, "month_turn": _month_turn,
-    "quarter": _quarter,
+    "quarter": _quarter, "before_last": _before_last,
 }  # fmt: skip

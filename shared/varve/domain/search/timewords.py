@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, start_of_day
 from varve.domain.search.timephrases import AND, LEADS, OR, TO, Grammar, fold, grammar, hints_at_time
-from varve.domain.search.timespans import Parts, Span, read
+from varve.domain.search.timespans import MONTHS, WEEKDAYS, Parts, Span, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ _BARE = {  # forms that are words of time only after these
 }  # fmt: skip
 # "the notes from last week" were made in it; "from November 2026" is where something begins.
 _AFTER_FROM = (
-    "rolling", "over", "over_last", "count", "ahead", "ago", "weekday_week", "turned", "fixed", "year",
+    "before_last", "rolling", "over", "over_last", "count", "ahead", "ago", "weekday_week", "turned", "fixed",
+    "year",
 )  # fmt: skip
 _FRENCH = r"(?!.*\b(?:est|les?|avons|nous|je|qui|que|quoi|qu['’]|j['’]ai))"
 _STATE = (  # a question about the present: "today" means now
@@ -63,6 +64,15 @@ _REFUSED = (  # form, preposition, before, phrase, behind
     ("turned|over|rolling|count|quarter$", "", "", "", r"(?i) (?:of|del?)\b"),
     ("over_last", "", "", "", " (?:before|at|that|when)"),
     ("ago", "", r"(?i)\b(?:over|under|about|around|roughly|nearly|almost|least|most|casi) $", "", ""),
+    ("ago", "", r"(?i)\bhalf $", "", ""),
+    ("ago", "", r"(?i)\b(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten)"
+     r"(?: (?:years?|months?|weeks?|days?),?)? (?:and|or|to) $", "", ""),
+    ("ago|over|over_last|rolling|count", "", "", "",
+     r"(?i) (?:and|y|e|et|und) (?:a half|medi[oa]|mei[oa]|demie?|(?!(?:this|last|past|next|est[ea]|la|el) )"
+     r"\w+ (?:years?|months?|weeks?|days?|mes(?:es)?|semanas?|d[íi]as?|mois|Monate?n?|Wochen?|Tage?n?)\b"
+     "(?! ago))"),
+    ("before_last", "", "", "", rf"(?i) (?:{'|'.join((*WEEKDAYS, *MONTHS))}|night|week|month|quarter|year"
+     "|summer|winter|spring|autumn|fall|christmas|easter)\\b"),
     ("ago", "", "", "(?i)hace", "(?i) que"),
     ("ago", "", r"(?i)\b(?:(?:viv|trabaj|estudi)[aeo]n?|est[áa]|lleva)\b", "(?i)hace", ""),
     ("fixed", "", r"\w[^.!?\n]*$", "Yesterday|Today|Tomorrow|Tonight", ""),
@@ -76,6 +86,7 @@ _REFUSED = (  # form, preposition, before, phrase, behind
     ("day_month", "", "", "",
      rf"(?i)\s*(?:and|or|to|,|&|–|y|o|al?) *\d\d?{_ORDINAL}\b(?! (?:of |de )?[a-z]{{3}})"),
     ("day_month", "", rf"(?i)(?<!\d)\d\d?{_ORDINAL} *(?:and|or|to|,|&|–|y|o|al?) *$", r"\d", ""),
+    ("day_month", "", "", r".*\d$", "(?i) (?:years?|months?|weeks?|days?) ago"),
     ("weekday", "", "", "", "(?i) (?:morning|afternoon|evening|night)s"),
     ("weekday$|turned", "", "", "", r"(?i),? (?:the |el )?\d"),
     ("day_month|iso|fixed", "of", r"(?i)\b(?:week of|semana del?) $", "", ""),
