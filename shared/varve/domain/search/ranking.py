@@ -40,7 +40,8 @@ class Lane:
 class Ranked:
     """A row of a lane with its score in [0, 1] and what the score was made of.
 
-    `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score.
+    `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score
+    and, below 0, what it `stepped_back` behind others.
     """
 
     row: Row
@@ -115,7 +116,10 @@ def rank(
     chosen, falling = diverse(kept, vectors, strategy, limit)
     shown = [kept[place] for place in chosen]
     at = np.array([item.at for item in shown], np.intp)
-    parts = [_parts(item, found, filled, strategy) if explain else None for item in shown]
+    parts = [
+        _parts(item, score, found, filled, strategy) if explain else None
+        for item, score in zip(shown, falling, strict=True)
+    ]
     numbers = (vectors[chosen] @ sought.whole, found.measured("turn")[at], found.measured("recency")[at])
     return [
         Ranked(item.row, item.grain, *values)
@@ -163,11 +167,15 @@ def _least(scores: Floats, count: int) -> np.float32:
     return least
 
 
-def _parts(item: Contender, found: Signals, lanes: Sequence[Lane], strategy: Strategy) -> dict[str, float]:
-    """What each signal adds to a row's score."""
+def _parts(
+    item: Contender, score: float, found: Signals, lanes: Sequence[Lane], strategy: Strategy
+) -> dict[str, float]:
+    """What each signal adds to a row's score, and what it lost to others that say the same or more."""
     total = sum(weight for weight in strategy.weights.values() if weight > 0)
     share = next(lane.weight for lane in lanes if lane.columns is item.columns) / total
-    return {name: share * weight * found.value(name, item.at) for name, weight in strategy.weights.items()}
+    parts = {name: share * weight * found.value(name, item.at) for name, weight in strategy.weights.items()}
+    lost = score + item.minus_score
+    return {**parts, "stepped_back": lost} if lost else parts
 
 
 def _vectors(best: Sequence[Contender]) -> Floats:
