@@ -164,6 +164,28 @@ class TestGathering:
         assert "Marco" not in block.text
         assert "Marco" in world.context("Marco and the boiler").text
 
+    def test_what_one_user_says_ends_and_words_nothing_that_another_said(self, world: World) -> None:
+        said = {"conversation_id": "c-1", "source_ids": ("m0",), "user_id": "u-42"}
+        (home,) = world.holds("Dana lives in Porto.", **said)
+        told = {"user_id": "u-7", "conversation_id": "c-7"}
+        world.graph.apply(
+            ACME,
+            [
+                an_operation("Porto", user_id="u-42"),
+                an_operation("sushi", "likes", subject="DANA", user_id="u-42", message_ids=("m9",)),
+                an_operation("SUSHI (a secret)", "likes", day=1, replaces="sushi", op=Op.UPDATE, **told),
+                an_operation("Lisbon", day=2, op=Op.UPDATE, **told),
+                an_operation("Dana", "also_known_as", subject="Dana Osei", day=3, **told),
+            ],
+        )
+        block = world.context("Where does Dana live, in Porto? What does Dana like?", user_id="u-42")
+        assert f"{home}] Dana lives in Porto.\n" in block.text
+        assert "DANA likes: sushi\n" in block.text
+        assert block.searched.entities == ["dana", "porto"]
+        everybody = world.context("Where does Dana live, in Porto? What does Dana like?").text
+        assert "(held until 2026-03-04)" in everybody
+        assert "Lisbon" in everybody
+
     def test_my_and_i_mean_the_user(self, world: World) -> None:
         world.knows("location", "Porto")
         world.graph.apply(ACME, [an_operation("sushi", "likes", user_id="u-42", message_ids=("m9",))])

@@ -93,3 +93,18 @@ def test_what_is_still_to_come_has_not_ended(memory: Memory) -> None:
     in_june = datetime(2026, 6, 2, tzinfo=UTC)
     lowered = memory.search("where does Dana live?", explain=True, now=in_june).results
     assert any("ended" in (r.why.parts or {}) for r in lowered if "Lisbon" in r.content)
+
+
+def test_what_another_user_says_ends_nothing_of_this_users(memory: Memory) -> None:
+    with memory.graph as graph:
+        graph.update_facts(
+            [{"source_id": "Dana Whitfield", "label": "lives_in", "target_id": "Leeds",
+              "properties": {"conversationId": "c9", "messageIds": ["m0"], "userId": "u-7"}}]
+        )  # fmt: skip
+
+    def lowered(**arguments: Any) -> bool:
+        results = memory.search("where does Dana live?", explain=True, **arguments).results
+        return any("ended" in (r.why.parts or {}) for r in results if "Lisbon" in r.content)
+
+    assert lowered()
+    assert not lowered(user_id="u-42")

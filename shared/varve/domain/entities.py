@@ -1,4 +1,4 @@
-"""What triples say about entities: their names, and what was believed at a time."""
+"""What triples say about entities: their names, what was believed at a time, and what one user said."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -36,3 +36,10 @@ def believed(triples: Iterable[Triple], known_at: datetime, known_names: Names |
     evidence = evidence_of(triples).values()
     learnt = (operation for operation in evidence if operation.created_at <= known_at)
     return fold(learnt, known_names or stated_names(evidence))
+
+
+def of_user(triples: Iterable[Triple], user_id: str | None) -> list[Triple]:
+    """What one user's statements alone amount to, the names they state included; None: everybody's."""
+    if user_id is None:
+        return list(triples)
+    return fold(o for o in evidence_of(triples).values() if o.user_id == user_id)

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, Kind
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, Gathered
+from varve.domain.entities import of_user
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
@@ -92,7 +93,7 @@ def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources:
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
     names, naming = _names(prompt, sources.finder)
-    known = sources.triples()
+    known = of_user(sources.triples(), question.request.user_id)
     entities, triples = _known(question, statements, names, known)
     over = ended(known, question.now)
     return Choice(
@@ -161,8 +162,7 @@ def _known(
     question: Question, statements: Sequence[ProfileEntry], names: list[str], triples: Sequence[Triple]
 ) -> tuple[set[str], list[Triple]]:
     """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
-    prompt, user_id = question.prompt, question.request.user_id
-    held = [t for t in triples if t.holds(question.now) and _of_user(t, user_id)]
+    prompt, held = question.prompt, [t for t in triples if t.holds(question.now)]
     own = {statement.subject for statement in statements} if _first_person(prompt) else set()
     entities = mentioned(prompt, held, [*names, *own])
     said = {(message, s.value.casefold()) for s in statements for message in s.message_ids}
@@ -174,10 +174,6 @@ def _known(
 
 def _first_person(prompt: str) -> bool:
     return bool(_FIRST_PERSON & set(prompt.casefold().replace("’", "'").split()))
-
-
-def _of_user(triple: Triple, user_id: str | None) -> bool:
-    return user_id is None or any(operation.user_id == user_id for operation in triple.evidence)
 
 
 def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:

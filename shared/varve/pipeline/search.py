@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from varve.domain.calendar import Grain, iso
+from varve.domain.entities import of_user
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.nearness import recency
@@ -158,7 +159,10 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
         explain=asking.request.explain,
     )
     found = find(wanted, asking.stock)
-    return behind(found, way.text, ended(asking.triples(), way.present)) if current else found
+    if not current:
+        return found
+    triples = of_user(asking.triples(), asking.request.user_id)
+    return behind(found, way.text, ended(triples, way.present))
 
 
 def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browsed]:
