@@ -120,6 +120,11 @@ def test_a_date_means_its_start_in_since_and_its_end_in_until() -> None:
     )
 
 
+@pytest.mark.parametrize("day", ["20260308", "2026-W10-7", "2026W107"])
+def test_a_date_may_be_written_in_any_form_of_the_standard(day: str) -> None:
+    assert limits(NEW_YORK, since=day, until=day) == limits(NEW_YORK, since="2026-03-08", until="2026-03-08")
+
+
 def test_date_and_time_are_taken_to_the_second() -> None:
     assert limits(since="2026-03-01T10:00:00+02:00", until="2026-03-01T09:00:00Z") == (
         "2026-03-01T08:00:00Z",
@@ -199,6 +204,7 @@ def test_invariant_7_identity_among_the_arguments_is_refused(name: str) -> None:
         ({"since": "last week"}, "since", "'last week' is not an ISO 8601 date"),
         ({"until": 5}, "until", "as a string"),
         ({"asOf": "2026-02-30"}, "asOf", "not an ISO 8601"),
+        ({"until": "2026-W10"}, "until", "not an ISO 8601"),
         ({"maxResults": 0}, "maxResults", "greater than or equal to 1"),
         ({"maxResults": 101}, "maxResults", "less than or equal to 100"),
         ({"maxTokens": 0}, "maxTokens", "greater than or equal to 1"),

@@ -1,5 +1,6 @@
 """The question: the arguments of `search_memory`, validated, and the filter they amount to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +16,7 @@ from varve.domain.errors import Rejected
 from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
+_DATE, _WEEK = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)"), re.compile(r"\d{4}-?W\d\d")
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
@@ -41,7 +43,9 @@ def _moment(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 date or date and time, as a string")
     try:
-        return date.fromisoformat(value) if len(value) == 10 else calendar.parse_instant(value)
+        if _WEEK.fullmatch(value):
+            raise ValueError("a whole week, which would be read as its Monday")
+        return date.fromisoformat(value) if _DATE.fullmatch(value) else calendar.parse_instant(value)
     except ValueError as error:
         raise ValueError(f"{value[:40]!r} is not an ISO 8601 date or date and time") from error
 
