@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,12 @@ from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search import occurrences
+from varve.domain.search import signals as signals_module
 from varve.domain.search.choosing import Contender, without_repeats
 from varve.domain.search.columns import Columns, columns_of
+from varve.domain.search.lexical import Term
 from varve.domain.search.nearness import fresh, recency
+from varve.domain.search.occurrences import Met, Sparse
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
@@ -361,3 +365,24 @@ def test_recency_from_what_is_kept_is_recency(days: list[int], later: int, half_
     expected = recency(columns.event_times, present, half_life)
     for _ in range(2):
         assert fresh(columns, present, half_life).tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = [a_record(f"w{i} w{i + 1} w{i + 2}", id=f"r{i:02}", position=i) for i in range(98)]
+    text = " ".join(f"w{i}" for i in range(100))
+    asked: list[int] = []
+    kin = Met.kin
+
+    def counted(met: Met, terms: Sequence[Term], *given: Any) -> list[Sparse]:
+        asked.append(len(terms))
+        return kin(met, terms, *given)
+
+    monkeypatch.setattr(Met, "kin", counted)
+    found = ranking(records, text)
+    assert asked == [signals_module.AT_ONCE, 100 - signals_module.AT_ONCE]
+    monkeypatch.setattr(signals_module, "AT_ONCE", 100)
+    at_once = ranking(records, text)
+    assert names(found) == names(at_once)
+    assert [item.score for item in found] == pytest.approx([item.score for item in at_once], abs=1e-5)

@@ -225,5 +225,5 @@ def _hint(way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking) ->
     if any(elsewhere[grain] for grain in way.lanes):
         return f"There are {names} records, but none within these limits (time, user, conversation)."
     if names:
-        return f"There are no {way.lanes[0]} summaries; there are {names} records."
+        return f"There are no {way.lanes[0]} records; there are {names} ones."
     return "This memory is empty: nothing has been ingested yet for this workspace and agent."

@@ -37,6 +37,8 @@ from varve.domain.search.question import Question
 from varve.domain.search.scoring import Signals
 from varve.domain.search.strategies import Strategy
 
+AT_ONCE = 64
+"""Words of a question whose kin is held at once: of a pasted text it would be as much as the store."""
 ALWAYS = ("turn", "kin", "cosine", "session", "reply", "recency")
 """The signals that every question calls for; the rest are called for by some, or the same for all."""
 
@@ -159,13 +161,16 @@ def _kin(
     strategy: Strategy,
 ) -> Floats:
     """By place: the question's words met around it, the most alike of the words there for each."""
-    kin = np.empty(len(lane.places), np.float32)
-    weights = [telling.idf[term.form] for term in terms]
-    total = sum(weights) or 1.0
+    kin = np.zeros(len(lane.places), np.float32)
+    part = np.empty_like(kin)
+    total = sum(telling.idf[term.form] for term in terms) or 1.0
     named = tuple(sorted({code for name in names for code in lane.lexical.term(name).codes}))
     wanted = Kinship(strategy.kinship, named)
-    found = lane.met(strategy.reach).kin(terms, wanted, sought.words)
-    summed(found, [weight / total for weight in weights], kin)
+    for start in range(0, len(terms), AT_ONCE):
+        some = terms[start : start + AT_ONCE]
+        found = lane.met(strategy.reach).kin(some, wanted, sought.words)
+        summed(found, [telling.idf[term.form] / total for term in some], part)
+        kin += part
     return kin
 
 
