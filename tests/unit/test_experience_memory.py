@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import ACME, RecordingQueue, attempt
+from tests.support.builders import ACME, RecordingQueue, attempt, raw_message
 from varve import Memory
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.application import Application
@@ -225,6 +225,16 @@ def test_eviction_says_what_goes_and_a_dry_run_removes_nothing(memory: Memory) -
     assert len(book.all()) == 3
     book.evict(now=START, dry_run=False)
     assert [answer.id for answer in book.all()] == [read.id]
+
+
+def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, now=datetime(2027, 1, 5, tzinfo=UTC), environment={})
+    said = raw_message(
+        "requests time out", state="debugging", outcome="FAILURE", timestamp="2027-01-01T09:00:00Z"
+    )
+    memory.ingest({"conversationId": "c-1", "messages": [said]})
+    (found,) = memory.search("time out", memory_types=["episode"]).results
+    assert memory.parts.records.periods(memory.scope, Store.EXPERIENCE) == {found.period: 1} == {"2026": 1}
 
 
 def test_reads_are_written_in_batches(memory: Memory) -> None:

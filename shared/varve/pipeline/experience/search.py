@@ -19,6 +19,7 @@ from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest, a
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.pipeline.experience.learnt import rests_on
+from varve.pipeline.experience.rows import year_of
 from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
 
@@ -139,7 +140,7 @@ def _episode(one: Lived, score: float, vector: float | None, present: datetime, 
         id=episode.id,
         content=" ".join(known),
         grain=str(Store.EXPERIENCE),
-        period=str(episode.began.astimezone(zone).year),
+        period=year_of(episode.began, zone),
         date=day_of(episode.began, zone),
         event_time=iso(episode.began),
         score=round(max(0.0, score), 4),
@@ -163,7 +164,7 @@ def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> 
         id=lesson.id,
         content=f"[LESSON, confidence {lesson.confidence:.2f}, {evidence}] {lesson.claim}",
         grain=str(Store.EXPERIENCE),
-        period=str(at.astimezone(zone).year),
+        period=year_of(at, zone),
         date=day_of(at, zone),
         event_time=iso(at),
         score=score,
