@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
-from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
 from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
 from varve.domain.search.choosing import Contender, without_repeats
@@ -322,21 +322,39 @@ def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1")
     return contender(columns_of(embedded(record)))
 
 
+def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
+    """The turn of a message, or one of its passages."""
+    record = a_record(
+        " ".join(["word"] * words),
+        id=turn_id("c-1", message, passage),
+        memory_type=TURN,
+        source_ids=(message,),
+    )
+    return contender(columns_of(embedded(record)))
+
+
 def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
-    fact, turn = ranked("f", FACT, "m1"), ranked("t", TURN, "m1")
+    fact, turn = ranked("f", FACT, "m1"), spoken("m1")
     assert names(without_repeats([fact, turn])) == ["f"]
-    assert names(without_repeats([turn, fact])) == ["t"]
+    assert names(without_repeats([turn, fact])) == [turn.id]
+
+
+@pytest.mark.parametrize("turn", [spoken("m1", words=61), spoken("m1", passage=2)])
+def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(turn: Contender) -> None:
+    fact = ranked("f", FACT, "m1")
+    assert names(without_repeats([fact, turn])) == ["f", turn.id]
+    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
 
 
 def test_several_facts_and_several_passages_of_one_message_all_stay() -> None:
     assert names(without_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])) == ["f1", "f2"]
-    assert names(without_repeats([ranked("t1", TURN, "m1"), ranked("t2", TURN, "m1")])) == ["t1", "t2"]
+    assert len(without_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
 
 
 def test_a_fact_of_more_than_one_message_stays_until_all_are_shown() -> None:
-    turn, fact, second = ranked("t1", TURN, "m1"), ranked("f", FACT, "m1", "m2"), ranked("t2", TURN, "m2")
-    assert names(without_repeats([turn, fact])) == ["t1", "f"]
-    assert names(without_repeats([turn, second, fact])) == ["t1", "t2"]
+    turn, fact, second = spoken("m1"), ranked("f", FACT, "m1", "m2"), spoken("m2")
+    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(without_repeats([turn, second, fact])) == [turn.id, second.id]
 
 
 def test_messages_of_one_id_in_two_conversations_are_two() -> None:

@@ -15,7 +15,7 @@ from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.text import estimated_tokens
@@ -215,13 +215,28 @@ def test_a_fact_and_the_words_it_came_from_are_one_result() -> None:
     said = {"source_ids": ("m1",), "at": MORNING}
     shelf = Shelf(
         a_record("Dana lives in Lisbon", **said),
-        a_record("Dana: I moved to Lisbon", memory_type=MemoryType.TURN, id="turn-1", **said),
+        a_record("Dana: I moved to Lisbon", memory_type=MemoryType.TURN, id=turn_id("c-1", "m1"), **said),
         a_record("Dana: I like Lisbon", memory_type=MemoryType.TURN, id="turn-2"),
     )
     found = contents(shelf.ask("Dana lives in Lisbon"))
     assert found[0] == "Dana lives in Lisbon"
     assert set(found) == {"Dana lives in Lisbon", "Dana: I like Lisbon"}
     assert len(contents(shelf.ask())) == 3, "browsing shows everything"
+
+
+def test_no_fact_of_a_long_text_hides_what_the_rest_of_it_says() -> None:
+    said = {"source_ids": ("m1",), "memory_type": MemoryType.TURN}
+    passages = [
+        f"Dana: I live in Porto. {'rain ' * 90}",
+        f"the key for Porto lies under the pot {'wind ' * 90}",
+    ]
+    shelf = Shelf(
+        a_record("Dana lives in Porto", source_ids=("m1",)),
+        *(a_record(text, id=turn_id("c-1", "m1", n), **said) for n, text in enumerate(passages)),
+    )
+    found = contents(shelf.ask("Where is the key for Porto?"))
+    assert passages[1] in found
+    assert "Dana lives in Porto" in found
 
 
 def test_as_of_asks_memory_as_it_stood() -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varve.domain.calendar import Grain
-from varve.domain.record import MemoryType
+from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
@@ -15,6 +15,9 @@ from varve.domain.search.strategies import Strategy
 
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
+
+BRIEF_WORDS = 60
+"""A turn of more words tells more than a fact that is made of it."""
 
 
 class Contender(NamedTuple):
@@ -77,9 +80,9 @@ def _known(best: Sequence[Contender]) -> Bools:
 def without_repeats(best: Iterable[Contender]) -> list[Contender]:
     """The same order without what says the same: the better stays.
 
-    That is a fact and a turn of one message (several facts of one message say different things), a fact
-    in the words of another, and a summary made from one other summary alone, as a week's with one day
-    that had anything.
+    That is a fact and the brief words it is from (several facts of one message say different things, and so
+    do a fact and a long text or one of its passages), a fact in the words of another, and a summary made from
+    one other summary alone, as a week's with one day that had anything.
     """
     turns: set[tuple[str | None, str]] = set()
     facts: set[tuple[str | None, str]] = set()
@@ -90,9 +93,10 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
     for item in best:
         row = item.row
         if row.type is MemoryType.TURN:
-            if not facts.isdisjoint(row.messages):
-                continue
-            turns |= row.messages
+            if _is_brief(row):
+                if not facts.isdisjoint(row.messages):
+                    continue
+                turns |= row.messages
         elif row.type is MemoryType.FACT:
             if row.messages <= turns or row.wording in worded:
                 continue
@@ -105,6 +109,12 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
         said.add(row.id)
         kept.append(item)
     return kept
+
+
+def _is_brief(row: Row) -> bool:
+    """Whether a turn is all that was said in a message, and hardly more than a fact tells."""
+    first = turn_id(row.conversation or "", next(iter(row.sources), ""))
+    return row.id == first and len(row.wording[1]) <= BRIEF_WORDS
 
 
 def _alone(row: Row) -> frozenset[str]:
