@@ -87,6 +87,17 @@ class TestDistinct:
         a, b = (f"the order of the day for the bakery is number {n} of the book" for n in (41, 14))
         assert distinct([a, b]) == [0, 1]
 
+    @pytest.mark.parametrize("other", [
+        "the board of the firm has not approved the budget for the new office in Porto on Monday",
+        "the board of the firm has approved the budget for the new office in Porto on Friday",
+        "the board of the firm has approved the budget for the new office in Leeds on Monday",
+    ])  # fmt: skip
+    def test_another_name_or_day_and_a_denial_are_other_statements(self, other: str) -> None:
+        said = "the board of the firm has approved the budget for the new office in Porto on Monday"
+        rest = " which the whole of the town had hoped for since last year and longer"
+        assert distinct([said + rest, other + rest]) == [0, 1]
+        assert distinct([said + rest, f"{said.replace('has ', '')}{rest}"]) == [0]
+
     @given(st.lists(st.text(max_size=20), max_size=8))
     def test_the_first_is_kept_and_the_same_twice_never(self, texts: list[str]) -> None:
         kept = distinct(texts)

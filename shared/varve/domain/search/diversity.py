@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
+from varve.domain.search.stopwords import STOP_WORDS, word_set
 
 BALANCE = 0.7
 """How much relevance counts against novelty where the caller does not say."""
@@ -15,6 +16,8 @@ BALANCE = 0.7
 
 NEARLY_ALL = 0.85
 _WORD = re.compile(r"\w+")
+_SAYS_LITTLE = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
+"""Stop words but for denials; `t` is what is left of "don't"."""
 
 
 def mmr(
@@ -49,14 +52,14 @@ def mmr(
 def distinct(texts: Sequence[str]) -> list[int]:
     """The indices of the texts that do not say what an earlier one says in nearly the same words.
 
-    That is: at least 85 percent of both texts' words are shared (Jaccard), and all that have a digit.
+    That is: at least 85 percent of both texts' words are shared (Jaccard), and all that tell or deny.
     """
     kept: list[tuple[int, frozenset[str], frozenset[str]]] = []
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
-        numbers = frozenset(word for word in words if any(map(str.isdigit, word)))
-        if not any(numbers == other_numbers and _alike(words, other) for _, other, other_numbers in kept):
-            kept.append((index, words, numbers))
+        telling = words - _SAYS_LITTLE
+        if not any(telling == other_telling and _alike(words, other) for _, other, other_telling in kept):
+            kept.append((index, words, telling))
     return [index for index, _, _ in kept]
 
 
