@@ -339,7 +339,7 @@ def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
     assert names(without_repeats([turn, fact])) == [turn.id]
 
 
-@pytest.mark.parametrize("turn", [spoken("m1", words=61), spoken("m1", passage=2)])
+@pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
 def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(turn: Contender) -> None:
     fact = ranked("f", FACT, "m1")
     assert names(without_repeats([fact, turn])) == ["f", turn.id]
@@ -372,6 +372,13 @@ def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
     columns = columns_of(embedded(first, again))
     both = [contender(columns, row) for row in (0, 1)]
     assert names(without_repeats(both)) == ["f1"]
+
+
+@pytest.mark.parametrize("other", ["Dana likes C#.", "Dana likes C.", "Dana likes C++ 🎉"])
+def test_facts_that_differ_in_signs_alone_are_two(other: str) -> None:
+    records = [a_record("Dana likes C++.", id="f1"), a_record(other, id="f2", source_ids=("m7",))]
+    columns = columns_of(embedded(*records))
+    assert names(without_repeats([contender(columns, row) for row in (0, 1)])) == ["f1", "f2"]
 
 
 @given(

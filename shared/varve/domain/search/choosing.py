@@ -16,8 +16,8 @@ from varve.domain.search.strategies import Strategy
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
 
-BRIEF_WORDS = 60
-"""A turn of more words tells more than a fact that is made of it."""
+BRIEF_TOKENS = 100
+"""A longer turn, of some sixty words, tells more than a fact that is made of it."""
 
 
 class Contender(NamedTuple):
@@ -86,7 +86,7 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
     """
     turns: set[tuple[str | None, str]] = set()
     facts: set[tuple[str | None, str]] = set()
-    worded: set[tuple[str | None, tuple[str, ...]]] = set()
+    worded: set[tuple[str | None, str]] = set()
     said: set[str] = set()
     alone: set[str] = set()
     kept = []
@@ -114,7 +114,7 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
 def _is_brief(row: Row) -> bool:
     """Whether a turn is all that was said in a message, and hardly more than a fact tells."""
     first = turn_id(row.conversation or "", next(iter(row.sources), ""))
-    return row.id == first and len(row.wording[1]) <= BRIEF_WORDS
+    return row.id == first and row.tokens <= BRIEF_TOKENS
 
 
 def _alone(row: Row) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from varve.domain.record import MemoryType
-from varve.domain.search.lexical import words
+from varve.domain.search.lexical import fold
 from varve.domain.text import estimated_tokens
 
 Messages = frozenset[tuple[str | None, str]]
@@ -41,9 +41,9 @@ class Row:
         return frozenset([(self.conversation, source) for source in said])
 
     @cached_property
-    def wording(self) -> tuple[str | None, tuple[str, ...]]:
-        """Whom it is about, and in which words."""
-        return self.about, tuple(words(self.content))
+    def wording(self) -> tuple[str | None, str]:
+        """Whom it is about and what it says, but for case, accents, white space and the end's punctuation."""
+        return self.about, " ".join(fold(self.content).split()).rstrip(".!?")
 
     @cached_property
     def tokens(self) -> int:
