@@ -79,6 +79,14 @@ class TestFolding:
         assert "allergies" not in held(*told, entry("allergies", "", 2, ends=True))
         assert held(*told, entry(value="Porto", day=3, ends=True))["location"] == ["Lisbon"]
 
+    def test_a_single_value_also_ends_by_its_longer_or_shorter_form(self) -> None:
+        for known, ended in (("Acme", "Acme Ltd."), ("ACME Ltd", "Acme")):
+            told = entry("employer", known, 0)
+            assert "employer" not in held(told, entry("employer", ended, 1, ends=True))
+            assert held(told, entry("employer", "Acmeson", 1, ends=True))["employer"] == [known]
+        lists = entry("preferences", "tea", 0), entry("preferences", "tea with milk", 1, ends=True)
+        assert held(*lists)["preferences"] == ["tea"]
+
     def test_what_is_said_again_holds_since_the_first_time(self) -> None:
         (one,) = standing([entry(), entry(value="lisbon", day=3)], LATER)
         assert one == entry()

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 ALSO_KNOWN_AS = "also_known_as"
 """The predicate of an alias: its subject is the name by which the entity is kept, its object another one."""
@@ -18,6 +18,16 @@ def normalized(name: str) -> str:
     """The form under which names are the same entity: NFKC, case folded, single spaces, no final dot."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(folded.split()).rstrip(".!?,; ")
+
+
+def meant(value: str, known: Collection[str]) -> list[str]:
+    """Which of the known values, all normalized, one is: itself, else its longer or shorter forms.
+
+    "Acme" and "Acme Ltd" are one employer.
+    """
+    if value in known:
+        return [value]
+    return [other for other in known if other.startswith(f"{value} ") or value.startswith(f"{other} ")]
 
 
 class Names:

@@ -18,7 +18,7 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Utterance
 from varve.domain.identity import digest
-from varve.domain.names import normalized
+from varve.domain.names import meant, normalized
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
@@ -164,7 +164,8 @@ def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
     """Change one attribute's values, by their normalized form, as the statement says."""
     value = normalized(entry.value)
     if entry.ends:
-        for other in [value] if entry.value else list(held):
+        ended = list(held) if not entry.value else [value] if entry.key in LISTS else meant(value, held)
+        for other in ended:
             held.pop(other, None)
         return
     if entry.key not in LISTS:

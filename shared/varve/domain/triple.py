@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.identity import digest
-from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, normalized
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL, Names, meant, normalized
 
 SINGLE_VALUED = frozenset(
     {
@@ -203,10 +203,9 @@ class _Group:
             self.closed.append(never)
 
     def _meant(self, value: str) -> list[str]:
-        """The value if it is open; of a single-valued predicate also by its short form (Acme of Acme Ltd)."""
-        if value in self.open or self.predicate not in SINGLE_VALUED:
-            return [value] if value in self.open else []
-        return [o for o in self.open if o.startswith(f"{value} ") or value.startswith(f"{o} ")]
+        if self.predicate in SINGLE_VALUED:
+            return meant(value, self.open)
+        return [value] if value in self.open else []
 
     def _close(self, value: str, operation: TripleOperation) -> None:
         ended = self.open.pop(value)
