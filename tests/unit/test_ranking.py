@@ -123,7 +123,7 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
 @given(RECORDS, st.sampled_from(list(STRATEGIES.values())))
 def test_what_is_explained_adds_up_to_the_score(records: list[Record], strategy: Strategy) -> None:
     for item in ranking(records, strategy=strategy, explain=True):
-        assert set(item.parts) - {"stepped_back"} == set(strategy.weights)
+        assert set(item.parts) - {"behind"} == set(strategy.weights)
         assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(item.score, abs=1e-4)
     assert all(not item.parts for item in ranking(records))
 

@@ -41,7 +41,7 @@ class Ranked:
     """A row of a lane with its score in [0, 1] and what the score was made of.
 
     `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score
-    and, below 0, what it `stepped_back` behind others.
+    and, below 0, what it lost `behind` others.
     """
 
     row: Row
@@ -175,7 +175,7 @@ def _parts(
     share = next(lane.weight for lane in lanes if lane.columns is item.columns) / total
     parts = {name: share * weight * found.value(name, item.at) for name, weight in strategy.weights.items()}
     lost = score + item.minus_score
-    return {**parts, "stepped_back": lost} if lost else parts
+    return {**parts, "behind": lost} if lost else parts
 
 
 def _vectors(best: Sequence[Contender]) -> Floats:
