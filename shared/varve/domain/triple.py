@@ -94,7 +94,8 @@ class Triple:
     @property
     def confidence(self) -> float:
         """The strongest single statement for it, in [0, 1]; what closed it does not count."""
-        asserted = self.evidence[:-1] if self.invalid_at and len(self.evidence) > 1 else self.evidence
+        told = self.evidence[:-1] if self.invalid_at else self.evidence
+        asserted = [operation for operation in told if operation.op is not Op.DELETE] or self.evidence
         return max(operation.confidence for operation in asserted)
 
     def holds(self, at: datetime) -> bool:
@@ -193,7 +194,7 @@ class _Group:
         ended = list(self.open) if not operation.object.strip() else self._meant(value)
         for other in ended:
             self._close(other, operation)
-        if not ended:
+        if not ended and not self._again(operation):
             # Kept as a value that held for no time: a statement that arrives late may still need it.
             never = replace(
                 self._triple(value, operation),
@@ -201,6 +202,15 @@ class _Group:
                 expired_at=operation.created_at,
             )
             self.closed.append(never)
+
+    def _again(self, operation: TripleOperation) -> bool:
+        """Whether the same words have ended a value before; they are then evidence for that."""
+        for place, known in enumerate(self.closed):
+            *before, end = known.evidence
+            if before and replace(operation, event_time=end.event_time) == end:
+                self.closed[place] = replace(known, evidence=(*before, operation, end))
+                return True
+        return False
 
     def _meant(self, value: str) -> list[str]:
         if self.predicate in SINGLE_VALUED:

@@ -9,11 +9,12 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.erasure import Tombstones
-from varve.domain.extraction import Extraction, Fact, Utterance
+from varve.domain.extraction import Fact, Utterance, restated
 from varve.domain.profile import stated
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import passages, salience
 from varve.domain.transcript import introduction, speakers
+from varve.domain.triple import TripleOperation
 from varve.messages.erasure import admitted
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
@@ -128,10 +129,10 @@ def learn(
     extraction = extracted(message, spoken, _context(message, new[0]), zone, extractor)
     facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
     _send_records(facts, message, embedder, queue, objects)
-    if extraction.operations:
-        triples = WriteTriples(scope, extraction.operations, message.correlation_id)
+    if operations := restated(extraction.operations, spoken):
+        triples = WriteTriples(scope, tuple(operations), message.correlation_id)
         send_triples(triples, queue=queue, objects=objects)
-    _send_profiles(extraction, spoken, message, queue, objects)
+    _send_profiles(operations, spoken, message, queue, objects)
     return len(facts), len(extraction.operations)
 
 
@@ -249,7 +250,7 @@ def _send_records(
 
 
 def _send_profiles(
-    extraction: Extraction,
+    operations: Sequence[TripleOperation],
     spoken: Sequence[Utterance],
     message: IngestMessage,
     queue: Queue,
@@ -257,7 +258,7 @@ def _send_profiles(
 ) -> None:
     """What the users said of themselves, a message for each of them."""
     scope, correlation_id = message.conversation.scope, message.correlation_id
-    entries = stated(extraction.operations, spoken)
+    entries = stated(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
         send_profile(WriteProfile(scope, user_id, own, correlation_id), queue=queue, objects=objects)
