@@ -237,6 +237,20 @@ def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(tmp_path: Path
     assert memory.parts.records.periods(memory.scope, Store.EXPERIENCE) == {found.period: 1} == {"2026": 1}
 
 
+def test_what_was_searched_counts_the_rows_of_what_was_asked_for(memory: Memory) -> None:
+    learnt(memory)
+    lived = len(memory.experience.episodes())
+    spoken = memory.search("threads wait", memory_types=["turn"]).searched.records
+    assert min(lived, spoken) > 1
+
+    def records(*kinds: str, **limits: Any) -> int:
+        return memory.search("threads wait", memory_types=list(kinds), **limits).searched.records
+
+    assert records("episode") == records("lesson") == lived
+    assert records("episode", "turn") == lived + spoken
+    assert records("episode", until=START.date() - timedelta(days=1)) == records("prior_answer") == 0
+
+
 def test_reads_are_written_in_batches(memory: Memory) -> None:
     learnt(memory)
     before = rows(memory)

@@ -23,6 +23,8 @@ from varve.pipeline.experience.rows import year_of
 from varve.ports.models import Embedder
 from varve.ports.search import word_embedding
 
+_LIVED = frozenset({"episode", "lesson"})
+
 
 def search_experience(
     request: SearchRequest, now: datetime, zone: ZoneInfo, *, history: History, embedder: Embedder
@@ -33,14 +35,20 @@ def search_experience(
     Raises Rejected: the limits leave no time at all.
     """
     where, present = window(request, now, zone), as_of(request, now, zone)
-    wanted = set(request.memory_types)
+    wanted = _wanted(request)
     held = History(row for row in history.all_rows if _within(row, where))
     results: list[Result] = []
-    if wanted & {"episode", "lesson"}:
+    if wanted & _LIVED:
         results += _lived(request, present, zone, held, embedder)
     if "prior_answer" in wanted:
         results += _answers(request, present, zone, held, embedder)
     return sorted(results, key=lambda result: (-result.score, result.id))[: request.max_results]
+
+
+def _wanted(request: SearchRequest) -> frozenset[str]:
+    """The kinds of experience that are looked at."""
+    asked = EXPERIENCE_TYPES & set(request.memory_types)
+    return asked | _LIVED if asked & _LIVED else asked
 
 
 def with_experience(
@@ -64,7 +72,10 @@ def with_experience(
             shown.append(result)
             tokens += cost
     grains = [*(found.searched.grains if plain else ()), str(Store.EXPERIENCE)]
-    searched = found.searched.model_copy(update={"grains": grains, "tokens": tokens})
+    where, wanted = window(request, now, zone), _wanted(request)
+    rows = sum(row.memory_type in wanted and _within(row, where) for row in history.all_rows)
+    records = rows + (found.searched.records if plain else 0)
+    searched = found.searched.model_copy(update={"grains": grains, "records": records, "tokens": tokens})
     hint = None if shown else "No experience matches; episodes come with states and outcomes."
     return SearchResponse(results=shown, searched=searched, hint=hint)
 
