@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from varve.domain.calendar import Grain
-from varve.domain.record import MemoryType, turn_id
+from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
@@ -15,9 +15,6 @@ from varve.domain.search.strategies import Strategy
 
 REPLACED_LIKENESS = 0.8
 """From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
-
-BRIEF_TOKENS = 100
-"""A longer turn, of some sixty words, tells more than a fact that is made of it."""
 
 
 class Contender(NamedTuple):
@@ -93,7 +90,7 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
     for item in best:
         row = item.row
         if row.type is MemoryType.TURN:
-            if _is_brief(row):
+            if row.brief:
                 if not facts.isdisjoint(row.messages):
                     continue
                 turns |= row.messages
@@ -109,12 +106,6 @@ def without_repeats(best: Iterable[Contender]) -> list[Contender]:
         said.add(row.id)
         kept.append(item)
     return kept
-
-
-def _is_brief(row: Row) -> bool:
-    """Whether a turn is all that was said in a message, and hardly more than a fact tells."""
-    first = turn_id(row.conversation or "", next(iter(row.sources), ""))
-    return row.id == first and row.tokens <= BRIEF_TOKENS
 
 
 def _alone(row: Row) -> frozenset[str]:

@@ -6,9 +6,12 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from varve.domain.record import MemoryType
+from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.lexical import fold
 from varve.domain.text import estimated_tokens
+
+BRIEF_TOKENS = 100
+"""A longer turn, of some sixty words, tells more than a fact that is made of it."""
 
 Messages = frozenset[tuple[str | None, str]]
 """Messages, each with its conversation."""
@@ -44,6 +47,12 @@ class Row:
     def wording(self) -> tuple[str | None, str]:
         """Whom it is about and what it says, but for case, accents, white space and the end's punctuation."""
         return self.about, " ".join(fold(self.content).split()).rstrip(".!?")
+
+    @cached_property
+    def brief(self) -> bool:
+        """Of a turn: whether it is all that was said in a message, and hardly more than a fact tells."""
+        first = turn_id(self.conversation or "", next(iter(self.sources), ""))
+        return self.id == first and self.tokens <= BRIEF_TOKENS
 
     @cached_property
     def tokens(self) -> int:
