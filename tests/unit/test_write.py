@@ -25,6 +25,7 @@ from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemor
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
+from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, standing
@@ -39,6 +40,7 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
+from varve.pipeline.erasure import tombstones
 from varve.pipeline.write import WriteOutcome, write, write_now
 from varve.ports.queues import Delivery
 
@@ -89,10 +91,8 @@ class Writer:
         send_triples(WriteTriples(scope, operations), queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
-    def send_profile(self, value: str, day: int = 0, user_id: str = "u-42", scope: Scope = ACME) -> Delivery:
-        at = MORNING + timedelta(days=day)
-        entry = ProfileEntry(user_id, "location", value, at, at, "c-1", (f"m{day}",), "Dana")
-        message = WriteProfile(scope, user_id, (entry,))
+    def send_profile(self, *entries: ProfileEntry, scope: Scope = ACME) -> Delivery:
+        message = WriteProfile(scope, entries[0].user_id, entries)
         send_profile(message, queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
@@ -112,6 +112,11 @@ class Writer:
         return [delivery for delivery, _ in self.letters.letters]
 
 
+def an_entry(value: str, day: int = 0, user_id: str = "u-42") -> ProfileEntry:
+    at = MORNING + timedelta(days=day)
+    return ProfileEntry(user_id, "location", value, at, at, "c-1", (f"m{day}",), "Dana")
+
+
 def test_a_batch_is_one_commit_for_each_store() -> None:
     writer = Writer()
     batch = [writer.send(a_record(f"fact {i}")) for i in range(10)]
@@ -126,9 +131,9 @@ def test_a_batch_is_one_commit_for_each_store() -> None:
 def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times() -> None:
     writer = Writer()
     batch = [
-        writer.send_profile("Porto", 9),
-        writer.send_profile("Leeds"),
-        writer.send_profile("x", 1, "u-7"),
+        writer.send_profile(an_entry("Porto", 9)),
+        writer.send_profile(an_entry("Leeds")),
+        writer.send_profile(an_entry("x", 1, "u-7")),
     ]
     assert writer.write(*batch).attributes == 3
     assert writer.write(*reversed(batch), *batch).attributes == 0
@@ -268,6 +273,32 @@ def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
     with pytest.raises(Retryable):
         write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
     assert writer.contents() == {"a"}
+
+
+@pytest.mark.parametrize("sort", ["records", "triples", "profile"])
+def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_meanwhile(sort: str) -> None:
+    writer, gone = Writer(), "quinces " * 40_000  # over a queue's size: it takes the claim check
+    match sort:
+        case "records":
+            records = a_record(gone, source_ids=("m0",)), a_record("figs", source_ids=("m1",))
+            waiting = writer.send(*records)
+        case "triples":
+            waiting = writer.send_triples(an_operation(gone, "likes"), an_operation("figs", "likes", day=1))
+        case _:
+            waiting = writer.send_profile(an_entry(gone), an_entry("figs", 1))
+    assert "payload" in waiting.body
+
+    def forget(known: Tombstones) -> Tombstones:
+        return known.with_subject(Selector(), MORNING, messages=[("c-1", "m0")])
+
+    tombstones.extend(ACME, forget, objects=writer.objects)
+    outcome = writer.write(waiting)
+    assert (outcome.returned, outcome.records + outcome.operations + outcome.attributes) == ([], 1)
+    entries = JsonProfiles(writer.objects).entries(ACME, "u-42")
+    held = f"{writer.contents()} {writer.graph.triples(ACME)} {entries}"
+    kept = [writer.objects.get(info.key).data.decode() for info in writer.objects.list("payloads")]
+    assert "figs" in held
+    assert "quinces" not in held + "".join(kept)
 
 
 @settings(max_examples=80, deadline=None)

@@ -210,13 +210,15 @@ def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRec
     scope, kept = messages[0].scope, []
     stores.records.expect(scope, messages[0].grain)
     barred = tombstones.load(scope, objects=stores.objects)
-    for message in messages if barred else ():
+    if not barred:
+        return list(messages)
+    for message in messages:
         records = tuple(e for e in message.records if not barred.bars_record(e.record))
         if records:
             kept.append(replace(message, records=records))
     dropped = sum(len(m.records) for m in kept) < sum(len(m.records) for m in messages)
-    _drop_payloads(scope, barred, bool(barred) and dropped, stores)
-    return kept if barred else list(messages)
+    _drop_payloads(scope, barred, dropped, stores)
+    return kept
 
 
 def _drop_payloads(scope: Scope, barred: Tombstones, dropped: bool, stores: Stores) -> None:
