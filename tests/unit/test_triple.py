@@ -177,9 +177,10 @@ def test_a_delete_of_another_value_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "left"), [("Kestrel", True), ("kestrel logistics gmbh.", True), ("Kest", False)]
+    ("said", "left"),
+    [("Kestrel Logistics", True), ("Kestrel", True), ("kestrel logistics gmbh.", True), ("Kest", False)],
 )
-def test_a_delete_may_name_the_one_value_by_its_short_form(said: str, left: bool) -> None:
+def test_a_delete_may_name_the_one_value_by_its_long_or_short_form(said: str, left: bool) -> None:
     job = an_operation("Kestrel Logistics", "works_at")
     assert (values(job, an_operation(said, "works_at", op="DELETE", day=1)) == set()) is left
     liked = an_operation("tea with milk", "likes")

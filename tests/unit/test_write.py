@@ -29,13 +29,19 @@ from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, standing
-from varve.domain.record import EmbeddedRecord, Record, Written
+from varve.domain.record import STORES, EmbeddedRecord, Record, StoreName, Written
 from varve.domain.search.query import Filter
 from varve.domain.triple import TripleOperation
+from varve.messages.erasure import EraseProfiles, EraseTriples
+from varve.messages.erasure_queue import send_erasure
 from varve.messages.write import (
+    DeleteRecords,
+    ExpirePeriods,
     WriteProfile,
     WriteRecords,
     WriteTriples,
+    send_deletion,
+    send_expiry,
     send_profile,
     send_records,
     send_triples,
@@ -54,6 +60,13 @@ class CountingRecords(InMemoryRecords):
         super().__init__()
         self.commits: list[tuple[Scope, int]] = []
         self.failing: set[Scope] = set()
+        self.finished = True
+
+    def expect(self, scope: Scope, grain: StoreName) -> None:
+        self.finished = False
+
+    def finish(self) -> None:
+        self.finished = True
 
     def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> Written:
         if scope in self.failing:
@@ -106,6 +119,12 @@ class Writer:
     def contents(self, scope: Scope = ACME) -> set[str]:
         found = self.records.browse(scope, Grain.WORKING, where=Filter(), limit=100_000)
         return {record.content for record in found}
+
+    def held(self, scope: Scope) -> tuple[set[str], list[Any], list[list[ProfileEntry]]]:
+        """What the agent's stores hold."""
+        profiles = JsonProfiles(self.objects)
+        stated = [profiles.entries(scope, user) for user in ("u-42", "u-7")]
+        return self.contents(scope), self.graph.triples(scope), stated
 
     @property
     def buried(self) -> list[Delivery]:
@@ -275,6 +294,68 @@ def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
     assert writer.contents() == {"a"}
 
 
+SORTS = ["fact", "deletion", "expiry", "triple", "unsaid", "statement", "another's", "unstated"]
+
+
+def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
+    """A message of the sort about the n-th thing, in a group that is not its own."""
+    fact, said, stated = a_record(f"fact {n}"), an_operation(f"place {n}", "likes", day=n), an_entry("x", n)
+    parts: dict[str, Any] = {"queue": writer.queue, "objects": writer.objects}
+    match sort:
+        case "fact":
+            writer.send(fact, scope=scope)
+        case "deletion":
+            send_deletion(DeleteRecords(scope, Grain.WORKING, (fact.id,)), **parts)
+        case "expiry":
+            send_expiry(ExpirePeriods(scope, Grain.WORKING, (fact.period,), force=True), **parts)
+        case "triple":
+            writer.send_triples(said, scope=scope)
+        case "unsaid":
+            send_erasure(EraseTriples(scope, (said.id,)), "pass", **parts)
+        case "unstated":
+            send_erasure(EraseProfiles(scope, (stated.id,)), "pass", **parts)
+        case _:
+            entry = stated if sort == "statement" else an_entry("x", n, "u-7")
+            writer.send_profile(entry, scope=scope)
+    return replace(writer.queue.sent[-1], group="one for all")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SORTS), st.sampled_from([ACME, RIVAL]), st.integers(0, 1)), max_size=9)
+)
+def test_invariant_7_a_group_leaves_what_its_messages_leave_one_by_one_whatever_they_are_and_whose(
+    rows: list[tuple[str, Scope, int]],
+) -> None:
+    at_once, one_by_one = Writer(), Writer()
+    assert at_once.write(*(forged(at_once, *row) for row in rows)).returned == []
+    for row in rows:
+        assert one_by_one.write(forged(one_by_one, *row)).returned == []
+    assert at_once.buried == one_by_one.buried == []
+    for scope in (ACME, RIVAL):
+        assert at_once.held(scope) == one_by_one.held(scope)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_message_without_records_is_written_like_any_other(store: StoreName) -> None:
+    writer = Writer()
+    message = WriteRecords(ACME, store, "words:64", ())
+    send_records(message, queue=writer.queue, objects=writer.objects)
+    outcome = writer.write(*writer.queue.sent)
+    assert (outcome.returned, outcome.records, writer.buried) == ([], 0, [])
+
+
+def test_whatever_becomes_of_a_write_nothing_goes_on_behind_it() -> None:
+    writer = Writer()
+    writer.write(writer.send(a_record("a")))
+    assert writer.records.finished
+    write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
+    assert writer.records.finished
+    writer.records.failing = {ACME}
+    with pytest.raises(Retryable):
+        write_now([writer.send(a_record("c"))], writer.stores, objects=writer.objects)
+    assert writer.records.finished
+
+
 @pytest.mark.parametrize("sort", ["records", "triples", "profile"])
 def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_meanwhile(sort: str) -> None:
     writer, gone = Writer(), "quinces " * 40_000  # over a queue's size: it takes the claim check
@@ -294,8 +375,7 @@ def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_m
     tombstones.extend(ACME, forget, objects=writer.objects)
     outcome = writer.write(waiting)
     assert (outcome.returned, outcome.records + outcome.operations + outcome.attributes) == ([], 1)
-    entries = JsonProfiles(writer.objects).entries(ACME, "u-42")
-    held = f"{writer.contents()} {writer.graph.triples(ACME)} {entries}"
+    held = str(writer.held(ACME))
     kept = [writer.objects.get(info.key).data.decode() for info in writer.objects.list("payloads")]
     assert "figs" in held
     assert "quinces" not in held + "".join(kept)

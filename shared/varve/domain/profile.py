@@ -139,7 +139,7 @@ def merged(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
 
 
 def _learnt(entry: ProfileEntry) -> tuple[datetime, str]:
-    return (entry.created_at, json.dumps(entry_as_json(entry), sort_keys=True))
+    return (entry.created_at, json.dumps(entry_as_json(entry)))
 
 
 def in_order(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:

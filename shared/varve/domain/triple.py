@@ -141,7 +141,7 @@ def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperatio
     """Of two accounts of one statement the earlier; of two at one time always the same one."""
     if one == other:
         return one
-    return min(one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o), sort_keys=True)))
+    return min(one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o))))
 
 
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:

@@ -58,14 +58,14 @@ class Ledger:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
 
-    def mark(self, scope: Scope, periods: Iterable[Period], *written: str, version: int = 0) -> None:
-        """Put the marks that `marking` makes."""
-        self.change(marking(scope, periods, *written, version=version))
+    def mark(self, scope: Scope, periods: Iterable[Period], *written: str) -> None:
+        """Put the marks that `marking` makes, of no version."""
+        self.change(marking(scope, periods, *written))
 
     def marked(self, grain: Grain, scope: Scope | None = None) -> list[Period]:
         """The periods, in order, that are due for any agent, or for one: a request for 1,000 periods."""
         folder = marks_folder(scope, grain) if scope else f"{DUE}/{grain}"
-        return sorted(Period.parse(label, grain) for label in self._objects.folders(folder))
+        return [Period.parse(label, grain) for label in self._objects.folders(folder)]
 
     def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
         """The agents for which one period is due, or one of them, in order: a request for 1,000 marks."""

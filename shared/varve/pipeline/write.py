@@ -88,9 +88,11 @@ def write(
 
 def write_now(deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects) -> None:
     """Write messages whose sender waits for them. Raises Rejected, Misconfigured, Retryable."""
-    for group in by_group(deliveries):
-        _apply([read_write(delivery, objects=objects) for delivery in group], stores, WriteOutcome())
-    stores.records.finish()
+    try:
+        for group in by_group(deliveries):
+            _apply([read_write(delivery, objects=objects) for delivery in group], stores, WriteOutcome())
+    finally:
+        stores.records.finish()
 
 
 def _read_group(
