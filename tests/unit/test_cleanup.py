@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import WordEmbedder, a_record, embedded
 from tests.support.traffic import CALM, Simulation
 from varve.adapters.objects import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
+from varve.domain.record import Store, StoreName
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline import configure
 from varve.pipeline.cleanup import CleanupReport, GrainReport
@@ -77,7 +79,7 @@ class Agent:
         return [(info, objects._data[info.key]) for top in tops for info in objects.list(top)]
 
 
-def of(report: CleanupReport, grain: Grain = Grain.WORKING) -> GrainReport:
+def of(report: CleanupReport, grain: StoreName = Grain.WORKING) -> GrainReport:
     return next(each for each in report.grains if each.grain is grain)
 
 
@@ -123,6 +125,15 @@ def test_invariant_6_what_is_not_summed_up_is_kept_and_told() -> None:
     assert agent.kept() == ["2026-03-02"]
 
 
+def test_invariant_6_what_has_no_summary_is_kept_though_nothing_says_that_one_is_due() -> None:
+    """As in a store that was copied without its ledger; its summary's own time is not over yet."""
+    agent = Agent(retention={"daily": "4 days"})
+    objects = agent.sim.parts.objects
+    objects.delete([info.key for info in objects.list("ledger")])
+    assert of(agent.look(OVER)).unsealed == {"2026-03-02": 2}
+    assert agent.kept() == ["2026-03-02"]
+
+
 def test_invariant_6_what_came_after_its_summary_is_kept_until_that_is_rebuilt() -> None:
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
@@ -155,6 +166,30 @@ def test_what_waited_goes_at_the_first_pass_after_it_was_summed_up() -> None:
     agent.sum_up(closed, Grain.WEEKLY)
     agent.sim.clean(closed)
     assert agent.kept(Grain.DAILY) == []
+
+
+def test_periods_are_told_in_the_order_of_time_however_they_came() -> None:
+    agent = Agent(days=0)
+    for day in (3, 0, 2, 1):
+        agent.tell(MONDAY + day * DAY)
+    agent.sum_up(MONDAY + 3 * DAY)
+    report = of(agent.look(OVER + 9 * DAY, dry_run=True))
+    assert list(report.expired) == ["2026-03-02", "2026-03-03", "2026-03-04"]
+    agent.tell(MONDAY + 2 * DAY, "I like late tea.", "c-late")
+    agent.tell(MONDAY + DAY, "I like late tea.", "c-late-too")
+    report = of(agent.look(OVER + 9 * DAY, dry_run=True))
+    assert list(report.unsealed) == ["2026-03-03", "2026-03-04", "2026-03-05"]
+
+
+def test_experience_is_kept_by_the_year_as_long_as_yearly_summaries_are() -> None:
+    agent, rows = Agent(days=0), Store.EXPERIENCE
+    for year in (2026, 2024, 2023, 2025):
+        row = a_record(f"row of {year}", period=str(year))
+        agent.sim.parts.records.upsert(SCOPE, rows, embedded(row), WordEmbedder.model)
+    report = of(agent.look(MONDAY), rows)
+    assert (report.limit, report.oldest_kept) == ("2 years", "2025")
+    assert list(report.expired) == ["2023", "2024"]
+    assert sorted(agent.sim.parts.records.periods(SCOPE, rows)) == ["2025", "2026"]
 
 
 def test_force_takes_what_is_not_summed_up_as_well() -> None:
@@ -302,6 +337,33 @@ def test_notes_stay_until_the_deletion_is_done() -> None:
     assert noted(agent)[: len(before)] == before
     agent.sim.drain()
     assert "2026-03-05T00/acme/support/working" not in noted(agent)
+
+
+def test_a_grains_notes_stay_while_another_grains_deletion_is_done() -> None:
+    agent, at = Agent(retention={"daily": "2 days"}), MONDAY + 8 * DAY
+    agent.sum_up(at, Grain.DAILY, Grain.WEEKLY)
+    agent.night(at)
+    (waiting,) = agent.sim.parts.write_queue._groups[f"acme:support:{Grain.WORKING}"]
+    agent.sim.app.write([waiting])
+    assert (agent.kept(), agent.kept(Grain.DAILY)) == ([], ["2026-03-02"])
+    over = [note for note in noted(agent) if note < f"{at:%Y-%m-%dT%H}"]
+    assert {note.rpartition("/")[2] for note in over} == {"daily"}
+
+
+def test_a_longer_limit_that_is_set_later_ends_as_well() -> None:
+    agent = Agent(days=2, configured=False)
+    agent.sum_up(MONDAY + 2 * DAY)
+    objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
+    configure.change("acme", "plan", "starter", MONDAY + 2 * DAY, objects=objects, ledger=ledger)
+    kept = []
+    for days in range(5):
+        agent.sim.clean(OVER + days * DAY)
+        kept.append(agent.kept())
+        if days == 1:  # the notes of the shorter limit are dealt with
+            (note,) = (note for note in noted(agent) if note.endswith("working"))
+            assert note == "2026-03-08T00/acme/support/working"
+    monday, tuesday = "2026-03-02", "2026-03-03"
+    assert kept == [[monday, tuesday]] * 3 + [[tuesday], []]
 
 
 def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -> None:

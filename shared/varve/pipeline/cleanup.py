@@ -107,7 +107,7 @@ def clean(
     for grain in report.grains:
         settles = tuple(note for note in notes if noted_grain(note) is grain.grain)
         expiries = (expiry_key(grain.next_expiry, scope, grain.grain),) if grain.next_expiry else ()
-        changes = LedgerChanges(settles, tuple(key for key in expiries if key not in settles))
+        changes = LedgerChanges(settles, expiries)
         if grain.expired:
             message = ExpirePeriods(scope, grain.grain, tuple(grain.expired), changes, report.force)
             send_expiry(message, queue=queue, objects=objects)
@@ -184,9 +184,8 @@ def _unsealed(periods: Iterable[Period], grain: Grain, store: _Store) -> set[Per
     above, order = grain.parent, list(Grain)
     if above is None:
         return set()
-    finer = order[1 : order.index(above)]
-    stale = {one for one in store.pending if one.grain is above}
-    stale |= {Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer}
+    finer = order[: order.index(above)]
+    stale = store.pending | {Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer}
     ready, oldest = store.periods(above), store.oldest_kept(above)
     sealed = (
         p for p in periods if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
