@@ -225,6 +225,18 @@ def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
     assert set(agent.summary().source_ids) == {"fact-1", a_record("Dana lives in Lisbon.", **also).id}
 
 
+def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -> None:
+    agent = Agent()
+    for home in ("Porto", "Lisbon"):
+        agent.tell(a_record(f"Dana lives in {home}.", id="fact-1"))
+        agent.sum_up(DAY, now=MORNING + timedelta(days=1))
+        agent.sum_up(WEEK, now=MORNING + timedelta(days=8))
+    for period in (DAY, WEEK):
+        made = agent.summary(period)
+        assert [fact.content for fact in key_facts_from_json(made.key_facts)] == ["Dana lives in Lisbon."]
+    assert [len(task.sources) for task in agent.summarizer.tasks] == [1, 1, 1, 1]
+
+
 def test_what_is_written_while_it_is_being_made_keeps_the_period_due() -> None:
     agent = told()
     assert agent.sum_up(commit=False) is Outcome.BUILT
@@ -363,6 +375,26 @@ def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> 
     assert min(f.importance for f in facts if f.id in kept) >= best[KEY_FACTS].importance
 
 
+def test_a_summary_without_key_facts_has_no_heading_for_any() -> None:
+    agent = told(turn())
+    agent.sum_up(summarizer=Saying("She said hello."))
+    assert agent.summary().content == "She said hello."
+
+
+def test_where_not_all_key_facts_find_room_the_most_important_are_told_oldest_first() -> None:
+    facts = [
+        a_record(f"{i:02} " + "tea " * 90, at=MORNING + timedelta(hours=i), importance=(i * 5 % 12) / 12)
+        for i in range(12)
+    ]
+    agent = told(*facts)
+    agent.sum_up(summarizer=Saying("-"))
+    lines = agent.summary().content.partition("Key facts:\n")[2].splitlines()
+    numbers = [int(line.split()[2]) for line in lines]
+    best = sorted(facts, key=lambda fact: -fact.importance)[: len(lines)]
+    assert 1 < len(lines) < 12
+    assert numbers == sorted(int(fact.content[:2]) for fact in best)
+
+
 def test_gathering_reads_a_fact_told_twice_once() -> None:
     agent = told(a_record("Dana likes tea."), a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)))
     assert len(gather(ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records).key_facts) == 1
@@ -412,6 +444,14 @@ def test_other_periods_go_on_and_success_forgets_the_failure() -> None:
     outcomes = [agent.sum_up(day, failing) for day in (DAY, DAY.next(), DAY)]
     assert outcomes == [Outcome.FAILED, Outcome.BUILT, Outcome.BUILT]
     assert agent.ledger.failures(DAY) == {}
+
+
+def test_a_period_that_fails_for_the_fifth_time_is_given_up_and_built_all_the_same_when_it_can_be() -> None:
+    agent = told()
+    failing = Failing(agent.summarizer, Retryable("model: overloaded"), *range(1, 7))
+    outcomes = [agent.sum_up(summarizer=failing) for _ in range(7)]
+    assert outcomes == [*[Outcome.FAILED] * 4, *[Outcome.GIVEN_UP] * 2, Outcome.BUILT]
+    assert not agent.is_due()
 
 
 def test_a_failing_embedder_is_noted_as_well() -> None:
