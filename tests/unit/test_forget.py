@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, RecordingQueue
@@ -26,12 +27,15 @@ from varve.domain.experience.rows import (
     lesson_from,
     lesson_record,
 )
+from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, Store, StoreName
+from varve.domain.rules import RuleExtractor
 from varve.domain.search.query import Filter
 from varve.domain.summary import key_facts_from_json
+from varve.domain.triple import Op, TripleOperation
 from varve.messages.erasure import ERASED, remaining, remaining_letter
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.pipeline.erasure import receipts, tombstones
@@ -84,12 +88,35 @@ def conversation(
     return {"conversationId": f"c-{number}", "messages": kept}
 
 
-@settings(max_examples=25)
-@given(conversations, st.sampled_from([*NAMES]), st.booleans())
+class Beside:
+    """An Extractor that reads each message of a user beside the one before it, as a model does."""
+
+    name = "beside"
+
+    def extract(self, batch: Batch) -> Extraction:
+        facts, operations = [], []
+        for before, u in pairwise((None, *batch.context[-1:], *batch.utterances)):
+            if u is None or u in batch.context or u.role != "user":
+                continue
+            words = f"{u.text} (after: {before.text if before else 'nothing'})"
+            facts.append(Fact(f"{u.speaker}: {words}", u.speaker, u.said_at, (u.message_id,)))
+            said_in = batch.created_at, batch.conversation_id, (u.message_id,), u.user_id
+            operations.append(TripleOperation(Op.ADD, u.speaker, "likes", words, u.said_at, *said_in))
+        return Extraction(tuple(facts), tuple(operations))
+
+
+LIKES = ("u-dana", "I like {thing}.", "quinces")
+TOO = ("u-marco", "Me too!", "quinces")
+
+
+@example([[(*LIKES, 0), (*TOO, 0)]], "u-dana", True, Beside)
+@example([[(*LIKES, 0), (*TOO, 2)]], "u-dana", True, Beside)
+@settings(max_examples=40)
+@given(conversations, st.sampled_from([*NAMES]), st.booleans(), st.sampled_from([RuleExtractor, Beside]))
 def test_invariant_8_forgetting_a_user_leaves_what_would_be_there_without_him(
-    said: list[list[tuple[str, str, str, int]]], gone: str, summarized: bool
+    said: list[list[tuple[str, str, str, int]]], gone: str, summarized: bool, reading: Callable[[], Any]
 ) -> None:
-    memory, control = Forgetful(), Forgetful()
+    memory, control = Forgetful(reading()), Forgetful(reading())
     for number, messages_ in enumerate(said):
         memory.ingest(conversation(number, messages_), now=NOW)
         rest = conversation(number, messages_, without=gone)
@@ -106,6 +133,29 @@ def test_invariant_8_forgetting_a_user_leaves_what_would_be_there_without_him(
     control.summarize(NOW)
     assert memory.held() == control.held()
     assert NAMES[gone].encode() not in memory.bytes()
+
+
+def test_invariant_8_what_is_left_of_a_summary_has_nothing_that_was_read_beside_forgotten_words() -> None:
+    memory = Forgetful(Beside())
+    memory.ingest(conversation(1, [(*LIKES, 0), (*TOO, 0)]), now=NOW)
+    memory.ingest(conversation(2, [("u-priya", "I like {thing}.", "jazz", 0)]), now=NOW)
+    memory.summarize(NOW)
+    over = [record.id for record in memory.all(Grain.WORKING) if record.user_id == "u-priya"]
+    memory.records.delete(ACME, Grain.WORKING, over)  # retention has come by
+    memory.forget(user="u-dana", now=NOW)
+    assert "jazz" in str(memory.held(Grain.DAILY))
+    assert "quinces" not in str(memory.held())
+
+
+def test_a_night_between_two_passes_leaves_nothing_more_to_find() -> None:
+    memory, control = a_memory(), Forgetful()
+    control.ingest(MARCO, now=NOW)
+    memory.summarize(NOW)
+    bar(ACME, Selector(user="u-dana"), memory.find(user="u-dana"), NOW, objects=memory.objects)
+    done = erase(memory.tools, prune=False, wait=lambda: memory.summarize(NOW) is None)
+    control.summarize(NOW)
+    assert (done.complete, done.passes) == (True, 3)  # what is over, the messages, nothing
+    assert memory.held() == control.held()
 
 
 def said(*texts: str, name: str = "c-1", user: str = "u-dana", day: int = 19, **given: Any) -> Conversation:

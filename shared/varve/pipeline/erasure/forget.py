@@ -142,7 +142,7 @@ class _Pass:
         taken_back, stand = _split(operations, self._barred.bars_operation)
         beside = [r for r in stay if self._read_beside(r)] if self._first else []
         said_beside = [o for o in stand if self._said_beside(o)] if self._first else []
-        summaries = self._stained(records, [*gone, *beside])
+        summaries = self._stained(records, gone, beside)
         self._erase_records([*gone, *beside], prune)
         self._erase_triples([*taken_back, *said_beside])
         self._erase_summaries(summaries, prune)
@@ -162,14 +162,14 @@ class _Pass:
             found |= self._messages()
         return {sort: ids for sort, ids in found.items() if ids}
 
-    def _stained(self, records: list[Record], going: list[Record]) -> list[Stained]:
+    def _stained(self, records: list[Record], gone: list[Record], beside: list[Record]) -> list[Stained]:
         """The summaries to take out, made known to the tombstones: one may be on its way to the writer."""
+        going, anew = [*gone, *beside], frozenset(r.id for r in beside)
         days = {line.day for said in self._doomed.values() for line in said} | {r.period for r in going}
         left = frozenset(r.id for r in records) - {r.id for r in going}
         tools = self._tools
-        found = stained(self._scope, days, left, self._barred, tools.config, reader=tools.reader)
-        if found:
-            pairs = [pair for one in found for pair in one.pairs]
+        found = stained(self._scope, days, left, anew, self._barred, tools.config, reader=tools.reader)
+        if pairs := [pair for one in found for pair in one.pairs]:
             self._barred = tombstones.extend(
                 self._scope,
                 lambda known: known.with_records(pairs),

@@ -7,7 +7,7 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Tombstones
 from varve.domain.identity import Scope
 from varve.domain.record import Record
-from varve.domain.summary import key_facts_as_json, key_facts_from_json, summary_id
+from varve.domain.summary import KeyFact, key_facts_as_json, key_facts_from_json, summary_id
 from varve.domain.workspace import WorkspaceConfig
 from varve.pipeline.erasure.subject import summaries_of
 from varve.pipeline.summarize import fact_lines
@@ -16,30 +16,24 @@ from varve.ports.records import MemoryReader
 
 @dataclass(frozen=True, slots=True)
 class Stained:
-    """A summary that must go, with those of its sources that are forgotten, and what takes its place.
+    """A summary that must go, and what takes its place.
 
     Nothing takes the place of one whose other sources are all still there: it is built from them anew.
+    `pairs` are the summary as it was and its forgotten sources, as tombstones name them: none where nothing
+    of it is forgotten, for then it may come back as it was.
     """
 
     grain: Grain
     record: Record
-    sources: frozenset[str]
+    pairs: tuple[tuple[str, str], ...]
     rest: Record | None
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """The summary as it was and its forgotten sources, as tombstones name them."""
-        known = zip(self.record.source_ids, self.record.source_fingerprints, strict=True)
-        return [
-            (self.record.id, self.record.fingerprint[:16]),
-            *(pair for pair in known if pair[0] in self.sources),
-        ]
 
 
 def stained(
     scope: Scope,
     days: Iterable[str],
     left: frozenset[str],
+    anew: frozenset[str],
     barred: Tombstones,
     config: WorkspaceConfig,
     *,
@@ -49,22 +43,29 @@ def stained(
 
     `days` are the local days on which something forgotten was said: a summary of a period above one of
     them is clean only as far as it stands on the summaries below it as they are now, and those are clean.
-    `left` are the ids of the facts and turns that stay.
+    `left` are the ids of the facts and turns that stay, `anew` those of the facts that are read anew: they
+    may say what was forgotten, and so may what sums them up.
     """
     chain = {period for day in days for period in _ancestors(Period(Grain.WORKING, day))}
     clean: dict[str, str] = {}
-    there = set(left)
+    there, outdated = set(left), set(anew)
     found = []
     for grain, record in summaries_of(scope, reader):
-        sources = barred.stained_sources(record) | _unclean(grain, record, chain, clean)
-        facts = [fact for fact in key_facts_from_json(record.key_facts) if barred.bars_fact(fact)]
-        if sources or facts:
-            found.append(
-                Stained(grain, record, sources, _rest(grain, record, sources, there, barred, config))
-            )
+        facts = key_facts_from_json(record.key_facts)
+        old = outdated.intersection(record.source_ids)
+        gone = (barred.stained_sources(record) | _unclean(grain, record, chain, clean)) - old
+        if gone or any(map(barred.bars_fact, facts)):
+            known = zip(record.source_ids, record.source_fingerprints, strict=True)
+            pairs = ((record.id, record.fingerprint[:16]), *(pair for pair in known if pair[0] in gone))
+        elif old or any(fact.id in anew for fact in facts):
+            pairs = ()
+            outdated.add(record.id)
         else:
             clean[record.id] = record.fingerprint[:16]
             there.add(record.id)
+            continue
+        kept = [fact for fact in facts if not barred.bars_fact(fact) and fact.id not in anew]
+        found.append(Stained(grain, record, pairs, _rest(grain, record, gone | old, kept, there, config)))
     return found
 
 
@@ -87,13 +88,12 @@ def _rest(
     grain: Grain,
     record: Record,
     gone: frozenset[str],
+    facts: Sequence[KeyFact],
     there: set[str],
-    barred: Tombstones,
     config: WorkspaceConfig,
 ) -> Record | None:
     """What the summary may still say of sources that retention has taken: others' facts, word for word."""
     sources = [id_ for id_ in record.source_ids if id_ not in gone]
-    facts = [fact for fact in key_facts_from_json(record.key_facts) if not barred.bars_fact(fact)]
     if there.issuperset(sources) or not facts:
         return None
     users = {fact.user_id for fact in facts}
