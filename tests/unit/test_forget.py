@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
 from varve.adapters.in_memory import InMemoryObjects
-from varve.domain.calendar import Grain
+from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Selector, Tombstones, owners, tombstones_from_json
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome, Verdict
@@ -427,6 +427,15 @@ def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -
     memory.summarize(NOW)
     assert "espresso" in str(memory.held(Grain.DAILY))
     assert "Kumquat" not in str(memory.held())
+
+
+def test_invariant_8_why_a_summary_failed_goes_with_it_for_it_may_quote_what_a_model_answered() -> None:
+    memory, day = a_memory(), Period.parse("2026-04-19")
+    memory.summarize(NOW)
+    memory.ledger.fail(ACME, day, "model reply: 'Kumquatville' is no time", NOW)
+    memory.forget(user="u-dana", now=NOW)
+    assert memory.ledger.failure(ACME, day) is None
+    assert b"Kumquat" not in memory.bytes()
 
 
 def test_summaries_above_go_too_and_are_built_anew() -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
 from varve.domain.calendar import Grain, Period
@@ -83,3 +85,23 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
     )
     assert outcome is Outcome.FAILED
     assert "quinces" not in str(memory.held()) + memory.bytes().decode()
+
+
+def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no_trace_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who reads a conversation has looked at the tombstones; what it keeps thereafter it takes out again."""
+    memory = Forgetful()
+    put, due = memory.objects.put, ["u-dana"]
+
+    def late(key: str, data: bytes) -> None:
+        if key.startswith("timeline/") and due:
+            memory.forget(user=due.pop(), now=NOW)
+        put(key, data)
+
+    monkeypatch.setattr(memory.objects, "put", late)
+    memory.ingest(said(1, DANA, MARCO), now=NOW)
+    assert due == []
+    assert "quinces" not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    assert "espresso" in str(memory.held())
+    assert len(memory.said()) == 1

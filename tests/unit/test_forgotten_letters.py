@@ -60,6 +60,30 @@ def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() ->
     assert read_outcome(delivery, objects=objects) is None
 
 
+@pytest.mark.parametrize(
+    ("selector", "messages", "mixed", "left"),
+    [
+        (Selector(user="u-dana"), [], [], ["other"]),
+        (Selector(conversation="c-1"), [], [], ["other"]),
+        (Selector(ids=("fact-1",)), [("c-1", "m2")], [], ["other"]),
+        (Selector(ids=("fact-1",)), [("c-2", "m2")], [], ["hers", "other"]),
+        (Selector(user="u-nobody"), [], ["c-1"], ["other"]),
+        (Selector(user="u-nobody"), [], [], ["hers", "other"]),
+    ],
+)
+def test_invariant_8_a_checkpoint_of_what_was_read_goes_with_anything_in_it_that_is_forgotten(
+    selector: Selector, messages: list[tuple[str, str]], mixed: list[str], left: list[str]
+) -> None:
+    objects = InMemoryObjects()
+    hers = {"conversationId": "c-1", "messageIds": ["m1", "m2"], "userIds": ["u-marco", "u-dana"]}
+    other = {"conversationId": "c-9", "messageIds": ["m1", "m2"], "userIds": ["u-marco"]}
+    for name, body in (("hers", hers), ("other", other)):
+        objects.put(f"payloads/{ACME}/extractions/{name}", json.dumps(body).encode())
+    barred = Tombstones(key="k").with_subject(selector, NOW, messages=messages)
+    sweep_payloads(ACME, barred, mixed, objects=objects)
+    assert [info.key.rpartition("/")[2] for info in objects.list("payloads")] == left
+
+
 @pytest.mark.parametrize("scope", [Scope("acme", "extractions"), Scope("extractions", "summaries")], ids=str)
 def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_check(scope: Scope) -> None:
     queue, objects = RecordingQueue(), InMemoryObjects()
