@@ -241,6 +241,28 @@ def test_records_take_their_messages_and_all_that_was_made_of_them() -> None:
     assert "gooseberries" not in str(memory.held())
 
 
+def test_where_the_timeline_is_over_turns_tell_whose_the_messages_were() -> None:
+    memory = a_memory()
+    memory.objects.delete([info.key for info in memory.objects.list("timeline")])
+    assert memory.find(user="u-dana").messages == {("c-1", "c-1-m0"), ("c-1", "c-1-m1")}
+    memory.forget(user="u-dana", now=NOW)
+    assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
+
+
+@pytest.mark.parametrize("by", ["user", "conversation", "ids"])
+def test_of_what_a_summary_alone_still_says_the_forgotten_facts_go(by: str) -> None:
+    memory = a_memory()
+    memory.summarize(NOW)
+    facts = tuple(r.id for r in memory.all(Grain.WORKING) if r.conversation_id == "c-1")
+    selector: dict[str, Any] = {"user": "u-dana", "conversation": "c-1", "ids": facts}
+    memory.records.delete(ACME, Grain.WORKING, [r.id for r in memory.all(Grain.WORKING)])
+    memory.objects.delete([info.key for info in memory.objects.list("timeline")])
+    assert "Kumquat" in str(memory.held())
+    memory.forget(**{by: selector[by]}, now=NOW)
+    assert "Kumquat" not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    assert "espresso" in str(memory.held(Grain.DAILY))
+
+
 def test_profiles_lose_what_the_messages_said_and_a_forgotten_users_all() -> None:
     memory = a_memory()
     assert [entry.value for entry in memory.profile("u-dana")] == ["Kumquatville"]
