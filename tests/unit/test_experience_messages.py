@@ -74,7 +74,8 @@ def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
     [
         ({"outcome": "WON"}, "outcome"), ({"target": "../x"}, "episode"), ({"at": "soon"}, "message"),
         ({"used": ["a b"]}, "used"), ({"workspaceId": ".."}, "workspaceId"),
-        ({"correction": "x" * 10_001}, "correction"),
+        ({"correction": "x" * 10_001}, "correction"), ({"used": [f"r{n}" for n in range(201)]}, "used"),
+        ({"conversationId": "../c"}, "conversationId"), ({"userId": "a b"}, "userId"),
     ],
 )  # fmt: skip
 def test_an_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -27,16 +28,20 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.wire import MAX_BODY_BYTES, group_of
+from varve.messages.work import CleanAgent, read_work, send_cleaning
 from varve.messages.write import (
+    ExpirePeriods,
     WriteProfile,
     WriteRecords,
     WriteTriples,
     read_write,
     records_in_bounds,
+    send_expiry,
     send_profile,
     send_records,
     send_triples,
@@ -363,6 +368,40 @@ def test_invariant_7_a_claim_check_reads_nothing_but_payloads(path: Any) -> None
     objects.put("secrets/acme/support/x", b"{}")
     with pytest.raises(Rejected):
         read_write(Delivery("1", json.dumps({"type": "records", "payload": path}), "g"), objects=objects)
+
+
+FOREIGN = expiry_key(MORNING, Scope("rival", "support"), Grain.WORKING)
+CHANGES = [LedgerChanges(settles=(FOREIGN,)), LedgerChanges(expiries=(FOREIGN,))]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=["settled", "left"])
+def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(changes: LedgerChanges) -> None:
+    wire = Wire()
+    with pytest.raises(Rejected, match="ledger"):
+        wire.records(replace(records_message(a_record()), ledger=changes))
+    send_expiry(ExpirePeriods(ACME, Grain.WORKING, (), changes), queue=wire.queue, objects=wire.objects)
+    with pytest.raises(Rejected, match="ledger"):
+        read_write(wire.queue.sent[-1], objects=wire.objects)
+    send_cleaning(CleanAgent(ACME, (FOREIGN,), MORNING), queue=wire.queue)
+    with pytest.raises(Rejected, match="ledger"):
+        read_work(wire.queue.sent[-1])
+
+
+@pytest.mark.parametrize("name", ["content", "vector"])
+def test_what_no_store_takes_is_refused_wherever_it_stands(name: str) -> None:
+    """Half a surrogate pair is valid JSON and no text; a vector is base64 and nothing beside it."""
+    body = bodies()[0]
+    body["records"][0][name] = {"content": "\ud800", "vector": body["records"][0]["vector"] + "\n\n!"}[name]
+    with pytest.raises(Rejected):
+        read_write(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
+
+
+@pytest.mark.parametrize("name", ["workspaceId", "agentId"])
+def test_a_conversation_that_names_no_owner_is_refused(name: str) -> None:
+    body = bodies()[2]
+    del body["conversation"][name]
+    with pytest.raises(Rejected, match=name):
+        read_ingest(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
 
 
 def test_a_claim_check_whose_payload_is_not_there_yet_is_tried_again() -> None:
