@@ -239,6 +239,22 @@ def test_a_workspace_may_keep_less_of_the_timeline() -> None:
     assert [info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")] == ["2026-03-04"]
 
 
+def test_what_was_taken_in_of_a_conversation_is_known_until_all_of_its_days_are_over() -> None:
+    agent = Agent(days=0, retention={"timeline": "2 days"})
+    messages = [
+        {"id": f"m{day}", "role": "user", "content": "I like tea.", "timestamp": iso(MONDAY + day * DAY)}
+        for day in (0, 2)
+    ]
+    owner = {"workspaceId": "acme", "agentId": "support", "conversationId": "c", "userId": "u-42"}
+    agent.sim.ingest([{**owner, "messages": messages}])
+    agent.sim.drain()
+    objects = agent.sim.parts.objects
+    for days, left in ((3, 1), (9, 0)):
+        agent.look(MONDAY + days * DAY)
+        assert len(objects.folders(f"timeline/{SCOPE}")) == left
+        assert len(list(objects.list(f"ledger/conversations/{SCOPE}"))) == left
+
+
 @pytest.mark.parametrize(
     ("retention", "last"),
     [

@@ -18,6 +18,7 @@ from varve.cli import main
 from varve.cli.drawing import as_html, as_svg, layout
 from varve.cli.graph import table_lines, tree_lines, validity
 from varve.domain.errors import Rejected, Retryable
+from varve.domain.graph import QueryResult
 from varve.facets.graph import Graph
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -88,6 +89,12 @@ class TestChanging:
             ("Leeds", "2026-03-07T09:15:00Z"), ("jazz", "2026-03-07T09:15:00Z"),
             ("tea", "2026-03-08T09:15:00Z"),
         }  # fmt: skip
+
+    def test_a_deletion_without_a_value_ends_every_value_of_its_label(self, memory: Memory) -> None:
+        told(memory, *(fact("Dana", "likes", what) for what in ("tea", "jazz")), fact("Dana", "age", "30"))
+        with memory.graph as graph:
+            graph.delete_facts([fact("Dana", "likes", "", 6)])
+        assert ends(memory.graph.entity("Dana")["facts"]) == [("age", "30")]
 
     def test_the_same_again_refreshes_confidence_and_evidence(self, memory: Memory) -> None:
         told(memory, fact("Dana", "likes", "tea", properties={"confidence": 0.4}))
@@ -382,3 +389,8 @@ class TestCommand:
         )
         assert main(["graph", "show", "Dana", *store]) == 0
         assert "Dana may be dana osei or dana whitfield" in capsys.readouterr().err
+
+
+def test_rows_as_objects_lose_no_column_whose_name_comes_again() -> None:
+    result = QueryResult(("n", "n", "n_2", "n"), ((1, 2, 3, 4),))
+    assert result.to_dicts() == [{"n": 1, "n_2": 2, "n_2_2": 3, "n_3": 4}]

@@ -278,6 +278,19 @@ def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(ledger: Led
     assert ledger.expiring(at + timedelta(days=2)) == {}
 
 
+def test_lessons_are_looked_at_from_the_noted_month_on_and_not_before(ledger: Ledger) -> None:
+    ledger.note_lessons(ACME, datetime(2026, 3, 31, 23, tzinfo=UTC))
+    ledger.note_lessons(ACME, datetime(2026, 5, 1, tzinfo=UTC))
+    ledger.note_lessons(OTHER, datetime(2026, 5, 1, tzinfo=UTC))
+    assert ledger.lessons_due(datetime(2026, 2, 28, 23, tzinfo=UTC)) == {}
+    assert ledger.lessons_due(datetime(2026, 3, 1, tzinfo=UTC)) == {ACME: ("2026-03",)}
+    assert ledger.lessons_due(datetime(2026, 4, 30, tzinfo=UTC)) == {ACME: ("2026-03",)}
+    assert ledger.lessons_due(MORNING + timedelta(days=90)) == {
+        ACME: ("2026-03", "2026-05"),
+        OTHER: ("2026-05",),
+    }
+
+
 def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(ledger: Ledger) -> None:
     """Which is why cleanup leaves no note that it settles."""
     note = expiry_key(MORNING, ACME, Grain.WORKING)

@@ -110,6 +110,12 @@ def test_claimants_that_turn_out_to_be_one_settle_the_name() -> None:
     assert names.claimants("Bob") == ()
 
 
+def test_every_name_is_settled_whose_claimants_turn_out_to_be_one() -> None:
+    people = [("robert miller", "robert", "bob"), ("ann osei", "ann", "annie")]
+    names = Names(pair for a, b, c in people for pair in ((a, b), (b, c), (a, c)))
+    assert [names.entity(short) for _, _, short in people] == ["robert miller", "ann osei"]
+
+
 def test_names_that_claim_each_other_are_the_longest_of_them() -> None:
     names = Names([("bob", "robert"), ("robert", "bob")])
     assert (names.entity("Bob"), names.entity("Robert")) == ("robert", "robert")

@@ -135,3 +135,13 @@ def test_a_damaged_note_of_what_was_taken_in_is_named(data: bytes) -> None:
     ):
         with pytest.raises(Damaged, match=key):
             verb()
+
+
+def test_messages_that_were_forgotten_are_counted_and_no_more() -> None:
+    objects, messages = InMemoryObjects(), [a_message(text, id=text) for text in ("gone", "kept")]
+    TakenIn(ACME, "c-1", objects).add(map(said, messages))
+    TakenIn(ACME, "c-1", objects).forget(["gone"], whole=False)
+    left = TakenIn(ACME, "c-1", objects)
+    assert ([message in left for message in messages], len(left)) == ([False, True], 2)
+    TakenIn(ACME, "c-1", objects).forget(["kept"], whole=True)
+    assert keys(objects, "ledger") == []

@@ -33,6 +33,13 @@ def looked_for(*said: tuple[str, Any], name: str = "talk-1") -> frozenset[str]:
     return needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
 
 
+@pytest.mark.parametrize(
+    ("name", "found"), [("c-1", False), ("c-12", True), ("c123", False), ("c12345", True)]
+)
+def test_an_id_that_random_bytes_may_hold_is_not_looked_for(name: str, found: bool) -> None:
+    assert (name in looked_for(("u-dana", "I like tea."), name=name)) is found
+
+
 def test_looked_for_are_ids_names_long_words_and_how_texts_begin() -> None:
     text = "My cat Mo likes QUINCES and deadbeef " + "and so on " * 20
     wanted = looked_for(("u-dana", text))
