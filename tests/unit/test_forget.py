@@ -433,6 +433,14 @@ def test_a_run_that_ends_half_way_is_finished_by_the_next(failing: int) -> None:
     assert b"Kumquat" not in memory.bytes()
 
 
+def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to() -> None:
+    memory = a_memory()
+    for prune, groups in ((False, []), (True, sorted(f"acme:support:{grain}" for grain in Grain))):
+        waiting = RecordingQueue()
+        done = erase(replace(memory.tools, writes=waiting), prune=prune)
+        assert (done.complete, sorted(waiting.groups)) == (True, groups)
+
+
 def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -> None:
     """Retention has taken the day's facts and turns: what the summary said of all in prose goes."""
     memory = a_memory()

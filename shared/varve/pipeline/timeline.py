@@ -104,13 +104,11 @@ def keep(
 
 def write_lines(
     lines: Iterable[Mapping[str, Any]], scope: Scope, day: str, conversation_id: str, *, objects: Objects
-) -> str:
-    """Write one timeline object, named after what it holds; its key."""
+) -> None:
+    """Write one timeline object, named after what it holds."""
     text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
     name = digest(text, length=_KEY_LENGTH)
-    key = f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl"
-    objects.put(key, text.encode())
-    return key
+    objects.put(f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl", text.encode())
 
 
 def working_day(at: datetime, zone: ZoneInfo) -> str:

@@ -87,10 +87,9 @@ def sweep_timeline(scope: Scope, lines: Iterable[Line], barred: Tombstones, *, o
         if len(kept) == len(said):
             continue
         # The rest is written first: a crash in between leaves a message twice, and never not at all.
-        written = kept and write_lines(
-            map(dict, kept), scope, said[0].day, said[0].conversation_id, objects=objects
-        )
-        objects.delete([key] if key != written else [])
+        if kept:
+            write_lines(map(dict, kept), scope, said[0].day, said[0].conversation_id, objects=objects)
+        objects.delete([key])
 
 
 def sweep_taken_in(
