@@ -369,8 +369,9 @@ class TestBadUsage:
 
     @pytest.mark.parametrize(
         ("store", "said"),
-        [("s3://", "no bucket"), ("gs://bucket/x", "s3://bucket/prefix"), ("{file}", "not a directory")],
-    )
+        [("s3://", "no bucket"), ("gs://bucket/x", "s3://bucket/prefix"), ("{file}", "not a directory"),
+         ("{file}/x", "cannot be a directory"), ("x" * 300, "too long"), ("a\0b", "null")],
+    )  # fmt: skip
     def test_may_be_a_store_that_is_none(self, run: Run, tmp_path: Path, store: str, said: str) -> None:
         path = write(tmp_path / "good.json", MOVE)
         where = store.format(file=path)

@@ -318,6 +318,14 @@ def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(store: Path, tm
     assert files(tmp_path / "export") == first
 
 
+@pytest.mark.parametrize("place", ["taken", "taken/x", "x" * 300, "a\0b"])
+def test_an_export_goes_where_a_directory_can_be(store: Path, tmp_path: Path, place: str) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(Rejected, match=r"^DIR: .* a directory"):
+        opened(store, DANA).export(tmp_path / place)
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
 @pytest.mark.parametrize("details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": 3}', "7"])
 def test_details_that_nobody_could_read_again_are_refused(copied: Path, tmp_path: Path, details: str) -> None:
     """One such row in a store would end every summary, every search of experience and every erasure."""

@@ -53,9 +53,16 @@ def created(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
 
 
 def _refuse(directory: Path, force: bool) -> None:
-    if directory.is_symlink() or (directory.exists() and not directory.is_dir()):
+    try:
+        directory.lstat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Rejected("DIR", f"cannot be a directory ({why})") from error
+    if directory.is_symlink() or not directory.is_dir():
         raise Rejected("DIR", "is there and is not a directory")
-    if directory.exists() and any(directory.iterdir()):
+    if any(directory.iterdir()):
         if not force:
             raise Rejected("DIR", "is not empty; with --force an earlier export in it gives way")
         if not _is_export(directory):

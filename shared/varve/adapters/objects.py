@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -166,9 +167,15 @@ class LocalObjects(ObstoreObjects):
 
 
 def local_objects(root: Path) -> LocalObjects:
-    """The objects of a directory. Raises Misconfigured: the path is a file."""
-    if root.exists() and not root.is_dir():
-        raise Misconfigured(f"store {root}: is a file, not a directory")
+    """The objects of a directory. Raises Misconfigured: the path is a file, or none that there can be."""
+    try:
+        if not stat.S_ISDIR(root.stat().st_mode):
+            raise Misconfigured(f"store {root}: is a file, not a directory")
+    except FileNotFoundError:
+        pass  # made at the first write
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Misconfigured(f"store {str(root)[:200]!r}: cannot be a directory ({why})") from error
     return LocalObjects(root)
 
 

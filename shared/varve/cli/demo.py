@@ -5,6 +5,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,9 @@ def _corpus(given: str | None) -> Path:
     """The directory asked for, or the project's own: packaged, or in the repository's tests."""
     places = [Path(given)] if given else [_PACKAGED, _IN_REPOSITORY]
     for place in places:
-        if (place / "questions.json").is_file():
-            return place
+        with suppress(OSError):  # of a name that no file can have
+            if (place / "questions.json").is_file():
+                return place
     raise Rejected("--corpus", f"{places[0]} holds no corpus (questions.json and conversations)")
 
 
