@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from lancedb.table import LanceTable
 
 from tests.support.lanes import Hit, hits
 from tests.support.s3 import s3_server
@@ -588,3 +589,40 @@ def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(tmp_p
     records.delete(SCOPE, Grain.WORKING, [])
     assert (old.exists(), young.exists()) == (False, True)
     assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
+
+
+def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(tmp_path: Path) -> None:
+    """The names that LanceDB writes anew are among those that the old files have."""
+    records = LanceRecords(str(tmp_path), local_objects(tmp_path))
+    records.upsert(SCOPE, Grain.WORKING, [embedded(record(f"r-{n}"), axis(n)) for n in range(3)], MODEL)
+    data = next(tmp_path.rglob("data"))
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        hour_ago = path.stat().st_mtime - 3600
+        os.utime(path, (hour_ago, hour_ago))
+    (data / "young.lance").write_bytes(b"of a write that is not committed yet")
+    assert records.delete(SCOPE, Grain.WORKING, ["r-0"]) == 1
+    assert records.delete(SCOPE, Grain.WORKING, []) == 0
+    for opened in (records, LanceRecords(str(tmp_path), local_objects(tmp_path))):
+        found = opened.browse(SCOPE, Grain.WORKING, where=ANY, limit=10)
+        assert {each.id for each in found} == {"r-1", "r-2"}
+    assert records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-3"))], MODEL).changed == 1
+
+
+def test_invariant_8_a_purge_beside_a_writer_that_never_rests_does_not_pass_for_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, other = (LanceRecords(str(tmp_path), local_objects(tmp_path)) for _ in range(2))
+    records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-0")), embedded(record("gone"))], MODEL)
+    numbers, optimize = count(1), LanceTable.optimize
+
+    def and_another(table: LanceTable, **given: Any) -> None:
+        optimize(table, **given)
+        other.upsert(SCOPE, Grain.WORKING, [embedded(record(f"r-{next(numbers)}"))], MODEL)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LanceTable, "optimize", and_another)
+        with pytest.raises(Retryable):
+            records.delete(SCOPE, Grain.WORKING, ["gone"])
+    assert records.delete(SCOPE, Grain.WORKING, ["gone"]) == 0
+    assert len(list(tmp_path.rglob("*.manifest"))) == 1
+    assert records.count(SCOPE, Grain.WORKING, where=ANY) == next(numbers)

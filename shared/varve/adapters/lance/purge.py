@@ -20,8 +20,6 @@ MAX_PRUNINGS = 5
 LONGEST_WRITE = timedelta(minutes=15)
 """No writer takes longer from its first file to its commit: a function's longest life."""
 
-_HINT = "latest_version_hint.json"
-
 
 def delete_ids(table: Table, ids: Sequence[str], known_by: datetime | None = None) -> int:
     """Delete the rows of the ids, but for those made after `known_by`; how many there were.
@@ -47,13 +45,11 @@ def leave_one_version(table: Table) -> None:
     raise RuntimeError("a version is left that somebody has just written")
 
 
-def delete_orphans(before: Sequence[ObjectInfo], objects: Objects, folder: str) -> None:
+def delete_orphans(before: Sequence[ObjectInfo], objects: Objects) -> None:
     """Delete what no version names: files of writes that failed, which LanceDB would keep for a week.
 
     After a purge no file is in use that was there before it, unless by a write that has not been
     committed yet; so the young ones stay.
     """
-    there = {info.key for info in objects.list(folder)}
-    newest = max((info.last_modified for info in before), default=None)
-    old = (i.key for i in before if newest and newest - i.last_modified > LONGEST_WRITE)
-    objects.delete([key for key in old if key in there and not key.endswith(_HINT)])
+    newest = max(info.last_modified for info in before)
+    objects.delete([info.key for info in before if newest - info.last_modified > LONGEST_WRITE])

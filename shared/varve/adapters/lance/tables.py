@@ -170,7 +170,7 @@ class DirectTables:
         if purge or self._upkeep.is_due(fragments_of(table), before, table.version):
             self._compact(table, store_prefix(scope, grain), purge=purge)
         if files:
-            delete_orphans(files, self._objects, folder)
+            delete_orphans(files, self._objects)
         return Written(changed, table.version)
 
     def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
