@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.builders import RecordingQueue
 from tests.support.queues import fifo_queue, sqs_server
+from varve.adapters import sqs_dead_letters
 from varve.adapters.aws import SqsDeadLetters, SqsQueue
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
 from varve.adapters.sqs_dead_letters import SqsDeadLetterBox
@@ -126,6 +128,7 @@ def test_an_empty_box_is_empty(desk: Desk) -> None:
 def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
     sqs: Any, queue: SqsQueue
 ) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=1)  # the server tells whole milliseconds
     queue.send("words", group="g", deduplication_id="d")
     for _ in range(MAX_RECEIVES):
         (message,) = sqs.receive_message(QueueUrl=queue.url)["Messages"]
@@ -135,7 +138,33 @@ def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
     assert taken(sqs, queue.url) == []
     (letter,) = SqsDeadLetterBox(queue).letters()
     assert (letter.body, letter.reasons, letter.receives) == ("words", {}, MAX_RECEIVES)
-    assert letter.sent_at is not None
+    assert before <= letter.sent_at <= datetime.now(UTC)
+
+
+def test_no_more_letters_are_held_than_a_look_may_take_and_all_are_put_back(
+    sqs: Any, queue: SqsQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqs_dead_letters, "MAX_LETTERS", 15)
+    for number in range(25):
+        SqsDeadLetters(queue).send(Delivery(f"m-{number}", "words", f"g-{number}"), Rejected("f", "r"))
+    box = SqsDeadLetterBox(queue)
+    assert len(box.letters()) == len(box.letters()) == 20
+    assert len(taken(sqs, queue.dead_letter_url)) == 25
+
+
+def test_a_letter_that_says_of_itself_what_is_no_text_can_be_read(sqs: Any, queue: SqsQueue) -> None:
+    sqs.send_message(
+        QueueUrl=queue.dead_letter_url,
+        MessageBody="words",
+        MessageGroupId="g",
+        MessageDeduplicationId="d",
+        MessageAttributes={
+            "errorType": {"DataType": "String", "StringValue": "Rejected"},
+            "sum": {"DataType": "Binary", "BinaryValue": b"\x00"},
+        },
+    )
+    (letter,) = SqsDeadLetterBox(queue).letters()
+    assert letter.reasons == {"errorType": "Rejected"}
 
 
 def test_a_redrive_that_ended_between_sending_and_removing_leaves_one_message(
