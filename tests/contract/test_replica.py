@@ -514,6 +514,21 @@ class TestDeathsAndFaults:
         objects.after = after
         assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [embedded(1).record]
 
+    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(self, store: Store) -> None:
+        other = store.open(AT_ONCE)
+        write(other, 0)
+        writer, objects = store.watched()
+
+        def after(verb: str, key: str) -> None:
+            if verb == "list":
+                objects.after = nothing
+                purge(other, "2026-03-02")
+                write(other, 1)
+
+        objects.after = after
+        assert write(writer, 2) == 1
+        assert rows(store.open()) == each_once(1, 2)
+
 
 class TestPurge:
     def test_no_byte_of_what_was_deleted_stays_below_the_root(self, store: Store) -> None:
@@ -556,6 +571,21 @@ class TestPurge:
         for number in range(10, 14):
             write(anew, number)
             assert rows(reader) == rows(writer) == each_once(*range(10, number + 1))
+
+    def test_a_store_that_is_made_anew_up_to_the_same_version_is_not_taken_for_the_one_before(
+        self, store: Store
+    ) -> None:
+        """Nobody looked meanwhile: neither who has read it nor who has made its newest version."""
+        writer, reader = store.open(SELDOM), store.open(SELDOM)
+        write(writer, 0)
+        assert rows(reader) == each_once(0)
+        version = store.newest()
+        store.objects.delete([info.key for info in store.objects.list("vectordb")])
+        write(store.open(SELDOM), 1)
+        assert store.newest() == version
+        assert rows(reader) == each_once(1)
+        assert write(writer, 2) == 1
+        assert rows(writer) == rows(reader) == rows(store.open()) == each_once(1, 2)
 
 
 class TestCache:

@@ -263,8 +263,11 @@ class Replica:
         """Whether the store was removed and made anew since: the same numbers, other contents."""
         if listing.newest < self.version:
             return True
-        same = listing.newest == self.version != 0
-        return same and self._stamp is not None and listing.age_stamp(self.version) != self._stamp
+        if self.version == 0 or listing.newest > self.version:
+            return False
+        if self._stamp is None:  # its own commit, of which it knows no time: names of files are unique
+            return not self._needs(manifest_name(self.version)).files <= listing.content.keys()
+        return listing.age_stamp(self.version) != self._stamp
 
 
 def _likely(lacking: Mapping[str, int], listing: Listing) -> Iterator[str]:
