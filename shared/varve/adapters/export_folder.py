@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from varve.adapters.directories import is_directory
 from varve.adapters.graph.table import to_table
 from varve.adapters.lance.rows import RECORD_SCHEMA, as_row
 from varve.domain.errors import Rejected, Retryable
@@ -54,13 +55,12 @@ def created(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
 
 def _refuse(directory: Path, force: bool) -> None:
     try:
-        directory.lstat()
-    except FileNotFoundError:
+        there = is_directory(directory, follow_symlinks=False)
+    except ValueError as error:
+        raise Rejected("DIR", str(error)) from error
+    if there is None:
         return
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Rejected("DIR", f"cannot be a directory ({why})") from error
-    if directory.is_symlink() or not directory.is_dir():
+    if not there:
         raise Rejected("DIR", "is there and is not a directory")
     if any(directory.iterdir()):
         if not force:

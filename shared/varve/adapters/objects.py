@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from obstore.exceptions import (
 )
 from obstore.store import LocalStore, ObjectStore, S3Store
 
+from varve.adapters.directories import is_directory
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
@@ -169,13 +169,10 @@ class LocalObjects(ObstoreObjects):
 def local_objects(root: Path) -> LocalObjects:
     """The objects of a directory. Raises Misconfigured: the path is a file, or none that there can be."""
     try:
-        if not stat.S_ISDIR(root.stat().st_mode):
+        if is_directory(root) is False:
             raise Misconfigured(f"store {root}: is a file, not a directory")
-    except FileNotFoundError:
-        pass  # made at the first write
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Misconfigured(f"store {str(root)[:200]!r}: cannot be a directory ({why})") from error
+    except ValueError as error:
+        raise Misconfigured(f"store {str(root)[:200]!r}: {error}") from error
     return LocalObjects(root)
 
 
