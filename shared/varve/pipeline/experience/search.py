@@ -26,25 +26,6 @@ from varve.ports.search import word_embedding
 _LIVED = frozenset({"episode", "lesson"})
 
 
-def search_experience(
-    request: SearchRequest, now: datetime, zone: ZoneInfo, *, history: History, embedder: Embedder
-) -> list[Result]:
-    """What of an agent's experience answers the request, best first; without a text the newest first.
-
-    Whoever asks for episodes or for lessons gets both: a lesson never stands in for what happened.
-    Raises Rejected: the limits leave no time at all.
-    """
-    where, present = window(request, now, zone), as_of(request, now, zone)
-    wanted = _wanted(request)
-    held = History(row for row in history.all_rows if _within(row, where))
-    results: list[Result] = []
-    if wanted & _LIVED:
-        results += _lived(request, present, zone, held, embedder)
-    if "prior_answer" in wanted:
-        results += _answers(request, present, zone, held, embedder)
-    return sorted(results, key=lambda result: (-result.score, result.id))[: request.max_results]
-
-
 def _wanted(request: SearchRequest) -> frozenset[str]:
     """The kinds of experience that are looked at."""
     asked = EXPERIENCE_TYPES & set(request.memory_types)
@@ -60,10 +41,16 @@ def with_experience(
     history: History,
     embedder: Embedder,
 ) -> SearchResponse:
-    """What the grains answered, where their memory types are asked for too, with what experience answers."""
+    """What the grains answered, where their memory types are asked for too, with what experience answers.
+
+    Whoever asks for episodes or for lessons gets both: a lesson never stands in for what happened.
+    Raises Rejected: the limits leave no time at all.
+    """
     plain = bool(set(request.memory_types) - EXPERIENCE_TYPES)
-    lived = search_experience(request, now, zone, history=history, embedder=embedder)
-    both = [*(found.results if plain else ()), *lived]
+    where, present, wanted = window(request, now, zone), as_of(request, now, zone), _wanted(request)
+    held = History(row for row in history.all_rows if _within(row, where))
+    known = _found(wanted, request, present, zone, held, embedder)
+    both = [*(found.results if plain else ()), *known]
     shown: list[Result] = []
     tokens = 0
     for result in sorted(both, key=lambda result: (-result.score, result.id))[: request.max_results]:
@@ -72,12 +59,28 @@ def with_experience(
             shown.append(result)
             tokens += cost
     grains = [*(found.searched.grains if plain else ()), str(Store.EXPERIENCE)]
-    where, wanted = window(request, now, zone), _wanted(request)
-    rows = sum(row.memory_type in wanted and _within(row, where) for row in history.all_rows)
+    rows = sum(row.memory_type in wanted for row in held.all_rows)
     records = rows + (found.searched.records if plain else 0)
     searched = found.searched.model_copy(update={"grains": grains, "records": records, "tokens": tokens})
     hint = None if shown else "No experience matches; episodes come with states and outcomes."
     return SearchResponse(results=shown, searched=searched, hint=hint)
+
+
+def _found(
+    wanted: frozenset[str],
+    request: SearchRequest,
+    present: datetime,
+    zone: ZoneInfo,
+    held: History,
+    embedder: Embedder,
+) -> list[Result]:
+    """What of an agent's experience answers the request, best first; without a text the newest first."""
+    results: list[Result] = []
+    if wanted & _LIVED:
+        results += _lived(request, present, zone, held, embedder)
+    if "prior_answer" in wanted:
+        results += _answers(request, present, zone, held, embedder)
+    return sorted(results, key=lambda result: (-result.score, result.id))[: request.max_results]
 
 
 def _recency(at: datetime, present: datetime) -> float:
