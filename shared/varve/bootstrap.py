@@ -164,17 +164,15 @@ class Parts:
         base_url = config.models.base_url or self.settings.base_url
         api_key = partial(self._api_key, config)
         build = partial(build_embedder, name, base_url, api_key, self.usage)
-        return self._once(("embedder", name, *_provider(config)), build)
+        return _once(self._built, ("embedder", name, *_provider(config)), build)
 
     def extractor(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Extractor:
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
         name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
         words = config.prompts_for(agent).extract
-        key = (name, *_provider(config), words, privacy)
-        if key not in self._extractors:
-            self._extractors[key] = self._build_extractor(name, config, words, privacy)
-        return self._extractors[key]
+        build = partial(self._build_extractor, name, config, words, privacy)
+        return _once(self._extractors, (name, *_provider(config), words, privacy), build)
 
     def _build_extractor(
         self, name: ModelName, config: WorkspaceConfig, words: str | None, privacy: "Privacy"
@@ -219,12 +217,12 @@ class Parts:
         Raises Misconfigured: pseudonyms are asked for, and their key is not where it should be.
         """
         build = partial(build_privacy, config, workspace, self._environment)
-        return self._once(("privacy", workspace, config.privacy), build)
+        return _once(self._built, ("privacy", workspace, config.privacy), build)
 
     def reranker(self, config: WorkspaceConfig) -> Reranker | None:
         """The workspace's reranker, where one is configured. Raises Misconfigured."""
         build = partial(build_reranker, config, self.settings, partial(self._api_key, config))
-        return self._once(("reranker", config.models.reranker, *_provider(config)), build)
+        return _once(self._built, ("reranker", config.models.reranker, *_provider(config)), build)
 
     def entity_finder(self, config: WorkspaceConfig) -> EntityFinder | None:
         """A model that names what a prompt speaks of, where one is configured. Raises Misconfigured."""
@@ -237,7 +235,8 @@ class Parts:
 
         read, base_url = partial(self._api_key, config), config.models.base_url or self.settings.base_url
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
-        return self._once(
+        return _once(
+            self._built,
             ("llm", name, *_provider(config), max_retries, timeout),
             lambda: OpenAILLM(
                 name.name,
@@ -249,13 +248,6 @@ class Parts:
                 reread=read,
             ),
         )
-
-    def _once(self, key: tuple[object, ...], build: Callable[[], T]) -> T:
-        """What was built for the key before, or is built now."""
-        if key not in self._built:
-            self._built[key] = build()
-        built: T = self._built[key]
-        return built
 
     def _api_key(self, config: WorkspaceConfig) -> str:
         """The key from where the workspace or the environment says it lies, never from the store."""
@@ -273,6 +265,14 @@ class Parts:
         from varve.adapters.aws import SecretsManager
 
         return SecretsManager().get(secret)
+
+
+def _once(known: dict[tuple[object, ...], Any], key: tuple[object, ...], build: Callable[[], T]) -> T:
+    """What was built for the key before, or is built now."""
+    if key not in known:
+        known[key] = build()
+    built: T = known[key]
+    return built
 
 
 def _provider(config: WorkspaceConfig) -> tuple[object, ...]:

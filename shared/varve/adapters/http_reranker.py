@@ -31,7 +31,9 @@ class HttpReranker:
         deadline: float = DEADLINE_SECONDS,
         reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_RERANKER", base_url, api_key, deadline, 0, reread)
+        self._provider = Provider(
+            model, "VARVE_RERANKER", base_url, api_key, timeout=deadline, max_retries=0, reread=reread
+        )
         self._deadline = deadline
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
