@@ -500,24 +500,11 @@ class TestDeathsAndFaults:
         objects.before = nothing
         assert rows(reader) == each_once(*range(5))
 
-    def test_files_that_vanish_after_the_listing_make_a_reader_look_again(self, store: Store) -> None:
-        writer = store.open(AT_ONCE)
-        write(writer, 0)
-        reader, objects = store.watched()
-
-        def after(verb: str, key: str) -> None:
-            if verb == "list":
-                objects.after = nothing
-                purge(writer, "2026-03-02")
-                write(writer, 1)
-
-        objects.after = after
-        assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [embedded(1).record]
-
-    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(self, store: Store) -> None:
+    def a_store_whose_files_vanish_after_its_listing(self, store: Store) -> LanceRecords:
+        """Somebody else purges what was written first and writes something new, once."""
         other = store.open(AT_ONCE)
         write(other, 0)
-        writer, objects = store.watched()
+        watched, objects = store.watched()
 
         def after(verb: str, key: str) -> None:
             if verb == "list":
@@ -526,6 +513,14 @@ class TestDeathsAndFaults:
                 write(other, 1)
 
         objects.after = after
+        return watched
+
+    def test_files_that_vanish_after_the_listing_make_a_reader_look_again(self, store: Store) -> None:
+        reader = self.a_store_whose_files_vanish_after_its_listing(store)
+        assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [embedded(1).record]
+
+    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(self, store: Store) -> None:
+        writer = self.a_store_whose_files_vanish_after_its_listing(store)
         assert write(writer, 2) == 1
         assert rows(store.open()) == each_once(1, 2)
 
