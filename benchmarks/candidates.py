@@ -20,11 +20,11 @@ from round_trips import EMBEDDER, turns
 from traffic import machine, markdown
 
 from varve import Memory
-from varve.adapters.lance import columns as lance_columns
-from varve.adapters.lance.tables import compact
-from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.records import columns as lance_columns
+from varve.adapters.records.tables import compact
+from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain
-from varve.pipeline import find
+from varve.usecases import find
 
 AMOUNTS = (50, 100, 200)
 EVERY = 3

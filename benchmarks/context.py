@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from varve import Memory
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)

@@ -22,8 +22,8 @@ from typing import Any
 from traffic import markdown
 
 from varve import Memory
-from varve.adapters.cached_embedder import CachedEmbedder
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.models.cached_embedder import CachedEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.experience.trial import (
     Asked,
     FlatMemory,

@@ -22,7 +22,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from benchmarks.retrieval import Sample, chopped, locomo, opened
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter, SearchRequest
@@ -30,7 +29,8 @@ from varve.domain.search.question import read_question
 from varve.domain.search.routing import route
 from varve.domain.search.signals import Sought, names_in, signals
 from varve.domain.search.strategies import BALANCED
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 STEPS, RATE, DECAY, SHARPNESS = 300, 0.05, 0.01, 4.0
 NOT_FITTED = frozenset({"recency", "importance"})

@@ -27,7 +27,7 @@ from traffic import machine, markdown
 
 from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.graph.table import SCHEMA, GraphTable, to_table
-from varve.adapters.objects import s3_objects
+from varve.adapters.objects.store import s3_objects
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, Triple, TripleOperation
 

@@ -29,20 +29,20 @@ import pyarrow as pa
 from lancedb.index import IvfRq
 from traffic import machine, markdown
 
-from varve.adapters.lance import columns as lance_columns
-from varve.adapters.lance.column_cache import ColumnCache
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.tables import compact
-from varve.adapters.lance.upkeep import Upkeep
-from varve.adapters.lance.vectors import drop_index, make_index, nearest
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records import columns as lance_columns
+from varve.adapters.records.column_cache import ColumnCache
+from varve.adapters.records.records import LanceRecords
+from varve.adapters.records.tables import compact
+from varve.adapters.records.upkeep import Upkeep
+from varve.adapters.records.vectors import drop_index, make_index, nearest
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.strategies import BALANCED
-from varve.pipeline.find import CANDIDATES, Stock, Wanted, find
+from varve.usecases.find import CANDIDATES, Stock, Wanted, find
 
 MODEL, DIMENSIONS = "random:256", 256
 DOCS = Path(__file__).parents[1] / "docs"

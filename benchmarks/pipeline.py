@@ -23,14 +23,14 @@ import numpy as np
 from counting_s3 import KINDS, CountingS3, Counts
 from traffic import Deployment, conversation, machine, markdown
 
-from varve.adapters.lance.records import LanceRecords, Upkeep
-from varve.adapters.objects import local_objects
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
-from varve.clock import fixed_clock
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.wiring.clock import fixed_clock
 
 PROJECT = Path(__file__).parents[1]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -131,14 +131,14 @@ print(json.dumps([seconds, int(status["VmHWM"].split()[0]), len(sys.modules)]))
 """
 IMPORTS = {
     "lancedb": "import lancedb",
-    "varve.adapters.lance.records": "import varve.adapters.lance.records",
+    "varve.adapters.records.records": "import varve.adapters.records.records",
     "nothing": "pass",
     **{
         f"functions.{name}.app": f"import functions.{name}.app"
         for name in ("ingest", "extract", "write", "summarize", "cleanup", "search")
     },
     "functions.search.app, then the first use of LanceDB": (
-        "import functions.search.app, varve.adapters.lance.records, varve.adapters.objects"
+        "import functions.search.app, varve.adapters.records.records, varve.adapters.objects.store"
     ),
 }
 

@@ -12,15 +12,15 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
 from tests.support.labelled import labelled, mistakes, scores  # noqa: E402 - found by the path above
-from varve.adapters.personal_detector import PersonalDetector  # noqa: E402
-from varve.adapters.secret_detector import SecretDetector  # noqa: E402
+from varve.adapters.detectors.personal import PersonalDetector  # noqa: E402
+from varve.adapters.detectors.secrets import SecretDetector  # noqa: E402
 from varve.domain.personal import Finding  # noqa: E402
 
 _MODULES = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from varve.adapters.personal_detector import PersonalDetector
-from varve.adapters.secret_detector import SecretDetector
+from varve.adapters.detectors.personal import PersonalDetector
+from varve.adapters.detectors.secrets import SecretDetector
 before = len(sys.modules)
 for detector in (PersonalDetector(("US", "GB", "ES")), SecretDetector()):
     detector.find(sys.argv[2])

@@ -29,7 +29,7 @@ import numpy as np
 import Stemmer
 
 from varve import Memory
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.search.lexical import question_forms
 from varve.domain.text import estimated_tokens
 

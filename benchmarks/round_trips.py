@@ -25,13 +25,12 @@ import numpy as np
 from counting_s3 import BUCKET, KINDS, CountingS3, Counts
 from traffic import BATCH, Deployment, conversation, machine, markdown
 
-from varve.adapters.lance import columns as lance_columns
-from varve.adapters.lance import upkeep as lance_upkeep
-from varve.adapters.lance.records import LanceRecords, Upkeep
-from varve.adapters.lance.replicas import Caching
-from varve.adapters.objects import lance_options, s3_objects
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
-from varve.clock import fixed_clock
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.objects.store import lance_options, s3_objects
+from varve.adapters.records import columns as lance_columns
+from varve.adapters.records import upkeep as lance_upkeep
+from varve.adapters.records.records import LanceRecords, Upkeep
+from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.experience.rows import LessonVersion, lesson_record
@@ -40,7 +39,8 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.search.strategies import BALANCED
 from varve.messages.write import WriteRecords, send_records
-from varve.pipeline.find import CANDIDATES
+from varve.usecases.find import CANDIDATES
+from varve.wiring.clock import fixed_clock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")

@@ -37,10 +37,9 @@ import Stemmer
 from rank_bm25 import BM25Okapi
 
 from varve import Memory
-from varve.adapters.lance.standing import COARSEST_SECONDS
-from varve.adapters.lance.upkeep import Upkeep
+from varve.adapters.records.standing import COARSEST_SECONDS
+from varve.adapters.records.upkeep import Upkeep
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -51,7 +50,8 @@ from varve.domain.search.ranking import Lane, rank
 from varve.domain.search.signals import Sought
 from varve.domain.search.strategies import BALANCED
 from varve.domain.workspace import WorkspaceConfig
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 9

@@ -18,14 +18,14 @@ from typing import Any
 
 from traffic import SimulatedClock, conversation, machine, markdown
 
-from varve.adapters.lance.records import LanceRecords, Upkeep
+from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.retention import Plan
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 FIRST = datetime(2023, 1, 2, tzinfo=UTC)
 YEAR = 365

@@ -19,15 +19,15 @@ from typing import Any
 import lancedb
 from traffic import conversation, machine, markdown
 
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import Vector
-from varve.settings import read_settings
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCOPE = Scope("w", "a")

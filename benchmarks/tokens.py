@@ -19,14 +19,14 @@ from typing import Any
 from traffic import SimulatedClock, markdown
 
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.text import estimated_tokens
 from varve.ports.models import Reply
 from varve.prompts.extract import ExtractReply
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)

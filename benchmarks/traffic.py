@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import system_clock
 from varve.domain.summary import Summary, SummaryTask
+from varve.ports.clock import Clock
 from varve.ports.models import Summarizer
 from varve.ports.queues import Delivery
-from varve.ports.runtime import Clock
-from varve.settings import read_settings
+from varve.wiring.clock import system_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 ROOT = "memory"
 BATCH = 10

@@ -22,7 +22,7 @@ OUTSIDE = frozenset(
     }
 )  # fmt: skip
 COMPOSITION = (
-    "varve.parts", "varve.bootstrap", "varve.verbs", "varve.application", "varve.facets", "varve.memory",
+    "varve.wiring", "varve.wiring.parts", "varve.verbs", "varve.application", "varve.api", "varve.api.memory",
     "varve.cli", "functions",
 )  # fmt: skip
 HANDLER_LINES, FUNCTION_LINES, MODULE_LINES = 40, 50, 300
@@ -88,15 +88,13 @@ def test_the_domain_knows_no_library_of_the_outside_world() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "package", ["ports", "messages", "pipeline", "prompts", "settings.py", "tool_calls.py"]
-)
+@pytest.mark.parametrize("package", ["ports", "messages", "usecases", "prompts"])
 def test_the_inside_imports_no_adapters_and_no_composition(package: str) -> None:
     assert offenders(package, "varve.adapters", *COMPOSITION) == []
 
 
 def test_adapters_import_no_pipeline_and_nothing_above_it() -> None:
-    assert offenders("adapters", "varve.pipeline", *COMPOSITION) == []
+    assert offenders("adapters", "varve.usecases", *COMPOSITION) == []
 
 
 def test_only_adapters_import_the_outside_worlds_libraries() -> None:
@@ -111,7 +109,7 @@ def test_only_adapters_import_the_outside_worlds_libraries() -> None:
 
 
 def test_only_the_composition_root_and_the_handlers_choose_adapters() -> None:
-    root = [LIBRARY / "bootstrap.py", LIBRARY / "application.py", *(LIBRARY / "parts").glob("*.py")]
+    root = [LIBRARY / "wiring" / "parts.py", LIBRARY / "application.py", *(LIBRARY / "wiring").glob("*.py")]
     allowed = {*map(name, root), *map(name, HANDLERS)}
     found = {
         name(path)
@@ -128,14 +126,14 @@ def test_invariant_4_only_write_takes_a_writer() -> None:
         "shared/varve/ports/graph.py",
         "shared/varve/ports/knowledge.py",
         "shared/varve/ports/transfer.py",
-        "shared/varve/pipeline/write.py",
-        "shared/varve/bootstrap.py",
+        "shared/varve/usecases/write.py",
+        "shared/varve/wiring/parts.py",
         "shared/varve/application.py",
     }
     writers = {"MemoryWriter", "GraphWriter", "ProfileWriter", "VectorWriter", "Stores"}
     found = {name(path) for path in ALL if mentions(path) & writers}
     assert found - allowed == set()
-    assert "shared/varve/pipeline/write.py" in found
+    assert "shared/varve/usecases/write.py" in found
 
 
 def clock_readings(path: Path) -> Iterator[str]:
@@ -152,7 +150,7 @@ def clock_readings(path: Path) -> Iterator[str]:
 
 
 def test_only_the_clock_tells_the_time() -> None:
-    clock = LIBRARY / "clock.py"
+    clock = LIBRARY / "wiring" / "clock.py"
     assert [reading for path in ALL if path != clock for reading in clock_readings(path)] == []
     assert list(clock_readings(clock))
 

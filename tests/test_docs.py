@@ -10,7 +10,7 @@ from varve.cli.arguments import parser
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SETTINGS = (ROOT / "shared/varve/settings.py").read_text("utf-8")
+SETTINGS = (ROOT / "shared/varve/wiring/settings.py").read_text("utf-8")
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:

@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
-from varve.tool_calls import error_answer
+from varve.messages.tool_calls import error_answer
 from varve.verbs.forgetting import forget, read_request
 
 logger = Logger()

@@ -11,8 +11,8 @@ from functions.telemetry import tell_accepted
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
 from varve.messages.outcome import tells_outcome
-from varve.pipeline.ingest import read_event
-from varve.tool_calls import error_answer
+from varve.messages.tool_calls import error_answer
+from varve.usecases.ingest import read_event
 
 logger = Logger()
 metrics = Metrics()

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import count_models
 from varve.application import Application, open_application
 from varve.domain.search.query import parse_search_request
-from varve.tool_calls import ToolCall, answer_tool_call
+from varve.messages.tool_calls import ToolCall, answer_tool_call
 
 logger = Logger()
 metrics = Metrics()

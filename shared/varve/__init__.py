@@ -1,9 +1,9 @@
 """Varve: long-term memory for AI agents, in dated layers, in its owner's account."""
 
+from varve.api.memory import Memory
 from varve.domain.conversation import Conversation, Message
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.domain.search.answer import SearchResponse
-from varve.memory import Memory
 
 __version__ = "0.1.0"
 

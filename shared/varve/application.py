@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from varve.bootstrap import Parts
 from varve.domain.conversation import Conversation
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
@@ -18,22 +17,23 @@ from varve.messages.erasure import Erased, Reread
 from varve.messages.ingest import read_ingest
 from varve.messages.outcome import carries_outcome, read_outcome, read_told_outcome, send_outcome
 from varve.messages.write import WriteTriples, send_triples
-from varve.parts.scoping import Scoped
-from varve.pipeline import deliver
-from varve.pipeline import ingest as ingesting
-from varve.pipeline import write as writing
-from varve.pipeline.ingest import IngestOutcome
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.together import Together
-from varve.pipeline.write import Stores, WriteOutcome
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import Delivery, Queue
-from varve.settings import read_settings
+from varve.usecases import deliver
+from varve.usecases import ingest as ingesting
+from varve.usecases import write as writing
+from varve.usecases.ingest import IngestOutcome
+from varve.usecases.ledger import Ledger
+from varve.usecases.together import Together
+from varve.usecases.write import Stores, WriteOutcome
 from varve.verbs.nights import Nights
 from varve.verbs.transferring import Transferring
+from varve.wiring.parts import Parts
+from varve.wiring.scoping import Scoped
+from varve.wiring.settings import read_settings
 
 if TYPE_CHECKING:
-    from varve.pipeline.extract import ExtractOutcome
+    from varve.usecases.extract import ExtractOutcome
     from varve.verbs.experience import ExperienceVerbs
     from varve.verbs.knowledge import Knowledge
     from varve.verbs.views import View, Views
@@ -92,7 +92,7 @@ class Application:
     @property
     def extracted(self) -> "ExtractOutcome":
         """What came of the last batch, or of the last `ingest` without a queue."""
-        from varve.pipeline.extract import summed
+        from varve.usecases.extract import summed
 
         return summed(self._extracted)
 
@@ -108,7 +108,7 @@ class Application:
         return self.views.answer(scope, request, at, partial(self._search, scope, request, at), stores)
 
     def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: "View") -> SearchResponse:
-        from varve.pipeline import search as searching
+        from varve.usecases import search as searching
 
         request = self.parts.privacy(view.config, scope.workspace).question(request)
         embedder = self.parts.embedder(view.config)
@@ -126,15 +126,15 @@ class Application:
         )
         if not EXPERIENCE_TYPES & set(request.memory_types):
             return found
-        from varve.pipeline.experience.rows import read_history
-        from varve.pipeline.experience.search import with_experience
+        from varve.usecases.experience.rows import read_history
+        from varve.usecases.experience.search import with_experience
 
         history = read_history(scope, reader=view.reader)
         return with_experience(found, request, now, view.config.zone, history=history, embedder=embedder)
 
     def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them."""
-        from varve.pipeline.show import show
+        from varve.usecases.show import show
 
         return show(
             scope, record_id, reader=self.parts.records.at(scope), objects=self.parts.objects, depth=depth
@@ -142,7 +142,7 @@ class Application:
 
     def status(self, scope: Scope) -> dict[str, Any]:
         """How things stand."""
-        from varve.pipeline.status import status
+        from varve.usecases.status import status
 
         return status(
             scope,
@@ -157,7 +157,7 @@ class Application:
 
     def tell(self, scope: Scope, operations: Sequence[TripleOperation]) -> None:
         """Send triple operations to the writer as extraction does, filtered as all is that is kept."""
-        from varve.pipeline.privacy import private_operation
+        from varve.usecases.privacy import private_operation
 
         private = self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)
         message = WriteTriples(scope, tuple(private_operation(one, private) for one in operations))
@@ -218,8 +218,8 @@ class Application:
     @cached_property
     def inspector(self) -> StoreInspector:
         """What reads every byte there is, to prove that something is gone."""
-        from varve.adapters.inspection import LanceInspector
-        from varve.adapters.objects import lance_options
+        from varve.adapters.objects.store import lance_options
+        from varve.adapters.records.inspection import LanceInspector
 
         settings = self.parts.settings
         options = lance_options() if settings.s3_location else None
@@ -233,7 +233,7 @@ class Application:
         location = self.parts.settings.s3_location
         if location is None:
             return "Disabled"
-        from varve.adapters.aws import bucket_versioning
+        from varve.adapters.queues.sqs import bucket_versioning
 
         return bucket_versioning(location[0])
 
@@ -283,6 +283,6 @@ def open_application() -> Application:
 
 
 def _inline(handle: Any) -> Queue:
-    from varve.adapters.inline_queue import InlineQueue
+    from varve.adapters.queues.inline import InlineQueue
 
     return InlineQueue(handle)

@@ -21,15 +21,15 @@ from lancedb.table import LanceTable
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance import candidates as lance_candidates
-from varve.adapters.lance import columns as lance_columns
-from varve.adapters.lance import outline as lance_outline
-from varve.adapters.lance.candidates import rows_at
-from varve.adapters.lance.column_cache import ColumnCache
-from varve.adapters.lance.columns import Held
-from varve.adapters.lance.outline import short_columns
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records import candidates as lance_candidates
+from varve.adapters.records import columns as lance_columns
+from varve.adapters.records import outline as lance_outline
+from varve.adapters.records.candidates import rows_at
+from varve.adapters.records.column_cache import ColumnCache
+from varve.adapters.records.columns import Held
+from varve.adapters.records.outline import short_columns
+from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.identity import Scope

@@ -23,9 +23,9 @@ from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, emb
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.replicas import Caching
-from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.records.records import LanceRecords
+from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter

@@ -23,7 +23,7 @@ from tests.support.damage import (
     verbs,
 )
 from varve import Memory
-from varve.adapters.objects import local_objects, s3_objects
+from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
 from varve.ports.objects import Objects
 

@@ -12,10 +12,10 @@ import pytest
 
 from tests.support.builders import RecordingQueue
 from tests.support.queues import fifo_queue, sqs_server
-from varve.adapters import sqs_dead_letters
-from varve.adapters.aws import SqsDeadLetters, SqsQueue
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
-from varve.adapters.sqs_dead_letters import SqsDeadLetterBox
+from varve.adapters.queues import dead_letters as sqs_dead_letters
+from varve.adapters.queues.dead_letters import SqsDeadLetterBox
+from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetterBox, DeadLetters, Delivery
 

@@ -21,18 +21,18 @@ from hypothesis import strategies as st
 
 from tests.support.model_server import EMBEDDINGS, Fault, ModelServer, rate_limited, wrong_dimensions
 from tests.support.queues import sqs_server
-from varve.adapters import cached_embedder
-from varve.adapters.cached_embedder import CachedEmbedder, CachedWordEmbedder
-from varve.adapters.openai_embedder import OpenAIEmbedder
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
-from varve.bootstrap import Parts
+from varve.adapters.models import cached_embedder
+from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder
+from varve.adapters.models.openai_embedder import OpenAIEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.models import Embedder
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 GTE = "thenlper/gte-base"
 
@@ -329,7 +329,7 @@ class TestEmbedded:
 
     def test_leaves_the_applications_logging_alone(self) -> None:
         script = (
-            "import logging; from varve.adapters.wordllama_embedder import WordLlamaEmbedder as E;"
+            "import logging; from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder as E;"
             "E().embed(['tea']); root = logging.getLogger(); print(root.level, root.handlers)"
         )
         printed = subprocess.run(

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
-from varve.adapters.lance import layout as lance_layout
-from varve.adapters.lance.files import manifest_name, needs_of
-from varve.adapters.lance.layout import layout_of
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.replicas import Caching
-from varve.adapters.lance.stores import LanceStores
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records import layout as lance_layout
+from varve.adapters.records.files import manifest_name, needs_of
+from varve.adapters.records.layout import layout_of
+from varve.adapters.records.records import LanceRecords
+from varve.adapters.records.replicas import Caching
+from varve.adapters.records.stores import LanceStores
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns

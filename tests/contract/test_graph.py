@@ -24,7 +24,7 @@ from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.graph.table import SCHEMA
 from varve.adapters.in_memory import InMemoryGraph
-from varve.adapters.objects import local_objects, s3_objects
+from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, Triple, TripleOperation
@@ -210,7 +210,7 @@ class TestEveryGraph:
 WRITER = """
 import sys
 from tests.contract.test_graph import SCOPE, said
-from varve.adapters.objects import s3_objects
+from varve.adapters.objects.store import s3_objects
 from varve.adapters.graph.parquet import ParquetGraph
 bucket, prefix, me, each = sys.argv[1:]
 graph = ParquetGraph(s3_objects(bucket, prefix))
@@ -224,8 +224,8 @@ def test_who_writes_or_reads_no_triples_does_not_import_duckdb() -> None:
 import importlib, sys
 for name in {handlers!r}:
     importlib.import_module(f"functions.{{name}}.app")
-from varve.bootstrap import Parts
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 Parts(read_settings({{}})).graph
 assert "duckdb" not in sys.modules, "duckdb is imported"
 """

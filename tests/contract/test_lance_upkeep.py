@@ -19,9 +19,9 @@ from lancedb.table import LanceTable
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
-from varve.adapters.lance import upkeep as lance_upkeep
-from varve.adapters.lance.records import LanceRecords, Upkeep
-from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.records import upkeep as lance_upkeep
+from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -296,11 +296,11 @@ class TestTwoWriters:
         self, root: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("varve.adapters.lance.tables.new_table", dies)
-            patch.setattr("varve.adapters.lance.replicas.new_table", dies)
+            patch.setattr("varve.adapters.records.tables.new_table", dies)
+            patch.setattr("varve.adapters.records.replicas.new_table", dies)
             with pytest.raises(Retryable):
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
-        monkeypatch.setattr("varve.adapters.lance.tables.CLAIM_WAIT_SECONDS", 0.0)
+        monkeypatch.setattr("varve.adapters.records.tables.CLAIM_WAIT_SECONDS", 0.0)
         assert write(open_records(root), 0) == 1
         assert rows(open_records(root)) == each_once(0)
 

@@ -9,7 +9,7 @@ from tests.support.moto_process import PROJECT
 
 PROBE = """
 import sys
-import varve.adapters.lance.records
+import varve.adapters.records.records
 loaded = [name for name in sys.modules if name.startswith("lance_namespace_urllib3_client.api.")]
 assert loaded == [], loaded
 import lance_namespace_urllib3_client as client
@@ -26,7 +26,7 @@ def test_the_rest_client_is_loaded_only_when_somebody_calls_it() -> None:
 
 def test_a_client_that_is_loaded_already_is_left_alone() -> None:
     script = (
-        "import lancedb, varve.adapters.lance.records; "
+        "import lancedb, varve.adapters.records.records; "
         "lancedb.connect('memory://x').list_tables(); print('ok')"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -55,7 +55,7 @@ def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
         "varve.domain.search.ranking",
     )
     loaded = f"[name for name in {ranking} if name in sys.modules]"
-    script = f"import sys, varve.adapters.lance.records; print({loaded})"
+    script = f"import sys, varve.adapters.records.records; print({loaded})"
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
     assert run.stdout.strip() == "[]"

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from tests.support.model_server import NO_RETRY, Fault, ModelServer, delayed, prompt, rate_limited
-from varve.adapters.openai_llm import OpenAILLM
+from varve.adapters.models.openai_llm import OpenAILLM
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.domain.usage import Usage
 from varve.prompts.extract import ExtractReply

@@ -15,7 +15,7 @@ import pytest
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 from tests.support.s3 import CREDENTIALS, s3_server
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.objects import (
+from varve.adapters.objects.store import (
     PROBE_KEY,
     lance_options,
     local_objects,

@@ -16,7 +16,7 @@ from tests.support.builders import MORNING
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import MAX_RACES, JsonProfiles, profile_path
-from varve.adapters.objects import local_objects, s3_objects
+from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope

@@ -12,15 +12,15 @@ import pytest
 
 from tests.support.loopback import ACCOUNT, REGION
 from tests.support.queues import fifo_queue, sqs_server
-from varve.adapters.aws import (
+from varve.adapters.in_memory import InMemoryDeadLetters
+from varve.adapters.queues.inline import InlineQueue
+from varve.adapters.queues.sqs import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
     SqsQueue,
     batch_response,
     deliveries,
 )
-from varve.adapters.in_memory import InMemoryDeadLetters
-from varve.adapters.inline_queue import InlineQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetters, Delivery
 

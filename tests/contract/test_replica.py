@@ -19,13 +19,13 @@ import pytest
 
 from tests.contract.test_lance_upkeep import ANY, MODEL, SCOPE, T0, each_once, embedded, moto, rows, write
 from tests.support.moto_process import PROJECT
-from varve.adapters import transfers
-from varve.adapters.lance import packs, replicas
-from varve.adapters.lance import upkeep as lance_upkeep
-from varve.adapters.lance.files import is_content, manifest_name, needs_of, version_of
-from varve.adapters.lance.records import LanceRecords, Upkeep
-from varve.adapters.lance.replicas import Caching
-from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.adapters.exports import transfers
+from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.records import packs, replicas
+from varve.adapters.records import upkeep as lance_upkeep
+from varve.adapters.records.files import is_content, manifest_name, needs_of, version_of
+from varve.adapters.records.records import LanceRecords, Upkeep
+from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -626,7 +626,7 @@ class TestCache:
     def test_is_a_directory_of_its_own_that_goes_with_the_process(self, store: Store) -> None:
         script = (
             "import sys; from pathlib import Path\n"
-            "from varve.adapters.cache_directory import CacheDirectory\n"
+            "from varve.adapters.records.cache_directory import CacheDirectory\n"
             "kept = CacheDirectory(Path(sys.argv[1])); (kept.path / 'a').write_text('a'); print(kept.path)\n"
             "import os; os._exit(1) if sys.argv[2] == 'killed' else None"
         )

@@ -13,11 +13,11 @@ import pytest
 
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 from tests.support.queues import sqs_server
-from varve.adapters.http_reranker import MAX_TEXT_CHARACTERS, HttpReranker
-from varve.bootstrap import Parts
+from varve.adapters.models.http_reranker import MAX_TEXT_CHARACTERS, HttpReranker
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.workspace import WorkspaceConfig
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 KEY = "rank-secret-0451"
 TEXTS = ["Dana has a cat.", "The boiler bangs.", "A week in Lisbon."]

@@ -19,13 +19,12 @@ import pytest
 from benchmarks.counting_s3 import CountingS3, Counts
 from benchmarks.traffic import BATCH, Deployment
 from tests.support.builders import a_record
-from varve.adapters.lance import replica
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.upkeep import Upkeep
-from varve.adapters.objects import lance_options
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.objects.store import lance_options
+from varve.adapters.records import replica
+from varve.adapters.records.records import LanceRecords
+from varve.adapters.records.upkeep import Upkeep
 from varve.application import Application
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
@@ -34,7 +33,8 @@ from varve.domain.ledger import LedgerChanges, expiry_key, failed_key
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import parse_search_request
 from varve.messages.write import WriteRecords, send_records
-from varve.pipeline.ledger import Ledger
+from varve.usecases.ledger import Ledger
+from varve.wiring.clock import fixed_clock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 UTC_ZONE = ZoneInfo("UTC")

@@ -12,10 +12,10 @@ import pytest
 from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes, root
 from tests.contract.test_records import T0, axis, record
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.lance.replicas import Caching
-from varve.adapters.lance.stores import LanceStores
-from varve.adapters.objects import lance_options, local_objects, s3_objects
+from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.records.records import LanceRecords
+from varve.adapters.records.replicas import Caching
+from varve.adapters.records.stores import LanceStores
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Retryable
@@ -164,7 +164,7 @@ def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(real
 def test_a_write_that_meets_the_move_is_refused_and_not_lost_in_silence(
     real: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from varve.adapters.lance import records as module
+    from varve.adapters.records import records as module
 
     records, stores = real()
     put(records, "a")

@@ -15,15 +15,15 @@ from tests.contract.test_columns import ACME, SAID, WORKING, put
 from tests.contract.test_lance_upkeep import T0, embedded
 from tests.contract.test_replica import SCOPE, Store, Watched, nothing
 from tests.support.builders import WordEmbedder
-from varve.adapters.lance import columns as lance_columns
-from varve.adapters.lance.candidates import rows_at
-from varve.adapters.lance.names import NAMES
+from varve.adapters.records import columns as lance_columns
+from varve.adapters.records.candidates import rows_at
+from varve.adapters.records.names import NAMES
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.errors import Outdated, Rejected
 from varve.domain.search.query import parse_search_request
-from varve.settings import Settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import Settings
 
 EMBEDDER = WordEmbedder()
 

@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from varve import Memory
-from varve.bootstrap import Parts
 from varve.cli import main
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.settings import read_settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 

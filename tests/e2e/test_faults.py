@@ -17,8 +17,8 @@ from tests.support.deployment import Deployment
 from tests.support.install import Image
 from tests.support.moto_template import Template
 from tests.support.ordeal import Ordeal, ordeal
-from varve.bootstrap import Parts
-from varve.settings import Settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import Settings
 
 pytestmark = pytest.mark.e2e
 

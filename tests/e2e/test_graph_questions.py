@@ -17,12 +17,12 @@ from tests.support.model_server import ModelServer, Request
 from varve import Memory
 from varve.adapters.in_memory import InMemoryRecords
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import fixed_clock
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.names import normalized
-from varve.settings import read_settings
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)

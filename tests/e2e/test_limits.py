@@ -17,10 +17,9 @@ from tests.support.builders import ACME, DIMENSIONS, RecordingQueue, WordEmbedde
 from tests.support.moto_process import PROJECT
 from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records.records import LanceRecords
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain
 from varve.domain.conversation import MAX_MESSAGE_BYTES, MAX_MESSAGES
 from varve.domain.embedding import EmbeddingMismatch
@@ -30,7 +29,8 @@ from varve.domain.text import passages
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.write import WriteRecords, read_write, records_in_bounds, send_records
-from varve.settings import Settings
+from varve.wiring.parts import Parts
+from varve.wiring.settings import Settings
 
 pytestmark = pytest.mark.e2e
 

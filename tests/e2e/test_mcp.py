@@ -15,10 +15,10 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
+from varve.api.memory import Memory
 from varve.cli import main
 from varve.cli.mcp import SEARCH_ARGUMENTS, TOOLS
 from varve.domain.search.query import SearchRequest
-from varve.memory import Memory
 
 ROOT = Path(__file__).parents[2]
 

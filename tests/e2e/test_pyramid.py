@@ -22,8 +22,8 @@ from tests.support.traffic import (
     corpus,
     traffic,
 )
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope, digest
@@ -33,7 +33,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.summary import BUDGET_TOKENS, summary_id
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import Retention, WorkspaceConfig
-from varve.pipeline.plan import GRACE
+from varve.usecases.plan import GRACE
 
 SEED = 20_251_121
 FIRST, DAYS = date(2025, 8, 4), 400

@@ -17,12 +17,12 @@ from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes
 from tests.e2e.test_corpus import CORPUS, NOW
 from tests.support.model_server import ModelServer
 from varve import Memory
-from varve.adapters.wordllama_embedder import MODEL
+from varve.adapters.models.wordllama_embedder import MODEL
 from varve.cli import main
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
-from varve.pipeline.transfer import reembed as reembedding
+from varve.usecases.transfer import reembed as reembedding
 
 __all__ = ["moto"]  # the fixtures
 

@@ -24,12 +24,10 @@ from tests.support.builders import RecordingQueue, WordEmbedder
 from tests.support.hostile import HOSTILE
 from tests.support.policies import allows, reaches, session_statements
 from varve import Memory
-from varve.adapters import transfers
-from varve.adapters.scoped_credentials import Session
+from varve.adapters.credentials.scoped import Session
+from varve.adapters.exports import transfers
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.cli import main
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, Retryable
@@ -38,6 +36,7 @@ from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, digest
 from varve.domain.search.query import parse_search_request
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.work import (
     CleanAgent,
     CurateAgent,
@@ -46,11 +45,12 @@ from varve.messages.work import (
     send_curation,
     send_work,
 )
-from varve.parts.scoping import ScopedParts
-from varve.pipeline.plan import plan
-from varve.settings import read_settings
-from varve.tool_calls import ToolCall, answer_tool_call
+from varve.usecases.plan import plan
 from varve.verbs.nights import WorkOutcome
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.scoping import ScopedParts
+from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.e2e
 

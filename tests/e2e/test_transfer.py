@@ -15,14 +15,14 @@ import pytest
 
 from tests.e2e.test_corpus import CORPUS, opened
 from varve import Memory
-from varve.bootstrap import Parts
 from varve.cli import main
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import STORES
-from varve.pipeline import timeline
-from varve.pipeline.transfer import exporting
-from varve.settings import read_settings
+from varve.usecases import timeline
+from varve.usecases.transfer import exporting
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -197,7 +197,7 @@ def test_a_summary_that_knows_its_sources_is_ready_and_one_that_does_not_is_due(
 def test_an_import_that_was_cut_off_goes_on(
     store: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from varve.pipeline.ledger import Ledger
+    from varve.usecases.ledger import Ledger
 
     fresh = opened(tmp_path / "fresh", DANA)
     with monkeypatch.context() as patch:

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from tests.support.builders import MORNING
-from varve.adapters.aws import deliveries
 from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.queues.sqs import deliveries
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Scope
 from varve.domain.search.query import parse_search_request
 from varve.messages.ingest import read_ingest
 from varve.messages.outcome import read_told_outcome, tells_outcome
+from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.write import WriteTriples, read_write
-from varve.pipeline.ingest import read_event
-from varve.tool_calls import ToolCall, answer_tool_call
+from varve.usecases.ingest import read_event
 from varve.verbs.forgetting import read_request
 
 EVENTS = Path(__file__).parents[2] / "events"

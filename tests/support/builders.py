@@ -20,13 +20,13 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record, Vector
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.domain.triple import Op, TripleOperation
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.search import search
-from varve.pipeline.write import Stores
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.ports.records import MemoryReader
+from varve.usecases.ledger import Ledger
+from varve.usecases.search import search
+from varve.usecases.write import Stores
 
 MORNING = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ACME = Scope("acme", "support")

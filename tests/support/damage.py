@@ -11,16 +11,16 @@ from typing import Any
 from tests.support.builders import WordEmbedder
 from varve import Memory
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import VarveError
 from varve.domain.identity import Scope
 from varve.domain.ledger import failed_key
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.ledger import Ledger
 from varve.ports.objects import Objects
-from varve.settings import read_settings
+from varve.usecases.ledger import Ledger
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 
 class Sharing(Parts):

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from tests.support.builders import ACME, WordEmbedder, stores_over
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
-from varve.adapters.inline_queue import InlineQueue
 from varve.adapters.json_profiles import JsonProfiles
+from varve.adapters.queues.inline import InlineQueue
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.erasure import Selector
@@ -23,18 +23,18 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import Erased as Nothing
 from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
-from varve.pipeline.condensing import ExtractiveSummarizer
-from varve.pipeline.erasure.forget import Erased, Tools, bar, erase
-from varve.pipeline.erasure.reread import reread
-from varve.pipeline.erasure.subject import Subject, find
-from varve.pipeline.erasure.sweep import read_timeline
-from varve.pipeline.extract import extract
-from varve.pipeline.ingest import ingest
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.plan import plan
-from varve.pipeline.summarize import summarize
-from varve.pipeline.write import write_now
 from varve.ports.queues import Delivery
+from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.erasure.forget import Erased, Tools, bar, erase
+from varve.usecases.erasure.reread import reread
+from varve.usecases.erasure.subject import Subject, find
+from varve.usecases.erasure.sweep import read_timeline
+from varve.usecases.extract import extract
+from varve.usecases.ingest import ingest
+from varve.usecases.ledger import Ledger
+from varve.usecases.plan import plan
+from varve.usecases.summarize import summarize
+from varve.usecases.write import write_now
 
 Conversation = dict[str, Any]
 ZONE = ZoneInfo("UTC")

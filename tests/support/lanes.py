@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.lance.candidates import lanes, rows_at
-from varve.adapters.lance.layout import ADDRESS
+from varve.adapters.records.candidates import lanes, rows_at
+from varve.adapters.records.layout import ADDRESS
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import Vector

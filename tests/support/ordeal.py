@@ -22,13 +22,13 @@ from tests.support.moto_template import Template
 from tests.support.runtime_api import FunctionError, LambdaProcess
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import Record, turn_id
-from varve.settings import Settings, llm_name
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import Settings, llm_name
 
 FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
 FORGETTING = ("WriteFunction", "ForgetFunction")

@@ -34,11 +34,11 @@ from varve.adapters.graph.parquet import ParquetGraph, change
 from varve.adapters.graph.table import GraphTable
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles, profile_path
-from varve.adapters.lance import packs
-from varve.adapters.lance.files import UnknownFormat, needs_of
-from varve.adapters.lance.records import LanceRecords
-from varve.adapters.objects import local_objects
-from varve.adapters.openai_llm import OpenAILLM
+from varve.adapters.models.openai_llm import OpenAILLM
+from varve.adapters.objects.store import local_objects
+from varve.adapters.records import packs
+from varve.adapters.records.files import UnknownFormat, needs_of
+from varve.adapters.records.records import LanceRecords
 from varve.cli.inputs import read_conversations
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.context import parse_context_request
@@ -54,6 +54,7 @@ from varve.domain.search.query import parse_search_request
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.workspace import parse_workspace_config
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
+from varve.messages.tool_calls import answer_tool_call
 from varve.messages.work import CleanAgent, SummarizePeriod, read_work, send_cleaning, send_work
 from varve.messages.write import (
     ExpirePeriods,
@@ -66,14 +67,13 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
-from varve.pipeline import configure
-from varve.pipeline.condensing import ModelSummarizer
-from varve.pipeline.dead_letters import described
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.reading import ModelExtractor
-from varve.pipeline.timeline import Said, TakenIn, keep, messages_of_day
 from varve.ports.queues import Delivery, Letter
-from varve.tool_calls import answer_tool_call
+from varve.usecases import configure
+from varve.usecases.condensing import ModelSummarizer
+from varve.usecases.dead_letters import described
+from varve.usecases.ledger import Ledger
+from varve.usecases.reading import ModelExtractor
+from varve.usecases.timeline import Said, TakenIn, keep, messages_of_day
 
 UTC_ZONE = ZoneInfo("UTC")
 DAY = Period(Grain.DAILY, "2026-03-02")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import sam
-from varve.adapters.scoped_credentials import tags_of
+from varve.adapters.credentials.scoped import tags_of
 from varve.domain.identity import Scope
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"

@@ -13,7 +13,7 @@ import pytest
 from tests.support.loopback import ACCOUNT, REGION
 from tests.support.moto_process import MotoServer
 from tests.support.s3 import CREDENTIALS
-from varve.adapters.aws import SqsQueue
+from varve.adapters.queues.sqs import SqsQueue
 
 
 @contextmanager

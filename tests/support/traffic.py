@@ -18,7 +18,6 @@ import numpy as np
 
 from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.application import Application
-from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso, parse_instant
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Retryable
@@ -29,10 +28,11 @@ from varve.domain.retention import expired
 from varve.domain.rules import RuleExtractor
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.privacy import Privacy
 from varve.ports.objects import ObjectInfo, StoredObject
 from varve.ports.queues import Delivery
-from varve.settings import Settings
+from varve.usecases.privacy import Privacy
+from varve.wiring.parts import Parts
+from varve.wiring.settings import Settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 CORPUS_AGENTS = ("assistant", "helpdesk")

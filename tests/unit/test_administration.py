@@ -8,13 +8,13 @@ import pytest
 from tests.support.builders import ACME, MORNING, RecordingQueue, a_conversation, an_operation
 from tests.support.labelled import secret
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
-from varve.bootstrap import Parts
+from varve.api.administration import Administration
 from varve.domain.errors import Rejected
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.queues import Delivery
-from varve.settings import read_settings
-from varve.verbs.administration import Administration
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 WORDS = "The safe opens with 7-2-9."
 
@@ -87,8 +87,8 @@ def test_any_letter_can_be_shown(body: str) -> None:
 
 
 def test_a_letter_without_a_reason_says_how_often_it_was_delivered() -> None:
-    from varve.pipeline.dead_letters import described
     from varve.ports.queues import Letter
+    from varve.usecases.dead_letters import described
 
     shown = described("ingest", Letter("1", "{}", "g", {}, receives=5), str)
     assert shown["reason"] == "no reason recorded: delivered 5 times"

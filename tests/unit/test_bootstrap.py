@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from varve.adapters.http_reranker import HttpReranker
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.openai_llm import OpenAILLM
-from varve.bootstrap import Parts
+from varve.adapters.models.http_reranker import HttpReranker
+from varve.adapters.models.openai_llm import OpenAILLM
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.condensing import ExtractiveSummarizer
-from varve.pipeline.naming import ModelEntityFinder
-from varve.pipeline.privacy import Privacy, PrivateSummarizer
-from varve.pipeline.reading import CheckpointedExtractor
-from varve.settings import read_settings
+from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.naming import ModelEntityFinder
+from varve.usecases.privacy import Privacy, PrivateSummarizer
+from varve.usecases.reading import CheckpointedExtractor
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 FILTER = Privacy({}, [])
 

@@ -10,15 +10,15 @@ import pytest
 
 from tests.support.builders import WordEmbedder, a_record, embedded
 from tests.support.traffic import CALM, Simulation
-from varve.adapters.objects import local_objects
+from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline import configure
-from varve.pipeline.cleanup import CleanupReport, GrainReport
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
+from varve.usecases import configure
+from varve.usecases.cleanup import CleanupReport, GrainReport
 from varve.verbs.nights import WorkOutcome
 
 SCOPE = Scope("acme", "support")

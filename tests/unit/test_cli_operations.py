@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.builders import RecordingQueue
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
-from varve.bootstrap import Parts
 from varve.cli.main import main
 from varve.domain.errors import Rejected
 from varve.ports.queues import Delivery
+from varve.wiring.parts import Parts
 
 Buried = Callable[..., RecordingQueue]
 

@@ -19,14 +19,14 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.record import MemoryType
 from varve.domain.summary import MAX_INPUT_TOKENS, Source, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
-from varve.pipeline.condensing import (
+from varve.ports.models import Reply, Summarizer
+from varve.usecases.condensing import (
     MAX_ITEM_CHARACTERS,
     MAX_LISTED,
     MAX_TOPICS,
     ExtractiveSummarizer,
     ModelSummarizer,
 )
-from varve.ports.models import Reply, Summarizer
 
 REPLY = {"summary": "2026-03-02: Dana moved.", "people": [], "topics": [], "open_questions": []}
 DAY = Period(Grain.DAILY, "2026-03-02")

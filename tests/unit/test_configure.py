@@ -10,13 +10,13 @@ import pytest
 
 from tests.support.builders import MORNING, attempt
 from varve.adapters.in_memory import InMemoryObjects
+from varve.api.memory import Memory
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.memory import Memory
-from varve.pipeline.configure import change, config_key, value, values
-from varve.pipeline.ledger import Ledger
+from varve.usecases.configure import change, config_key, value, values
+from varve.usecases.ledger import Ledger
 
 LIMITS = {f"retention.{grain}": "7 days" for grain in Grain}
 WORDS = {f"prompts.summarize.{grain}": "Be brief." for grain in SUMMARY_GRAINS}

@@ -28,9 +28,9 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Store, Vector
 from varve.domain.relevance import content_words
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op
-from varve.pipeline.context import context
-from varve.pipeline.gathering import Sources
-from varve.pipeline.ledger import Ledger
+from varve.usecases.context import context
+from varve.usecases.gathering import Sources
+from varve.usecases.ledger import Ledger
 
 NOW = MORNING + timedelta(days=30)
 LISBON = ZoneInfo("Europe/Lisbon")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from tests.support.traffic import CALM, Simulation
+from varve.api.experience import Experience
 from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
-from varve.facets.experience import Experience
 from varve.messages.work import CurateAgent, read_work
 from varve.verbs.nights import Pass
 

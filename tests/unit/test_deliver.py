@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.support.builders import Failing
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
-from varve.pipeline.deliver import by_group, deliver_each
 from varve.ports.queues import Delivery
+from varve.usecases.deliver import by_group, deliver_each
 
 OUTAGE, POISON, MISSET = (
     Retryable("storage: down"),

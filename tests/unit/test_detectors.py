@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.labelled import Labelled, labelled, mistakes, scores, secret
-from varve.adapters.personal_detector import PersonalDetector
-from varve.adapters.secret_detector import SecretDetector
+from varve.adapters.detectors.personal import PersonalDetector
+from varve.adapters.detectors.secrets import SecretDetector
 from varve.domain.errors import Misconfigured
 from varve.domain.personal import Finding, Kind, placeholder, replaced
 
@@ -85,8 +85,8 @@ def test_a_region_without_phones_is_the_operators_business() -> None:
 
 IMPORTED = """
 import sys
-from varve.adapters.personal_detector import PersonalDetector
-from varve.adapters.secret_detector import SecretDetector
+from varve.adapters.detectors.personal import PersonalDetector
+from varve.adapters.detectors.secrets import SecretDetector
 for detector in (PersonalDetector(("US", "ES")), SecretDetector()):
     detector.find(sys.argv[1])
 print(*sorted({"phonenumbers", "stdnum", "detect_secrets", "requests"} & set(sys.modules)))

@@ -12,14 +12,14 @@ from tests.support.builders import ACME, RecordingQueue, attempt, raw_message
 from varve import Memory
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.application import Application
-from varve.bootstrap import Parts
-from varve.clock import fixed_clock
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import episode_id
 from varve.domain.record import Store
 from varve.domain.search.query import Filter
-from varve.settings import read_settings
+from varve.wiring.clock import fixed_clock
+from varve.wiring.parts import Parts
+from varve.wiring.settings import read_settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

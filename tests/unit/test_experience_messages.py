@@ -31,8 +31,8 @@ from varve.messages.write import (
     send_expiry,
     send_records,
 )
-from varve.pipeline.write import write_now
 from varve.ports.queues import Delivery
+from varve.usecases.write import write_now
 
 REPORT = Report(
     "episode-1",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support.builders import WordEmbedder, attempt
-from varve.adapters.cached_embedder import CachedEmbedder
-from varve.adapters.wordllama_embedder import WordLlamaEmbedder
+from varve.adapters.models.cached_embedder import CachedEmbedder
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.errors import Rejected
 from varve.domain.experience.trial import (
     FlatMemory,

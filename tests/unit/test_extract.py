@@ -37,11 +37,11 @@ from varve.domain.triple import Triple
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.write import WriteRecords, read_write
-from varve.pipeline.batching import CONTEXT_CHARACTERS, CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
-from varve.pipeline.extract import ExtractOutcome, extract
-from varve.pipeline.ingest import ingest
-from varve.pipeline.timeline import messages_on
-from varve.pipeline.write import write_now
+from varve.usecases.batching import CONTEXT_CHARACTERS, CONTEXT_UTTERANCES, MAX_BATCH_TOKENS
+from varve.usecases.extract import ExtractOutcome, extract
+from varve.usecases.ingest import ingest
+from varve.usecases.timeline import messages_on
+from varve.usecases.write import write_now
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOTHING = ExtractOutcome()

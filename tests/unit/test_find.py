@@ -17,8 +17,8 @@ from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.search import search
+from varve.usecases.ledger import Ledger
+from varve.usecases.search import search
 
 NOW = MORNING + timedelta(days=30)
 UTC_ZONE = ZoneInfo("UTC")

@@ -38,14 +38,14 @@ from varve.domain.summary import key_facts_from_json
 from varve.domain.triple import Op, TripleOperation
 from varve.messages.erasure import ERASED, remaining, remaining_letter
 from varve.messages.wire import MAX_BODY_BYTES
-from varve.pipeline.erasure import receipts, tombstones
-from varve.pipeline.erasure.forget import bar, erase
-from varve.pipeline.erasure.unlearning import unlearnt
-from varve.pipeline.erasure.verify import needles, verify
-from varve.pipeline.experience.rows import read_rows
 from varve.ports.erasure import Inspected
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
+from varve.usecases.erasure import receipts, tombstones
+from varve.usecases.erasure.forget import bar, erase
+from varve.usecases.erasure.unlearning import unlearnt
+from varve.usecases.erasure.verify import needles, verify
+from varve.usecases.experience.rows import read_rows
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}

@@ -14,8 +14,8 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Selector
 from varve.domain.errors import Retryable
 from varve.domain.summary import Summary, SummaryTask
-from varve.pipeline.erasure.forget import bar, erase
-from varve.pipeline.summarize import Outcome, summarize
+from varve.usecases.erasure.forget import bar, erase
+from varve.usecases.summarize import Outcome, summarize
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}

@@ -20,8 +20,8 @@ from varve.domain.identity import Scope
 from varve.messages.erasure import ERASED, remaining_letter
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.outcome import read_outcome, send_outcome
-from varve.pipeline.erasure.sweep import sweep_payloads
 from varve.ports.queues import Delivery, Letter
+from varve.usecases.erasure.sweep import sweep_payloads
 from varve.verbs.forgetting import forget
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)

@@ -14,12 +14,12 @@ import pytest
 from tests.support.builders import RecordingQueue, raw_conversation
 from varve import Memory
 from varve.adapters.graph.walks import FAN_OUT
+from varve.api.graph import Graph
 from varve.cli import main
 from varve.cli.drawing import as_html, as_svg, layout
 from varve.cli.graph import table_lines, tree_lines, validity
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.graph import QueryResult
-from varve.facets.graph import Graph
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 

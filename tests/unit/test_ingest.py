@@ -19,7 +19,7 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import MAX_MESSAGES, Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.messages.ingest import IngestMessage, read_ingest
-from varve.pipeline.ingest import (
+from varve.usecases.ingest import (
     CHARACTERS_PER_PART,
     CONTEXT_MESSAGES,
     MESSAGES_PER_PART,

@@ -17,8 +17,8 @@ from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, failed_key, require_own
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.ledger import Ledger, marking
-from varve.pipeline.summarize import expiries
+from varve.usecases.ledger import Ledger, marking
+from varve.usecases.summarize import expiries
 
 DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 OTHER = Scope("acme", "sales")

@@ -20,12 +20,12 @@ from varve.domain.errors import Misconfigured
 from varve.domain.record import Vector
 from varve.messages.moves import MoveStore, send_move
 from varve.messages.write import WriteRecords, send_records
-from varve.pipeline.configure import change, move_from
-from varve.pipeline.embedders import MovingEmbedder, as_stored
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.transfer.staging import Staging, sweep
-from varve.pipeline.write import write_now
 from varve.ports.models import Embedder
+from varve.usecases.configure import change, move_from
+from varve.usecases.embedders import MovingEmbedder, as_stored
+from varve.usecases.ledger import Ledger
+from varve.usecases.transfer.staging import Staging, sweep
+from varve.usecases.write import write_now
 
 WORKING = Grain.WORKING
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from varve.pipeline.naming import MAX_NAME_CHARACTERS, MAX_NAMES, ModelEntityFinder
 from varve.ports.models import Reply
 from varve.prompts.entities import EntitiesReply
+from varve.usecases.naming import MAX_NAME_CHARACTERS, MAX_NAMES, ModelEntityFinder
 
 
 class Echo:

@@ -13,8 +13,8 @@ from varve.domain.calendar import LATEST, Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.plan import GRACE, plan
+from varve.usecases.ledger import Ledger
+from varve.usecases.plan import GRACE, plan
 
 MONDAY, TUESDAY = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 WEEK = Period.parse("2026-W10")

@@ -19,9 +19,10 @@ from tests.support.builders import (
     raw_message,
 )
 from tests.support.labelled import secret
+from varve.adapters.detectors.personal import PersonalDetector
+from varve.adapters.detectors.secrets import SecretDetector
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.personal_detector import PersonalDetector
-from varve.adapters.secret_detector import SecretDetector
+from varve.api.memory import Memory
 from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Misconfigured, Rejected
@@ -29,11 +30,10 @@ from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.personal import Kind, Mode
 from varve.domain.record import MemoryType
 from varve.domain.summary import Source, Summary, SummaryTask
-from varve.memory import Memory
 from varve.messages.ingest import IngestMessage, send_ingest
-from varve.pipeline.condensing import ModelSummarizer
-from varve.pipeline.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
 from varve.prompts.summarize import SummaryReply
+from varve.usecases.condensing import ModelSummarizer
+from varve.usecases.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
 KEY = {"ACME_PSEUDONYM_KEY": "sixteen characters and more"}

@@ -18,13 +18,13 @@ from varve.domain.errors import Retryable
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import Scope
 from varve.domain.triple import Op
-from varve.pipeline.reading import (
+from varve.ports.models import Reply
+from varve.usecases.reading import (
     CheckpointedExtractor,
     ModelExtractor,
     parse_event_time,
     snake_case,
 )
-from varve.ports.models import Reply
 
 NINE = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LATER = NINE + timedelta(days=3)

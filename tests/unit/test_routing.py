@@ -18,8 +18,8 @@ from varve.domain.search.query import parse_search_request
 from varve.domain.search.ranking import ASKED_WEIGHT, SUMMARY_WEIGHT_NOW, SUMMARY_WEIGHT_YEAR, lane_weight
 from varve.domain.search.routing import Route, route
 from varve.domain.summary import summary_id
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.search import search
+from varve.usecases.ledger import Ledger
+from varve.usecases.search import search
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday, in 2026-W47

@@ -19,8 +19,8 @@ from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.text import estimated_tokens
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.search import search
+from varve.usecases.ledger import Ledger
+from varve.usecases.search import search
 
 NOW = MORNING + timedelta(days=30)
 LISBON, UTC_ZONE = ZoneInfo("Europe/Lisbon"), ZoneInfo("UTC")

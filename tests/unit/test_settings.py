@@ -13,7 +13,14 @@ from tests.support.builders import attempt
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import Scope
 from varve.domain.workspace import Plan
-from varve.settings import DEFAULT_BASE_URL, ModelName, Settings, embedder_name, llm_name, read_settings
+from varve.wiring.settings import (
+    DEFAULT_BASE_URL,
+    ModelName,
+    Settings,
+    embedder_name,
+    llm_name,
+    read_settings,
+)
 
 NAMES = [
     "VARVE_STORE", "VARVE_INGEST_QUEUE_URL", "VARVE_WRITE_QUEUE_URL", "VARVE_LLM", "VARVE_EMBEDDER",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from varve.adapters.lance import standing
-from varve.adapters.lance.files import manifest_name
-from varve.adapters.lance.standing import COARSEST_SECONDS, Watch
+from varve.adapters.records import standing
+from varve.adapters.records.files import manifest_name
+from varve.adapters.records.standing import COARSEST_SECONDS, Watch
 
 
 class Folder:

@@ -12,7 +12,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.summary import SummaryTask
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.erasure import receipts
+from varve.usecases.erasure import receipts
 
 MONDAY = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 DAY = timedelta(days=1)

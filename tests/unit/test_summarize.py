@@ -29,10 +29,10 @@ from varve.domain.summary import BUDGET_TOKENS, KEY_FACTS, Summary, key_facts_fr
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write, send_records
-from varve.pipeline.condensing import ExtractiveSummarizer
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.summarize import Outcome, gather, summarize
-from varve.pipeline.write import write_now
+from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.ledger import Ledger
+from varve.usecases.summarize import Outcome, gather, summarize
+from varve.usecases.write import write_now
 
 DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
 PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support import sam
 from tests.support.policies import allows, session_statements
-from varve.adapters.lance.replicas import Caching
+from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, parse_instant
 from varve.domain.identity import Scope
 from varve.domain.ledger import (
@@ -26,7 +26,7 @@ from varve.domain.ledger import (
     month_of,
     twin,
 )
-from varve.settings import DEFAULT_CACHE_MEGABYTES
+from varve.wiring.settings import DEFAULT_CACHE_MEGABYTES
 
 ROOT = Path(__file__).parents[2]
 FUNCTIONS = (

@@ -14,7 +14,7 @@ from varve.domain.conversation import Message
 from varve.domain.damage import Damaged
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.pipeline.timeline import Said, TakenIn, all_taken_in, keep, messages_on, take_in
+from varve.usecases.timeline import Said, TakenIn, all_taken_in, keep, messages_on, take_in
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tests.support.builders import MORNING, raw_conversation, raw_message
+from varve.api.memory import Memory
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.record import EmbeddedRecord
 from varve.domain.search.query import Filter
-from varve.memory import Memory
-from varve.pipeline.together import MOST, Together
 from varve.ports.queues import Delivery
+from varve.usecases.together import MOST, Together
 
 
 class Handler:

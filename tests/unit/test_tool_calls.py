@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.search.query import parse_search_request
-from varve.tool_calls import ToolCall, answer_tool_call
+from varve.messages.tool_calls import ToolCall, answer_tool_call
 
 ACME, BOUND = Scope("acme", "support"), Scope("bound", "agent")
 IDENTITIES = {"my-target": BOUND, "TARGETID01": BOUND, "AGENT12345": BOUND, "my-agent": BOUND}

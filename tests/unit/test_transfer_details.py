@@ -22,7 +22,7 @@ from varve.domain.experience.rows import (
 )
 from varve.domain.record import MemoryType, Record
 from varve.domain.summary import KeyFact, key_facts_as_json
-from varve.pipeline.transfer.details import require_details
+from varve.usecases.transfer.details import require_details
 
 FACT = KeyFact("fact-1", "Dana likes tea.", MORNING, 0.7, "u-42", "c-1", ("m1",))
 RECORDS: list[Record] = [

@@ -15,8 +15,8 @@ from varve.domain.calendar import Grain
 from varve.domain.erasure import Selector
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
-from varve.pipeline.erasure.verify import MAX_NEEDLES, Needles, Verification, needles, verify
 from varve.ports.erasure import Inspected
+from varve.usecases.erasure.verify import MAX_NEEDLES, Needles, Verification, needles, verify
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 WANTED = Needles(frozenset({"kumquatville", "u-dana"}))

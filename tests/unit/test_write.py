@@ -46,9 +46,9 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
-from varve.pipeline.erasure import tombstones
-from varve.pipeline.write import WriteOutcome, write, write_now
 from varve.ports.queues import Delivery
+from varve.usecases.erasure import tombstones
+from varve.usecases.write import WriteOutcome, write, write_now
 
 RIVAL = Scope("rival", "support")
 

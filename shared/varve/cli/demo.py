@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from varve.api.memory import Memory
 from varve.cli.inputs import AT_ONCE, read_conversations
 from varve.cli.output import as_json, say, search_lines, status_lines
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.memory import Memory
 
 Open = Callable[[argparse.Namespace, Scope], Memory]
 _PACKAGED = Path(__file__).parents[1] / "corpus"

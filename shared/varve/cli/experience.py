@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from varve.bootstrap import Parts
+from varve.api.lessons import lesson_shown
+from varve.api.memory import Memory
 from varve.cli.output import as_json
 from varve.domain.errors import Rejected, within
 from varve.domain.experience.trial import FlatMemory, Scenario, Score, TrialMemory, parse_scenarios, run
 from varve.domain.experience.trial_memory import ExperienceMemory
-from varve.facets.lessons import lesson_shown
-from varve.memory import Memory
 from varve.ports.search import word_embedding
+from varve.wiring.parts import Parts
 
 OpenMemory = Callable[[argparse.Namespace], Memory]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from textwrap import shorten
 from typing import Any
 
+from varve.api.memory import Memory
 from varve.cli.output import MAX_LINE, as_json, say
 from varve.domain.errors import Rejected, Retryable
-from varve.memory import Memory
 
 _NAMES = {
     "facts": "facts",

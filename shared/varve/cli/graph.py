@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from varve.api.graph import Graph
 from varve.cli.drawing import as_html, as_svg
 from varve.cli.output import as_json, say
 from varve.domain.errors import Rejected
-from varve.facets.graph import Graph
 
 MAX_CELL = 60
 _DRAWINGS = {".svg": as_svg, ".html": as_html}

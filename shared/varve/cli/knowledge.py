@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from varve.api.memory import Memory
 from varve.cli.output import as_json, say
 from varve.domain.errors import Rejected
-from varve.memory import Memory
 
 
 def add_context(command: argparse.ArgumentParser) -> None:

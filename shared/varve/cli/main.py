@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from varve.api.memory import Memory, Now
 from varve.cli import experience, knowledge, mcp, transfer
 from varve.cli.arguments import SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import AT_ONCE, read_conversations
@@ -24,7 +25,6 @@ from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 from varve.domain.identity import Scope
-from varve.memory import Memory, Now
 
 DEFAULT_ID = "default"
 FAILED, BAD_INPUT = 1, 2

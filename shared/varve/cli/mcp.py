@@ -11,12 +11,12 @@ from typing import Any
 from uuid import uuid4
 
 from varve import __version__
+from varve.api.memory import Memory
 from varve.application import Application
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 from varve.domain.identity import reference
 from varve.domain.search.query import parse_search_request
-from varve.memory import Memory
-from varve.tool_calls import error_answer, pinned
+from varve.messages.tool_calls import error_answer, pinned
 
 INSTRUCTIONS = (
     "Long-term memory of earlier conversations, with dates and sources. Search it before you ask for what "

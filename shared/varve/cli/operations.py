@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from varve.api.administration import Administration
 from varve.cli.output import as_json, say
 from varve.domain.errors import Rejected
-from varve.verbs.administration import Administration
 
 _NO_QUEUES = "there are no queues here (VARVE_*_QUEUE_URL is not set), so there are no dead letters"
 

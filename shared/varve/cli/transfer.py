@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from varve.api.memory import Memory
 from varve.cli.output import as_json, say
-from varve.memory import Memory
 
 
 def add_export(command: argparse.ArgumentParser) -> None:

@@ -248,3 +248,10 @@ def _read(label: str) -> tuple[Grain, date]:
         return grain, _first_monday(year, months.get(grain, 1))
     except ValueError as error:
         raise Rejected("period", f"{label} is in no calendar") from error
+
+
+def aware(instant: datetime, field: str = "now") -> datetime:
+    """The instant in UTC. Raises Rejected: it is no datetime, or one without a time zone."""
+    if not isinstance(instant, datetime) or instant.tzinfo is None:
+        raise Rejected(field, "must be a datetime with a time zone")
+    return instant.astimezone(UTC)

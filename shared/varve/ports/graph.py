@@ -11,7 +11,7 @@ from varve.domain.triple import Triple, TripleOperation
 
 
 class GraphEraser(Protocol):
-    """Takes back what was said; only `pipeline/write.py` takes one."""
+    """Takes back what was said; only `usecases/write.py` takes one."""
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
         """Take operations back and fold the rest anew; how many there were. Raises Retryable."""
@@ -60,7 +60,7 @@ class GraphQueries(Protocol):
 
 
 class GraphWriter(GraphEraser, Protocol):
-    """The only way to change triples; only `pipeline/write.py` takes one."""
+    """The only way to change triples; only `usecases/write.py` takes one."""
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
         """Fold the operations in; the number of those that were new. Raises Retryable."""

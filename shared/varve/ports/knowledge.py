@@ -18,7 +18,7 @@ class ProfileReader(Protocol):
 
 
 class ProfileWriter(Protocol):
-    """The only way to change profiles; only `pipeline/write.py` takes one."""
+    """The only way to change profiles; only `usecases/write.py` takes one."""
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         """Merge the statements in; the number of those that were new. Raises Retryable, Rejected."""

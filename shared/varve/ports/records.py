@@ -39,7 +39,7 @@ class MemoryReader(CandidatesReader, Protocol):
 
 
 class MemoryWriter(Protocol):
-    """The only way to change records; only `pipeline/write.py` takes one."""
+    """The only way to change records; only `usecases/write.py` takes one."""
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         """An upsert follows: what must be known of the store before may be asked for meanwhile."""

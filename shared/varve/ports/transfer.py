@@ -22,7 +22,7 @@ class StoreReader(Protocol):
 
 
 class VectorWriter(Protocol):
-    """Changes the vectors of a store; only `pipeline/write.py` takes one."""
+    """Changes the vectors of a store; only `usecases/write.py` takes one."""
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
         """Put the store under another model in one commit, all else as it is; the number of records.

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from varve.bootstrap import Parts
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
 from varve.domain.experience.history import History, Lived
@@ -18,11 +17,12 @@ from varve.domain.triple import Triple, fold
 from varve.domain.validation import valid_text
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import DeleteRecords, send_deletion
-from varve.pipeline.experience.learnt import of_user
-from varve.pipeline.experience.rows import read_history, send_report, send_rows, year_of
 from varve.ports.queues import Queue
 from varve.ports.search import word_embedding
+from varve.usecases.experience.learnt import of_user
+from varve.usecases.experience.rows import read_history, send_report, send_rows, year_of
 from varve.verbs.views import Views
+from varve.wiring.parts import Parts
 
 
 class ExperienceVerbs:

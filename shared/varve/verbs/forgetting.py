@@ -14,12 +14,12 @@ from varve.domain.identity import Scope, path_id, reference
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import parse_search_request
 from varve.messages.erasure import remaining_letter
-from varve.pipeline.erasure import forget as forgetting
-from varve.pipeline.erasure import receipts, tombstones
-from varve.pipeline.erasure.forget import Erased, Tools
-from varve.pipeline.erasure.subject import find
-from varve.pipeline.erasure.verify import Needles, Verification, needles, verify
 from varve.ports.queues import DeadLetterBox
+from varve.usecases.erasure import forget as forgetting
+from varve.usecases.erasure import receipts, tombstones
+from varve.usecases.erasure.forget import Erased, Tools
+from varve.usecases.erasure.subject import find
+from varve.usecases.erasure.verify import Needles, Verification, needles, verify
 
 PATIENCE, PAUSE = timedelta(seconds=60), timedelta(seconds=2)
 """How long to wait for a queue's writer in all, and between two looks."""

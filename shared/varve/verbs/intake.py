@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
-from varve.pipeline.experience.episodes import Cutting
-from varve.pipeline.experience.judging import ModelJudge
-from varve.pipeline.extract import ExtractOutcome, extract
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.timeline import end_of
-from varve.pipeline.together import Together
 from varve.ports.queues import Queue
+from varve.usecases.experience.episodes import Cutting
+from varve.usecases.experience.judging import ModelJudge
+from varve.usecases.extract import ExtractOutcome, extract
+from varve.usecases.ledger import Ledger
+from varve.usecases.timeline import end_of
+from varve.usecases.together import Together
+from varve.wiring.parts import Parts
 
 
 def take_in(
@@ -30,7 +30,7 @@ def take_in(
         "objects": parts.objects,
     }
     if isinstance(message, Reread):
-        from varve.pipeline.erasure.reread import reread
+        from varve.usecases.erasure.reread import reread
 
         return reread(message, config.zone, **tools)
     # Filtered again, for whoever put it on the queue may not have gone through ingest.

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from varve.bootstrap import Parts
 from varve.domain.calendar import iso
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.errors import Rejected
@@ -21,10 +20,11 @@ from varve.domain.profile import (
 from varve.domain.record import STORES
 from varve.domain.search.query import SearchRequest
 from varve.messages.write import WriteProfile, send_profile
-from varve.pipeline.context import context
-from varve.pipeline.gathering import Sources
 from varve.ports.queues import Queue
+from varve.usecases.context import context
+from varve.usecases.gathering import Sources
 from varve.verbs.views import View, Views
+from varve.wiring.parts import Parts
 
 Profile = Callable[[], list[ProfileEntry]]
 

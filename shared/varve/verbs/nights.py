@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
 
-from varve.bootstrap import Parts
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
@@ -23,14 +22,15 @@ from varve.messages.work import (
     send_curation,
     send_work,
 )
-from varve.pipeline import cleanup as cleaning
-from varve.pipeline import deliver
-from varve.pipeline import plan as planning
-from varve.pipeline import summarize as summarizing
-from varve.pipeline.cleanup import CleanupReport
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.summarize import Outcome
 from varve.ports.queues import Delivery, Queue
+from varve.usecases import cleanup as cleaning
+from varve.usecases import deliver
+from varve.usecases import plan as planning
+from varve.usecases import summarize as summarizing
+from varve.usecases.cleanup import CleanupReport
+from varve.usecases.ledger import Ledger
+from varve.usecases.summarize import Outcome
+from varve.wiring.parts import Parts
 
 MAX_CLEANED = 5_000
 """Agents that one cleanup pass puts on the queue; the rest stay noted for the next."""
@@ -139,8 +139,8 @@ class Nights:
 
     def _curate(self, scope: Scope, months: Sequence[str], now: datetime) -> None:
         """Look at an agent's lessons, and note when the next of them will be stale."""
+        from varve.api.lessons import LessonBook
         from varve.domain.experience.curation import next_stale
-        from varve.facets.lessons import LessonBook
         from varve.verbs.experience import ExperienceVerbs
         from varve.verbs.views import Views
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from varve.bootstrap import Parts
 from varve.domain.calendar import iso
 from varve.domain.identity import Scope
-from varve.pipeline import configure as configuring
-from varve.pipeline.ledger import Ledger
-from varve.pipeline.transfer.reembed import Progress, ReembedOutcome
 from varve.ports.queues import Queue
+from varve.usecases import configure as configuring
+from varve.usecases.ledger import Ledger
+from varve.usecases.transfer.reembed import Progress, ReembedOutcome
+from varve.wiring.parts import Parts
 
 
 class Transferring:
@@ -25,8 +25,8 @@ class Transferring:
 
         Raises Rejected: the directory is not empty, and with `force`: it holds no export. Raises Retryable.
         """
-        from varve.parts.transfer import create_export
-        from varve.pipeline.transfer.exporting import export
+        from varve.usecases.transfer.exporting import export
+        from varve.wiring.transfer import create_export
 
         parts = self._parts
         with create_export(Path(directory), force=force) as writer:
@@ -47,8 +47,8 @@ class Transferring:
         Everything is validated before anything is written. Raises Rejected: names file, line and field.
         Raises Retryable, Misconfigured: some may be written; importing again adds the rest.
         """
-        from varve.parts.transfer import open_export
-        from varve.pipeline.transfer.importing import Target, import_
+        from varve.usecases.transfer.importing import Target, import_
+        from varve.wiring.transfer import open_export
 
         parts = self._parts
         target = Target(
@@ -72,8 +72,8 @@ class Transferring:
 
         Raises Rejected: `to` is no embedder's name. Raises Retryable, Misconfigured: begin again.
         """
-        from varve.parts.embedder import spelled
-        from varve.pipeline.transfer.reembed import reembed
+        from varve.usecases.transfer.reembed import reembed
+        from varve.wiring.embedder import spelled
 
         parts = self._parts
         if to is not None:

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.bootstrap import Parts
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Outdated, Rejected
@@ -21,9 +20,10 @@ from varve.domain.search.question import asks_how_things_stand
 from varve.domain.search.routing import route
 from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
-from varve.pipeline.ledger import Ledger
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.ledger import Ledger
+from varve.wiring.parts import Parts
 
 AT_ONCE = 8
 MAX_KEPT = 1_000

@@ -1,0 +1,1 @@
+"""Detectors of secrets and personal data."""

@@ -1,0 +1,1 @@
+"""Embedders, chat models and rerankers."""

@@ -1,0 +1,114 @@
+"""An embedding model behind OpenAI's protocol."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from varve.adapters.models.openai_client import Provider
+from varve.domain.errors import Misconfigured, Retryable
+from varve.domain.record import Vector
+from varve.domain.usage import Usage
+
+MAX_TEXT_CHARACTERS = 6_000
+MAX_BATCH_TEXTS = 64
+MAX_BATCH_CHARACTERS = 100_000
+
+_SUBJECT = "embedding"
+
+
+class OpenAIEmbedder:
+    """The Embedder port over the embeddings endpoint.
+
+    A request carries at most `batch_texts` texts and 100,000 characters; a text is cut to its first
+    `text_characters`. `timeout` is in seconds. `usage` counts tokens. `reread` reads a refused key anew.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        dimensions: int,
+        api_key: str | None,
+        base_url: str,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        batch_texts: int = MAX_BATCH_TEXTS,
+        text_characters: int = MAX_TEXT_CHARACTERS,
+        usage: Usage | None = None,
+        reread: Callable[[], str] | None = None,
+    ) -> None:
+        self._provider = Provider(model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries, reread)
+        self._dimensions = dimensions
+        self._batch_texts = batch_texts
+        self._text_characters = text_characters
+        self.usage = Usage() if usage is None else usage
+
+    @property
+    def model(self) -> str:
+        """The model's name and dimensions."""
+        return f"{self._provider.model}:{self._dimensions}"
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, float32, unit length, in the texts' order.
+
+        Raises ValueError: a text is blank. Raises Retryable, Rejected (the provider refuses a text) and
+        Misconfigured (the key, the model, or vectors of other dimensions).
+        """
+        if not all(text.strip() for text in texts):
+            raise ValueError("blank texts have no vector")
+        cut = [text[: self._text_characters] for text in texts]
+        return [vector for batch in self._batches(cut) for vector in self._embed(batch)]
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            if batch and (len(batch) == self._batch_texts or size + len(text) > MAX_BATCH_CHARACTERS):
+                yield batch
+                batch, size = [], 0
+            batch.append(text)
+            size += len(text)
+        if batch:
+            yield batch
+
+    def _embed(self, batch: list[str]) -> list[Vector]:
+        def request(client: Any) -> Any:
+            # Floats, not the client's default of base64, which not every provider speaks.
+            return client.embeddings.create(
+                model=self._provider.model, input=batch, encoding_format="float", **self._truncation()
+            )
+
+        answer = self._provider.ask(_SUBJECT, request)
+        self.usage.add(getattr(answer, "usage", None))
+        return [self._unit(item.embedding) for item in _in_order(answer, len(batch))]
+
+    def _truncation(self) -> dict[str, int]:
+        """The dimensions, for the models that cut their vectors on request; others refuse the parameter."""
+        name = self._provider.model.rpartition("/")[2]
+        return {"dimensions": self._dimensions} if name.startswith("text-embedding-3") else {}
+
+    def _unit(self, values: Any) -> Vector:
+        try:
+            vector = np.asarray(values, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise Retryable(f"{_SUBJECT}: {self._provider.host} answered with something else") from None
+        if vector.shape != (self._dimensions,):
+            raise Misconfigured(
+                f"VARVE_EMBEDDER: {self._provider.model} gives vectors of {vector.size} dimensions, "
+                f"but {self._dimensions} are configured"
+            )
+        length = float(np.linalg.norm(vector))
+        if not np.isfinite(length) or length == 0.0:
+            raise Retryable(f"{_SUBJECT}: {self._provider.host} answered with a vector without direction")
+        unit: Vector = vector / np.float32(length)
+        return unit
+
+
+def _in_order(answer: Any, count: int) -> list[Any]:
+    """The answer's items by their index. Raises Retryable: not exactly one for each text."""
+    items = getattr(answer, "data", None) or []
+    by_index = {getattr(item, "index", None): item for item in items}
+    if len(items) != count or by_index.keys() != set(range(count)):
+        raise Retryable(f"{_SUBJECT}: asked for {count} vectors, got {len(items)} or a wrong numbering")
+    return [by_index[index] for index in range(count)]

@@ -1,0 +1,1 @@
+"""Objects under the store root."""

@@ -1,0 +1,52 @@
+"""The composition root's filter for personal data."""
+
+from collections.abc import Mapping
+
+from varve.domain.errors import Misconfigured, Rejected
+from varve.domain.personal import Mode, pseudonym
+from varve.domain.workspace import WorkspaceConfig
+from varve.ports.models import Detector
+from varve.usecases.privacy import Privacy
+
+MIN_PSEUDONYM_KEY = 16
+
+
+def build_privacy(config: WorkspaceConfig, workspace: str, environment: Mapping[str, str]) -> Privacy:
+    """The workspace's filter. Raises Misconfigured: pseudonyms are asked for, and have no key."""
+    from varve.adapters.detectors.secrets import SecretDetector
+
+    modes = config.privacy.modes
+    if not modes:
+        return Privacy({}, [SecretDetector()])
+    from varve.adapters.detectors.personal import PersonalDetector
+
+    detectors: list[Detector] = [SecretDetector(), PersonalDetector(config.privacy.regions.split(","))]
+    if Mode.PSEUDONYM not in modes.values():
+        return Privacy(modes, detectors)
+    key = _pseudonym_key(config, environment)
+    return Privacy(modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace))
+
+
+def require_regions(config: WorkspaceConfig) -> None:
+    """Raises Rejected: no phones are known of one of the workspace's regions."""
+    from varve.adapters.detectors.personal import PHONELESS, phoneless
+
+    for region in phoneless(config.privacy.regions.split(",")):
+        raise Rejected("privacy.regions", f"{region!r} {PHONELESS}")
+
+
+def _pseudonym_key(config: WorkspaceConfig, environment: Mapping[str, str]) -> bytes:
+    """The key from where the workspace says it lies, never from the store."""
+    reference = config.privacy.key
+    if reference is None or reference.secret is None:
+        named = (reference and reference.environment) or "privacy.key"
+        key = environment.get(named, "")
+    else:
+        from varve.adapters.queues.sqs import SecretsManager
+
+        named, key = reference.secret, SecretsManager().get(reference.secret)
+    if len(key.strip()) < MIN_PSEUDONYM_KEY:
+        raise Misconfigured(
+            f"{named}: must hold the pseudonyms' key, of {MIN_PSEUDONYM_KEY} characters or more"
+        )
+    return key.strip().encode()
