@@ -20,8 +20,14 @@ def verdict(report: dict[str, Any] | None) -> tuple[int, list[str]]:
     audited = [package for package in packages if "skip_reason" not in package]
     if not audited:
         return 0, [OUT_OF_REACH]
-    found = [_finding(package, flaw) for package in audited for flaw in package["vulns"]]
-    skipped = [f"{each['name']}: {each['skip_reason']}" for each in packages if "skip_reason" in each]
+    found = [
+        _finding(package, flaw) for package in audited for flaw in package["vulns"]
+    ]
+    skipped = [
+        f"{each['name']}: {each['skip_reason']}"
+        for each in packages
+        if "skip_reason" in each
+    ]
     said = f"{len(audited)} of {len(packages)} packages audited, {len(found)} known vulnerabilities"
     return int(bool(found or skipped)), [*found, *skipped, said]
 
@@ -35,8 +41,19 @@ def audit(pip_audit: str, lock_file: str) -> dict[str, Any] | None:
     """pip-audit's report on a lock file, installing nothing."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
-        command = [pip_audit, "-r", lock_file, "--require-hashes", "--disable-pip", "--timeout", "15"]
-        subprocess.run([*command, "--progress-spinner", "off", "-f", "json", "-o", path], check=False)
+        command = [
+            pip_audit,
+            "-r",
+            lock_file,
+            "--require-hashes",
+            "--disable-pip",
+            "--timeout",
+            "15",
+        ]
+        subprocess.run(
+            [*command, "--progress-spinner", "off", "-f", "json", "-o", path],
+            check=False,
+        )
         return json.loads(path.read_text()) if path.exists() else None
 
 

@@ -35,7 +35,12 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
     memory, questions = opened(folder), []
     for sample in locomo(path, None):
         given = [
-            {**one, "messages": [{**m, "id": f"{sample.name}:{m['id']}"} for m in one["messages"]]}
+            {
+                **one,
+                "messages": [
+                    {**m, "id": f"{sample.name}:{m['id']}"} for m in one["messages"]
+                ],
+            }
             for one in sample.conversations
         ]
         memory.ingest(given)
@@ -52,23 +57,33 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
 
 def opened(folder: str) -> Memory:
     """The memory anew, with nothing of it held."""
-    return Memory.open(Path(folder), workspace="default", agent="default", environment={})
+    return Memory.open(
+        Path(folder), workspace="default", agent="default", environment={}
+    )
 
 
-def asked(memory: Memory, questions: Sequence[Question]) -> tuple[float, list[list[str]]]:
+def asked(
+    memory: Memory, questions: Sequence[Question]
+) -> tuple[float, list[list[str]]]:
     """The recall@10 of all questions in percent, and each one's first ten results by id."""
     recalls, shown = [], []
     for question in questions:
         results = memory.search(question.text, max_results=10).results
-        sources = list(dict.fromkeys(id_ for result in results for id_ in result.source_ids))[:10]
-        recalls.append(len(question.evidence.intersection(sources)) / len(question.evidence))
+        sources = list(
+            dict.fromkeys(id_ for result in results for id_ in result.source_ids)
+        )[:10]
+        recalls.append(
+            len(question.evidence.intersection(sources)) / len(question.evidence)
+        )
         shown.append([result.id for result in results])
     return 100 * mean(recalls), shown
 
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--locomo", type=Path, required=True)
     parser.add_argument("--filler", type=int, default=20_000, help="generated turns")
     options = parser.parse_args()
@@ -81,9 +96,21 @@ def main() -> None:
         lance_columns.MAX_ROWS = 0
         for find.CANDIDATES in AMOUNTS:
             recall, found = asked(opened(folder), questions)
-            same = mean(len({*a} & {*b}) / len(a) for a, b in zip(exact, found, strict=True) if a)
-            rows.append([f"{find.CANDIDATES} of each lane", f"{recall:.1f}", f"{100 * same:.0f}"])
-    print(f"\n{len(questions)} questions\n\n{markdown(['ranked', 'recall@10', 'of the same ten, %'], rows)}")
+            same = mean(
+                len({*a} & {*b}) / len(a)
+                for a, b in zip(exact, found, strict=True)
+                if a
+            )
+            rows.append(
+                [
+                    f"{find.CANDIDATES} of each lane",
+                    f"{recall:.1f}",
+                    f"{100 * same:.0f}",
+                ]
+            )
+    print(
+        f"\n{len(questions)} questions\n\n{markdown(['ranked', 'recall@10', 'of the same ten, %'], rows)}"
+    )
 
 
 if __name__ == "__main__":

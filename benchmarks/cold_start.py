@@ -39,7 +39,9 @@ Row = list[object]
 
 def alone() -> tuple[float, float]:
     """The processor's seconds of a process that imports LanceDB and no more, and its peak MB."""
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE], capture_output=True, text=True, check=True
+    )
     seconds, megabytes = map(float, done.stdout.split())
     return seconds, megabytes
 
@@ -51,7 +53,11 @@ def events(running: Fleet) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     yield "ingest", "ingest", lambda: spoken
     yield "extract", "extract", lambda: next(running.batches("ingest", 1))
     yield "write", "write", lambda: max(running.batches("write"), key=_size)
-    yield "summarize, a pass", "summarize", lambda: {"grain": "daily", "scheduledTime": f"{night}T01:10:00Z"}
+    yield (
+        "summarize, a pass",
+        "summarize",
+        lambda: {"grain": "daily", "scheduledTime": f"{night}T01:10:00Z"},
+    )
     yield "summarize, a day", "summarize", lambda: next(running.batches("summary", 1))
     yield "cleanup, a pass", "cleanup", lambda: {"scheduledTime": f"{night}T05:40:00Z"}
     yield "search", "search", lambda: question(tokens.AGENT)
@@ -83,17 +89,27 @@ def functions(runs: int) -> str:
         with TemporaryDirectory() as folder, fleet(VARVE_STORE=folder) as running:
             for title, name, event in events(running):
                 imported, first = invoked(running, name, event())
-                taken.setdefault(title, []).append((imported.seconds, first.seconds, first.megabytes))
+                taken.setdefault(title, []).append(
+                    (imported.seconds, first.seconds, first.megabytes)
+                )
                 loaded[title] = first.heavy
     rows: list[Row] = [["`import lancedb` alone", "1.00", "", "", f"{alone()[1]:.0f}"]]
     for title, times in taken.items():
         imported, first, megabytes = map(median, zip(*times, strict=True))
-        ratios = [f"{seconds / median(unit):.2f}" for seconds in (imported, first, imported + first)]
+        ratios = [
+            f"{seconds / median(unit):.2f}"
+            for seconds in (imported, first, imported + first)
+        ]
         rows.append([title, *ratios, f"{megabytes:.0f}"])
     headings = ["function", "import", "first invocation", "together", "peak MB"]
-    libraries = [[name, *("x" if name in loaded[title] else "" for title in loaded)] for name in HEAVY]
+    libraries = [
+        [name, *("x" if name in loaded[title] else "" for title in loaded)]
+        for name in HEAVY
+    ]
     shown = [row for row in libraries if any(row[1:])]
-    return "\n\n".join([markdown(headings, rows), markdown(["library", *loaded], shown)])
+    return "\n\n".join(
+        [markdown(headings, rows), markdown(["library", *loaded], shown)]
+    )
 
 
 def searches(runs: int) -> str:
@@ -101,32 +117,65 @@ def searches(runs: int) -> str:
     rows: list[Row] = []
     for size in SIZES:
         with TemporaryDirectory() as folder:
-            scope, store = Scope("w", "a"), LanceRecords(folder, local_objects(Path(folder)))
-            store.upsert(scope, Grain.WORKING, list(turns(range(size))), WordLlamaEmbedder().model)
+            scope, store = (
+                Scope("w", "a"),
+                LanceRecords(folder, local_objects(Path(folder))),
+            )
+            store.upsert(
+                scope,
+                Grain.WORKING,
+                list(turns(range(size))),
+                WordLlamaEmbedder().model,
+            )
             with fleet(VARVE_STORE=folder) as running:
                 times = []
                 for _ in range(runs):
-                    unit, (imported, first) = alone()[0], invoked(running, "search", question(scope))
+                    unit, (imported, first) = (
+                        alone()[0],
+                        invoked(running, "search", question(scope)),
+                    )
                     assert first.answer["results"]
-                    times.append((unit, imported.seconds, first.seconds, first.megabytes))
-        unit, imported_seconds, first_seconds, megabytes = map(median, zip(*times, strict=True))
+                    times.append(
+                        (unit, imported.seconds, first.seconds, first.megabytes)
+                    )
+        unit, imported_seconds, first_seconds, megabytes = map(
+            median, zip(*times, strict=True)
+        )
         together = imported_seconds + first_seconds
-        ratios = [f"{seconds / unit:.2f}" for seconds in (imported_seconds, first_seconds, together)]
+        ratios = [
+            f"{seconds / unit:.2f}"
+            for seconds in (imported_seconds, first_seconds, together)
+        ]
         rows.append([size, *ratios, f"{together:.2f}", f"{megabytes:.0f}"])
-    headings = ["records", "import", "first answer", "together", "seconds here", "peak MB"]
+    headings = [
+        "records",
+        "import",
+        "first answer",
+        "together",
+        "seconds here",
+        "peak MB",
+    ]
     return markdown(headings, rows)
 
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="once each")
     options = parser.parse_args()
     runs = 1 if options.quick else options.runs
     print(machine(), flush=True)
     note = f"ratios to the processor's time of `import lancedb`, medians of {runs}"
-    print("", f"**Search, import to first answer** ({note})", searches(runs), sep="\n\n", flush=True)
+    print(
+        "",
+        f"**Search, import to first answer** ({note})",
+        searches(runs),
+        sep="\n\n",
+        flush=True,
+    )
     print("", f"**Functions** ({note})", functions(runs), sep="\n\n", flush=True)
 
 

@@ -47,7 +47,9 @@ def main() -> None:
         memories = {scope: opened(Path(root), scope) for scope in scopes}
         sources = {scope: messages_of(Path(root), scope) for scope in scopes}
         print(f"{len(questions)} questions\n")
-        print("| budget | tokens, median (mean) | entries, mean | empty | source in block | with summaries |")
+        print(
+            "| budget | tokens, median (mean) | entries, mean | empty | source in block | with summaries |"
+        )
         print("| ---: | ---: | ---: | ---: | ---: | ---: |")
         for budget in BUDGETS:
             asked = [ask(question, memories, sources, budget) for question in questions]
@@ -82,13 +84,24 @@ def ask(
 
 def remember(root: Path) -> list[Scope]:
     """The corpus, ingested and summarized; whose memories there are."""
-    files = sorted(path for path in CORPUS.glob("*.json") if path.name != "questions.json")
-    conversations = [conversation for path in files for conversation in json.loads(path.read_text("utf-8"))]
-    scopes = sorted({Scope(c["workspaceId"], c["agentId"]) for c in conversations}, key=str)
+    files = sorted(
+        path for path in CORPUS.glob("*.json") if path.name != "questions.json"
+    )
+    conversations = [
+        conversation
+        for path in files
+        for conversation in json.loads(path.read_text("utf-8"))
+    ]
+    scopes = sorted(
+        {Scope(c["workspaceId"], c["agentId"]) for c in conversations}, key=str
+    )
     for scope in scopes:
         memory = opened(root, scope)
         for conversation in conversations:
-            if (conversation["workspaceId"], conversation["agentId"]) == (scope.workspace, scope.agent):
+            if (conversation["workspaceId"], conversation["agentId"]) == (
+                scope.workspace,
+                scope.agent,
+            ):
                 memory.ingest(conversation)
         memory.summarize()
     return scopes
@@ -103,7 +116,9 @@ def messages_of(root: Path, scope: Scope) -> dict[str, set[str]]:
             below = (behind.get(source, {source}) for source in record.source_ids)
             behind[record.id] = set().union(*below)
     for triple in parts.graph.triples(scope):
-        behind[f"triple-{triple.id}"] = {m for o in triple.evidence for m in o.message_ids}
+        behind[f"triple-{triple.id}"] = {
+            m for o in triple.evidence for m in o.message_ids
+        }
     return behind | dict(profile_messages(parts, scope))
 
 
@@ -115,7 +130,9 @@ def profile_messages(parts: Parts, scope: Scope) -> Iterator[tuple[str, set[str]
 
 def opened(root: Path, scope: Scope) -> Memory:
     """The agent's memory at the corpus's end."""
-    return Memory.open(root, workspace=scope.workspace, agent=scope.agent, now=NOW, environment={})
+    return Memory.open(
+        root, workspace=scope.workspace, agent=scope.agent, now=NOW, environment={}
+    )
 
 
 if __name__ == "__main__":

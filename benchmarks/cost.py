@@ -36,9 +36,18 @@ PRICES = {
     "S3 Standard, GB and month": (0.023, f"{_AWS}/s3/pricing/"),
     "SQS FIFO, request of 64 KB": (0.50 / 1e6, f"{_AWS}/sqs/pricing/"),
     "EventBridge Scheduler, invocation": (1.00 / 1e6, f"{_AWS}/eventbridge/pricing/"),
-    "AgentCore Memory, short-term event": (0.25 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
-    "AgentCore Memory, record and month, built-in": (0.75 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
-    "AgentCore Memory, record and month, own model": (0.25 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
+    "AgentCore Memory, short-term event": (
+        0.25 / 1e3,
+        f"{_AWS}/bedrock/agentcore/pricing/",
+    ),
+    "AgentCore Memory, record and month, built-in": (
+        0.75 / 1e3,
+        f"{_AWS}/bedrock/agentcore/pricing/",
+    ),
+    "AgentCore Memory, record and month, own model": (
+        0.25 / 1e3,
+        f"{_AWS}/bedrock/agentcore/pricing/",
+    ),
     "AgentCore Memory, retrieval": (0.50 / 1e3, f"{_AWS}/bedrock/agentcore/pricing/"),
 }
 """List prices in us-east-1, dollars each, without the free tiers, and the page to check them on.
@@ -55,12 +64,21 @@ WHOLE_PROCESSOR_MB = 1_769
 MONTH_DAYS = 30
 POLLS = 15 * 60 * 24 * MONTH_DAYS
 """Of an empty queue in a month, as docs/deploy.md has it under "What idles"."""
-PASSES = dict(zip(SUMMARY_GRAINS, ("01:10", "02:40", "03:10", "03:40", "04:10"), strict=True))
+PASSES = dict(
+    zip(SUMMARY_GRAINS, ("01:10", "02:40", "03:10", "03:40", "04:10"), strict=True)
+)
 CLEANUP = "05:40"
 STEPS = ("ingest and extract", "write", "summaries", "cleanup")
 TIME, INVOCATIONS, S3, SQS = "Lambda time", "Lambda invocations", "S3 requests", "SQS"
 QUESTIONS = 20
-FOLDERS = ("vectordb", "graphs", "timeline", "profiles", "payloads", "ledger/conversations")
+FOLDERS = (
+    "vectordb",
+    "graphs",
+    "timeline",
+    "profiles",
+    "payloads",
+    "ledger/conversations",
+)
 Row = list[object]
 
 
@@ -80,7 +98,10 @@ class Bill:
 
     def row(self, name: str, units: float) -> Row:
         """What 1,000 units cost."""
-        parts = [*(self.dollars[part] for part in (TIME, INVOCATIONS, S3, SQS)), self.dollars.total()]
+        parts = [
+            *(self.dollars[part] for part in (TIME, INVOCATIONS, S3, SQS)),
+            self.dollars.total(),
+        ]
         dollars = [f"{1_000 * part / units:.4f}" for part in parts]
         return [name, self.invocations / units, self.requests.total() / units, *dollars]
 
@@ -107,7 +128,12 @@ class Account:
             return
         with self.fleet.cold(name) as function:
             done = self.fleet.invoke(function, event)
-            self._charge(self.bills.setdefault(step, Bill()), name, done, function.imported.seconds)
+            self._charge(
+                self.bills.setdefault(step, Bill()),
+                name,
+                done,
+                function.imported.seconds,
+            )
 
     def _charge(self, bill: Bill, name: str, done: Invocation, start: float) -> None:
         assert done.counts is not None
@@ -119,7 +145,9 @@ class Account:
         gigabyte_seconds = milliseconds / 1e3 * self.memory[name] / 1024
         bill.dollars[TIME] += gigabyte_seconds * price("Lambda, GB-second (arm64)")
         bill.dollars[INVOCATIONS] += price("Lambda, invocation")
-        bill.dollars[S3] += sum(price(p) * done.counts.kind(kind) for kind, p in OF_REQUESTS.items())
+        bill.dollars[S3] += sum(
+            price(p) * done.counts.kind(kind) for kind, p in OF_REQUESTS.items()
+        )
         bill.dollars[SQS] += done.queued * price("SQS FIFO, request of 64 KB")
 
     def all_of(self, steps: Sequence[str]) -> Bill:
@@ -143,7 +171,10 @@ def memory_sizes() -> dict[str, int]:
 
     Loader.add_multi_constructor("!", lambda *_: None)
     template = yaml.load((PROJECT / "template.yaml").read_text("utf-8"), Loader)
-    kinds = {name.removesuffix("Function").lower(): r for name, r in template["Resources"].items()}
+    kinds = {
+        name.removesuffix("Function").lower(): r
+        for name, r in template["Resources"].items()
+    }
     return {name: kinds[name]["Properties"]["MemorySize"] for name in FUNCTIONS}
 
 
@@ -174,7 +205,11 @@ def day(owner: Account, number: int, conversation: Mapping[str, Any] | None) -> 
         _write(owner, "write")
     night = (tokens.FIRST + timedelta(days=number + 1)).date().isoformat()
     for grain, hour in PASSES.items():
-        owner.invoke("schedules", "summarize", {"grain": grain, "scheduledTime": f"{night}T{hour}:00Z"})
+        owner.invoke(
+            "schedules",
+            "summarize",
+            {"grain": grain, "scheduledTime": f"{night}T{hour}:00Z"},
+        )
         _work(owner, "summaries")
     owner.invoke("schedules", "cleanup", {"scheduledTime": f"{night}T{CLEANUP}:00Z"})
     _work(owner, "cleanup")
@@ -196,7 +231,11 @@ def search(owner: Account, workspace: str, amount: int) -> None:
     questions = json.loads((tokens.CORPUS / "questions.json").read_text("utf-8"))
     identity = {"workspaceId": workspace, "agentId": tokens.AGENT.agent}
     for question in questions[:amount]:
-        owner.invoke("search", "search", {**identity, "arguments": {"queryText": question["question"]}})
+        owner.invoke(
+            "search",
+            "search",
+            {**identity, "arguments": {"queryText": question["question"]}},
+        )
 
 
 def standing(owner: Account) -> list[Row]:
@@ -209,8 +248,12 @@ def standing(owner: Account) -> list[Row]:
     ):
         owner.invoke("idle", name, event)
     bill = owner.bills["idle"]
-    passes = MONTH_DAYS * (24 + 4 + 24)  # daily and cleanup every hour, the other four every night
-    each = bill.dollars.total() / bill.invocations + price("EventBridge Scheduler, invocation")
+    passes = MONTH_DAYS * (
+        24 + 4 + 24
+    )  # daily and cleanup every hour, the other four every night
+    each = bill.dollars.total() / bill.invocations + price(
+        "EventBridge Scheduler, invocation"
+    )
     polling = 3 * POLLS * price("SQS FIFO, request of 64 KB")
     return [
         ["schedules, every pass cold", passes, f"{passes * each:.4f}"],
@@ -219,7 +262,10 @@ def standing(owner: Account) -> list[Row]:
 
 
 def _bytes(owner: Account) -> int:
-    return sum(owner.fleet.s3.usage(f"memory/{folder}/{tokens.AGENT}/").bytes for folder in FOLDERS)
+    return sum(
+        owner.fleet.s3.usage(f"memory/{folder}/{tokens.AGENT}/").bytes
+        for folder in FOLDERS
+    )
 
 
 def silent(owner: Account, days: int) -> tuple[list[str], list[Row]]:
@@ -230,7 +276,10 @@ def silent(owner: Account, days: int) -> tuple[list[str], list[Row]]:
         day(owner, number, None)
     after = _bytes(owner)
     nights = 1_000 * owner.all_of(("summaries", "cleanup")).dollars.total()
-    place = [1_000 * size / 1e9 * price("S3 Standard, GB and month") for size in (before, after)]
+    place = [
+        1_000 * size / 1e9 * price("S3 Standard, GB and month")
+        for size in (before, after)
+    ]
     headings = ["", "KB each", "storage, $", "the nights' work, $"]
     return headings, [
         ["at its beginning", f"{before / 1e3:,.0f}", f"{place[0]:.4f}", ""],
@@ -238,30 +287,48 @@ def silent(owner: Account, days: int) -> tuple[list[str], list[Row]]:
     ]
 
 
-def model_rows(llm: tokens.CountingLLM, conversations: int, prices: tuple[float, float]) -> list[Row]:
+def model_rows(
+    llm: tokens.CountingLLM, conversations: int, prices: tuple[float, float]
+) -> list[Row]:
     """What the model's tokens cost for 1,000 conversations."""
     rows: list[Row] = []
     for kind in ("extraction", "summaries"):
-        used = [llm.asked[f"{kind}, {name}"] / conversations for name in ("calls", "tokens in", "tokens out")]
-        dollars = 1_000 * sum(p * n / 1e6 for p, n in zip(prices, used[1:], strict=True))
+        used = [
+            llm.asked[f"{kind}, {name}"] / conversations
+            for name in ("calls", "tokens in", "tokens out")
+        ]
+        dollars = 1_000 * sum(
+            p * n / 1e6 for p, n in zip(prices, used[1:], strict=True)
+        )
         rows.append([kind, *used, f"{dollars:.4f}"])
     return rows
 
 
 def agentcore_rows(messages: float, records: float) -> list[Row]:
     """The same conversations and searches at AgentCore Memory's prices."""
-    event, retrieval = (price(f"AgentCore Memory, {name}") for name in ("short-term event", "retrieval"))
+    event, retrieval = (
+        price(f"AgentCore Memory, {name}") for name in ("short-term event", "retrieval")
+    )
     built_in, own = (
-        price(f"AgentCore Memory, record and month, {name}") for name in ("built-in", "own model")
+        price(f"AgentCore Memory, record and month, {name}")
+        for name in ("built-in", "own model")
     )
     return [
-        ["1,000 conversations, events", f"{messages:.1f} events each", f"{1e3 * messages * event:.4f}"],
+        [
+            "1,000 conversations, events",
+            f"{messages:.1f} events each",
+            f"{1e3 * messages * event:.4f}",
+        ],
         [
             "their records, each month, built-in",
             f"{records:.1f} records each",
             f"{1e3 * records * built_in:.4f}",
         ],
-        ["their records, each month, own model", f"{records:.1f} records each", f"{1e3 * records * own:.4f}"],
+        [
+            "their records, each month, own model",
+            f"{records:.1f} records each",
+            f"{1e3 * records * own:.4f}",
+        ],
         ["1,000 searches", "retrievals", f"{1e3 * retrieval:.4f}"],
     ]
 
@@ -275,9 +342,17 @@ def tell(owner: Account, spoken: Sequence[Mapping[str, Any]]) -> None:
     headings = ["step", "invocations", "S3 requests", TIME, INVOCATIONS, S3, SQS, "all"]
     rows = [owner.all_of([step]).row(step, days) for step in STEPS]
     rows.append(owner.all_of(STEPS).row("**all**", days))
-    _show(f"1,000 conversations of {_said(spoken):.1f} messages, {state}, dollars", headings, rows)
+    _show(
+        f"1,000 conversations of {_said(spoken):.1f} messages, {state}, dollars",
+        headings,
+        rows,
+    )
     asked = owner.bills["search"]
-    _show(f"1,000 searches, {state}, dollars", headings, [asked.row("search", asked.invocations)])
+    _show(
+        f"1,000 searches, {state}, dollars",
+        headings,
+        [asked.row("search", asked.invocations)],
+    )
     if owner.warm:
         _show("1,000 agents that fall silent, a month", *silent(owner, days))
     else:
@@ -290,11 +365,19 @@ def _said(spoken: Sequence[Mapping[str, Any]]) -> float:
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--latency", type=float, default=0.03, help="seconds of a round trip within AWS")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--latency", type=float, default=0.03, help="seconds of a round trip within AWS"
+    )
     parser.add_argument("--days", type=int, default=28)
     parser.add_argument(
-        "--model-prices", type=float, nargs=2, default=MODEL_PRICES, help="$ a million in, out"
+        "--model-prices",
+        type=float,
+        nargs=2,
+        default=MODEL_PRICES,
+        help="$ a million in, out",
     )
     parser.add_argument("--quick", action="store_true", help="3 days")
     options = parser.parse_args()
@@ -306,7 +389,13 @@ def main() -> None:
             tell(owner, spoken)
     llm, conversations = tokens.asked(days)
     rows = model_rows(llm, conversations, tuple(options.model_prices))
-    asked_for = ["for a conversation", "calls", "tokens in", "tokens out", "$ for 1,000"]
+    asked_for = [
+        "for a conversation",
+        "calls",
+        "tokens in",
+        "tokens out",
+        "$ for 1,000",
+    ]
     _show(f"{tokens.MODEL}, if one is set", asked_for, rows)
     _show(
         "At the prices of AgentCore Memory",

@@ -77,7 +77,9 @@ class CountingS3:
 
     def __enter__(self) -> Self:
         command = [sys.executable, __file__, "serve"]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         assert self._process.stdout is not None
         self.endpoint = self._process.stdout.readline().strip()
         return self
@@ -135,21 +137,27 @@ class CountingS3:
         """What lies under a prefix of keys."""
         return Usage(**self._ask("usage", prefix=prefix))
 
-    def clone(self, source: str, target: str, names: Mapping[str, Sequence[str]]) -> int:
+    def clone(
+        self, source: str, target: str, names: Mapping[str, Sequence[str]]
+    ) -> int:
         """Clone what lies under a root into another, without a request for each; how many objects.
 
         `names` says which agents (`workspace/agent`, as they stand in the keys) each agent there
         becomes. It is how existing agents are put there; they share the bytes, as no object is ever
         changed in place.
         """
-        return int(self._ask("clone", source=source, target=target, names=names)["objects"])
+        return int(
+            self._ask("clone", source=source, target=target, names=names)["objects"]
+        )
 
     def drop(self, prefixes: Sequence[str]) -> None:
         """Remove what lies below, without a request."""
         self._ask("drop", prefixes=list(prefixes))
 
     def _ask(self, what: str, **arguments: Any) -> dict[str, Any]:
-        request = urllib.request.Request(f"{self.endpoint}/-/{what}", json.dumps(arguments).encode())
+        request = urllib.request.Request(
+            f"{self.endpoint}/-/{what}", json.dumps(arguments).encode()
+        )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(request, timeout=600) as reply:
             return dict(json.load(reply))
@@ -175,7 +183,10 @@ class _Stored:
 
     @property
     def modified_text(self) -> str:
-        return self.modified.strftime("%Y-%m-%dT%H:%M:%S.") + f"{self.modified.microsecond // 1000:03}Z"
+        return (
+            self.modified.strftime("%Y-%m-%dT%H:%M:%S.")
+            + f"{self.modified.microsecond // 1000:03}Z"
+        )
 
 
 @dataclass(slots=True)
@@ -232,11 +243,18 @@ class _Bucket:
             return "PUT", key, self._multipart(request, key)
         if request.method == "PUT" and "x-amz-copy-source" in request.headers:
             return "PUT", key, self._copy(request, key)
-        handlers = {"GET": self._get, "HEAD": self._get, "PUT": self._put, "DELETE": self._delete}
+        handlers = {
+            "GET": self._get,
+            "HEAD": self._get,
+            "PUT": self._put,
+            "DELETE": self._delete,
+        }
         handler = handlers.get(request.method)
         return request.method, key, handler(request, key) if handler else _Reply(501)
 
-    def clone(self, source: str, target: str, names: Mapping[str, Sequence[str]]) -> int:
+    def clone(
+        self, source: str, target: str, names: Mapping[str, Sequence[str]]
+    ) -> int:
         fresh: dict[str, _Stored] = {}
         for key, stored in self._below(f"{source}/"):
             of = next((name for name in names if f"/{name}/" in key), None)
@@ -298,19 +316,27 @@ class _Bucket:
         return _Reply(200, headers={"ETag": tag})
 
     def _copy(self, request: _Request, key: str) -> _Reply:
-        source = unquote(request.headers["x-amz-copy-source"]).lstrip("/").partition("/")[2]
+        source = (
+            unquote(request.headers["x-amz-copy-source"]).lstrip("/").partition("/")[2]
+        )
         if source not in self.objects:
             return _error(404, "NoSuchKey")
         tag = self._store(key, self.objects[source].data).headers["ETag"]
         when = self.objects[key].modified_text
-        return _xml("CopyObjectResult", f"<LastModified>{when}</LastModified><ETag>{escape(tag)}</ETag>")
+        return _xml(
+            "CopyObjectResult",
+            f"<LastModified>{when}</LastModified><ETag>{escape(tag)}</ETag>",
+        )
 
     def _delete(self, _: _Request, key: str) -> _Reply:
         self.objects.pop(key, None)
         return _Reply(204)
 
     def _delete_several(self, body: bytes) -> tuple[str, _Reply]:
-        keys = [unescape(key, {"&quot;": '"'}) for key in re.findall(r"<Key>(.*?)</Key>", body.decode())]
+        keys = [
+            unescape(key, {"&quot;": '"'})
+            for key in re.findall(r"<Key>(.*?)</Key>", body.decode())
+        ]
         for key in keys:
             self.objects.pop(key, None)
         done = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
@@ -321,7 +347,9 @@ class _Bucket:
         if "uploads" in query:
             upload = f"upload-{next(self._numbers)}"
             self._uploads[upload] = {}
-            return _xml("InitiateMultipartUploadResult", f"<UploadId>{upload}</UploadId>")
+            return _xml(
+                "InitiateMultipartUploadResult", f"<UploadId>{upload}</UploadId>"
+            )
         upload = query["uploadId"]
         if request.method == "PUT":
             self._uploads[upload][int(query["partNumber"])] = request.body
@@ -332,7 +360,9 @@ class _Bucket:
         refused = self._refused(request, key)
         if refused:
             return refused
-        tag = self._store(key, b"".join(parts[number] for number in sorted(parts))).headers["ETag"]
+        tag = self._store(
+            key, b"".join(parts[number] for number in sorted(parts))
+        ).headers["ETag"]
         return _xml("CompleteMultipartUploadResult", f"<ETag>{escape(tag)}</ETag>")
 
     def _list(self, query: dict[str, str]) -> _Reply:
@@ -340,22 +370,33 @@ class _Bucket:
         after = query.get("continuation-token") or query.get("start-after", "")
         most = int(query.get("max-keys", PAGE))
         keys, folders, more = self._page(prefix, delimiter, after, most)
-        last = max([*keys[-1:], *(folder + "\U0010ffff" for folder in folders[-1:])], default="")
-        body = "".join(map(self._entry, keys))
-        body += "".join(f"<CommonPrefixes><Prefix>{escape(f)}</Prefix></CommonPrefixes>" for f in folders)
-        body += (
-            f"<KeyCount>{len(keys) + len(folders)}</KeyCount><IsTruncated>{str(more).lower()}</IsTruncated>"
+        last = max(
+            [*keys[-1:], *(folder + "\U0010ffff" for folder in folders[-1:])],
+            default="",
         )
+        body = "".join(map(self._entry, keys))
+        body += "".join(
+            f"<CommonPrefixes><Prefix>{escape(f)}</Prefix></CommonPrefixes>"
+            for f in folders
+        )
+        body += f"<KeyCount>{len(keys) + len(folders)}</KeyCount><IsTruncated>{str(more).lower()}</IsTruncated>"  # noqa: E501
         if more:
             body += f"<NextContinuationToken>{escape(last)}</NextContinuationToken>"
-        return _xml("ListBucketResult", f"<Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix>{body}")
+        return _xml(
+            "ListBucketResult",
+            f"<Name>{BUCKET}</Name><Prefix>{escape(prefix)}</Prefix>{body}",
+        )
 
-    def _page(self, prefix: str, delimiter: str, after: str, most: int) -> tuple[list[str], list[str], bool]:
+    def _page(
+        self, prefix: str, delimiter: str, after: str, most: int
+    ) -> tuple[list[str], list[str], bool]:
         keys: list[str] = []
         folders: list[str] = []
         at = max(prefix, after)
         while True:
-            key = next(self.objects.irange(at, inclusive=(at == prefix != after, True)), None)
+            key = next(
+                self.objects.irange(at, inclusive=(at == prefix != after, True)), None
+            )
             if key is None or not key.startswith(prefix):
                 return keys, folders, False
             if len(keys) + len(folders) == most:
@@ -370,7 +411,9 @@ class _Bucket:
                 folders.append(key[: cut + len(delimiter)])
                 at = folders[-1] + "\U0010ffff"
 
-    def _plain_page(self, first: str, prefix: str, most: int) -> tuple[list[str], list[str], bool]:
+    def _plain_page(
+        self, first: str, prefix: str, most: int
+    ) -> tuple[list[str], list[str], bool]:
         keys: list[str] = []
         for key in self.objects.irange(first):
             if not key.startswith(prefix):
@@ -408,7 +451,9 @@ def _xml(name: str, inner: str) -> _Reply:
 
 
 def _error(status: int, code: str) -> _Reply:
-    return _Reply(status, _xml("Error", f"<Code>{code}</Code><Message>{code}</Message>").body)
+    return _Reply(
+        status, _xml("Error", f"<Code>{code}</Code><Message>{code}</Message>").body
+    )
 
 
 def _prefix(key: str) -> str:
@@ -426,12 +471,16 @@ class _Server:
         self._delay = 0.0
 
     async def serve(self) -> None:
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, limit=1 << 20)
+        server = await asyncio.start_server(
+            self._connection, "127.0.0.1", 0, limit=1 << 20
+        )
         print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
         os._exit(0)  # its parent is done; open connections are nobody's any more
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _connection(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         try:
             while request := await _read(reader):
                 started = perf_counter()
@@ -450,9 +499,13 @@ class _Server:
             await asyncio.sleep(self._delay)
         kind, key, reply = self._bucket.answer(request)
         asked = "FOLDERS" if kind == "LIST" and request.query.get("delimiter") else kind
-        self._log.keys |= {(_credential(request), asked, each) for each in key.split("\0")}
+        self._log.keys |= {
+            (_credential(request), asked, each) for each in key.split("\0")
+        }
         out = 0 if kind == "HEAD" else len(reply.body)
-        self._log.rows.append((kind, _prefix(key), len(request.body), out, started, perf_counter()))
+        self._log.rows.append(
+            (kind, _prefix(key), len(request.body), out, started, perf_counter())
+        )
         return reply
 
     def _steer(self, what: str, arguments: dict[str, Any]) -> _Reply:
@@ -485,14 +538,19 @@ async def _read(reader: asyncio.StreamReader) -> _Request | None:
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     url = urlsplit(target)
-    query = {name: values[0] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
+    query = {
+        name: values[0]
+        for name, values in parse_qs(url.query, keep_blank_values=True).items()
+    }
     return _Request(method, url.path, query, headers, body)
 
 
 def _encode(reply: _Reply, head: bool) -> bytes:
     headers = {**reply.headers, "Content-Length": str(len(reply.body))}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    start = f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{lines}\r\n".encode("latin-1")
+    start = f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{lines}\r\n".encode(
+        "latin-1"
+    )
     return start if head else start + reply.body
 
 
@@ -512,7 +570,9 @@ def _try_out() -> None:
         assert found["common_prefixes"] == ["many"], found["common_prefixes"]
         s3.reset()
         lance = {"endpoint": s3.endpoint, "allow_http": "true", "region": "us-east-1"}
-        table = lancedb.connect(f"s3://{BUCKET}/root/db", storage_options=lance).create_table(
+        table = lancedb.connect(
+            f"s3://{BUCKET}/root/db", storage_options=lance
+        ).create_table(
             "t", [{"id": n, "vector": [float(n)] * 2_000} for n in range(5_000)]
         )
         assert table.search([1.0] * 2_000).limit(3).to_arrow().num_rows == 3

@@ -40,7 +40,11 @@ SCENARIOS = Path(__file__).parents[1] / "tests" / "scenarios"
 WORDS = WordLlamaEmbedder()
 EMBED = CachedEmbedder(WORDS, 65_536).embed
 DOMAINS = {
-    "generated, fitted on": ("domains.json", "domains-more.json", "domains-further.json"),
+    "generated, fitted on": (
+        "domains.json",
+        "domains-more.json",
+        "domains-further.json",
+    ),
     "generated, held back": ("domains-held-back.json",),
 }
 NATURAL = "natural.json"
@@ -72,14 +76,23 @@ MEMORIES: dict[str, Callable[[], Any]] = {
 
 def read(names: Sequence[str]) -> list[dict[str, Any]]:
     """The domains of some files."""
-    return [domain for name in names for domain in json.loads((SCENARIOS / name).read_text("utf-8"))]
+    return [
+        domain
+        for name in names
+        for domain in json.loads((SCENARIOS / name).read_text("utf-8"))
+    ]
 
 
-def generated(domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]] = tuple(ORDER)) -> Scenario:
+def generated(
+    domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]] = tuple(ORDER)
+) -> Scenario:
     """One scenario of a domain: no situation and no subject comes twice."""
     chance = random.Random(f"{domain['name']}/{seed}")
     subjects = chance.sample(domain["subjects"], len(order))
-    left = [chance.sample(cause["situations"], len(cause["situations"])) for cause in domain["causes"]]
+    left = [
+        chance.sample(cause["situations"], len(cause["situations"]))
+        for cause in domain["causes"]
+    ]
     rounds = [
         {
             "type": type_,
@@ -92,7 +105,9 @@ def generated(domain: dict[str, Any], seed: int, order: Sequence[tuple[str, int]
     ]
     candidates = chance.sample(domain["candidates"], len(domain["candidates"]))
     name = f"{domain['name']} #{seed}"
-    return parse_scenarios({"name": name, "candidates": candidates, "rounds": rounds})[0]
+    return parse_scenarios({"name": name, "candidates": candidates, "rounds": rounds})[
+        0
+    ]
 
 
 def scored(scenarios: list[Scenario]) -> dict[str, dict[str, Any]]:
@@ -108,8 +123,14 @@ def scored(scenarios: list[Scenario]) -> dict[str, dict[str, Any]]:
 
 def written() -> list[Scenario]:
     """The scenarios written out round by round that weights are fitted on."""
-    paths = [path for path in sorted(SCENARIOS.glob("*.json")) if not path.name.startswith("domains")]
-    return [one for path in paths if path.name != NATURAL for one in written_in(path.name)]
+    paths = [
+        path
+        for path in sorted(SCENARIOS.glob("*.json"))
+        if not path.name.startswith("domains")
+    ]
+    return [
+        one for path in paths if path.name != NATURAL for one in written_in(path.name)
+    ]
 
 
 def written_in(name: str) -> list[Scenario]:
@@ -124,16 +145,36 @@ def growth() -> list[list[object]]:
         memory = Memory.open(folder, now=START + timedelta(days=400), environment={})
         for number in range(200):
             at = START + timedelta(days=number)
-            message = {"id": "m", "role": "user", "content": f"service {number} waits for a connection"}
+            message = {
+                "id": "m",
+                "role": "user",
+                "content": f"service {number} waits for a connection",
+            }
             message |= {"state": "debugging", "timestamp": at.isoformat()}
             memory.ingest({"conversationId": f"c-{number}", "messages": [message]})
-            memory.record_outcome(f"c-{number}", "SUCCESS", decision="raise the pool", at=at)
+            memory.record_outcome(
+                f"c-{number}", "SUCCESS", decision="raise the pool", at=at
+            )
             if number + 1 in (10, 50, 200):
                 store = Path(folder) / "vectordb" / "default" / "default" / "experience"
-                size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
-                answer = json.dumps(memory.recall_experience("a service waits for a connection").to_dict())
+                size = sum(
+                    path.stat().st_size for path in store.rglob("*") if path.is_file()
+                )
+                answer = json.dumps(
+                    memory.recall_experience(
+                        "a service waits for a connection"
+                    ).to_dict()
+                )
                 lessons = len(memory.experience.lessons.all())
-                rows.append([number + 1, size / 1000, size / (number + 1) / 1000, lessons, len(answer)])
+                rows.append(
+                    [
+                        number + 1,
+                        size / 1000,
+                        size / (number + 1) / 1000,
+                        lessons,
+                        len(answer),
+                    ]
+                )
     return rows
 
 
@@ -143,9 +184,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    found = {"written": scored(written()), "natural, held back": scored(written_in(NATURAL))}
+    found = {
+        "written": scored(written()),
+        "natural, held back": scored(written_in(NATURAL)),
+    }
     for title, domains in DOMAINS.items():
-        made = [generated(domain, seed) for domain in read(domains) for seed in range(options.seeds)]
+        made = [
+            generated(domain, seed)
+            for domain in read(domains)
+            for seed in range(options.seeds)
+        ]
         found[title] = scored(made)
     if options.json:
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -154,7 +202,8 @@ def main() -> None:
         print(f"**{title} scenarios**\n\n{_table(scores)}")
     for scenario in written():
         right = ", ".join(
-            f"{name} {found['written'][name]['rightByScenario'][scenario.name]}" for name in MEMORIES
+            f"{name} {found['written'][name]['rightByScenario'][scenario.name]}"
+            for name in MEMORIES
         )
         print(f"- {scenario.name}: of {len(scenario.rounds)}, {right}")
     print("\n**Growth of the store**\n")
@@ -163,7 +212,9 @@ def main() -> None:
 
 
 def _table(scores: dict[str, dict[str, Any]]) -> str:
-    types = sorted({type_ for score in scores.values() for type_ in score["accuracyByType"]})
+    types = sorted(
+        {type_ for score in scores.values() for type_ in score["accuracyByType"]}
+    )
     headings = [
         "",
         "rounds right",

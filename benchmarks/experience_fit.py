@@ -56,7 +56,9 @@ def choices(scenario: Scenario) -> list[Choice]:
     texts: list[str] = []
     for number, one in enumerate(scenario.rounds):
         (vector,) = EMBED([one.situation])
-        found = signals(one.situation, vector, past, WORDS.embed_words) if past else None
+        found = (
+            signals(one.situation, vector, past, WORDS.embed_words) if past else None
+        )
         names = name_likeness(one.situation, scenario.candidates, texts, EMBED)
         rows = [
             [found.told[c], found.apart[c], 1.0, names[c]]
@@ -68,7 +70,9 @@ def choices(scenario: Scenario) -> list[Choice]:
         offsets = np.where(new, -np.log(max(1, sum(new))), 0.0)
         truth = scenario.candidates.index(one.truth)
         made.append(Choice(one.type, np.array(rows) * SCALE, offsets, truth))
-        past.append(Precedent(f"{number:02}", one.truth, one.situation, vector, one.correction))
+        past.append(
+            Precedent(f"{number:02}", one.truth, one.situation, vector, one.correction)
+        )
         texts.append(precedent_text(one.situation, one.correction, one.truth))
     return made
 
@@ -103,7 +107,9 @@ def fitted(domains: Sequence[Domain]) -> np.ndarray:
             shares = odds / odds.sum()
             middle = shares @ one.signals
             slope += much * (one.signals[one.truth] - middle)
-            bend -= much * ((one.signals.T * shares) @ one.signals - np.outer(middle, middle))
+            bend -= much * (
+                (one.signals.T * shares) @ one.signals - np.outer(middle, middle)
+            )
         weights = weights - np.linalg.solve(bend, slope)
     return weights
 
@@ -112,17 +118,30 @@ def checked(domains: Sequence[Domain], group: str) -> None:
     """Print what weights fitted on other groups are worth on each."""
     right, by_file, by_type = [], defaultdict(list), defaultdict(list)
     for key in sorted({getattr(domain, group) for domain in domains}):
-        weights = fitted([domain for domain in domains if getattr(domain, group) != key])
+        weights = fitted(
+            [domain for domain in domains if getattr(domain, group) != key]
+        )
         for domain in (one for one in domains if getattr(one, group) == key):
-            hits = [int(np.argmax(c.signals @ weights + c.offsets)) == c.truth for c in domain.usual]
+            hits = [
+                int(np.argmax(c.signals @ weights + c.offsets)) == c.truth
+                for c in domain.usual
+            ]
             right.append(len(ORDER) * mean(hits))
             by_file[domain.file].append(right[-1])
             for choice, hit in zip(domain.usual, hits, strict=True):
                 by_type[choice.type].append(hit)
     interval = 1.96 * stdev(right) / len(right) ** 0.5
-    print(f"by weights of other {group}s: {mean(right):.2f} ± {interval:.2f} of {len(ORDER)}")
-    print(", ".join(f"{file} {mean(each):.2f}" for file, each in sorted(by_file.items())))
-    print(", ".join(f"{type_} {mean(hits):.2f}" for type_, hits in sorted(by_type.items())))
+    print(
+        f"by weights of other {group}s: {mean(right):.2f} ± {interval:.2f} of {len(ORDER)}"
+    )
+    print(
+        ", ".join(f"{file} {mean(each):.2f}" for file, each in sorted(by_file.items()))
+    )
+    print(
+        ", ".join(
+            f"{type_} {mean(hits):.2f}" for type_, hits in sorted(by_type.items())
+        )
+    )
 
 
 def main() -> None:
@@ -131,7 +150,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4)
     domains = pool(range(parser.parse_args().seeds))
     weights = fitted(domains) * SCALE
-    print(", ".join(f"{name} {weight:.2f}" for name, weight in zip(SIGNALS, weights, strict=True)))
+    print(
+        ", ".join(
+            f"{name} {weight:.2f}"
+            for name, weight in zip(SIGNALS, weights, strict=True)
+        )
+    )
     for group in ("name", "file"):
         checked(domains, group)
 

@@ -44,22 +44,36 @@ def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
     opened(sample, folder)
     parts = Parts(read_settings({}, str(folder / sample.name)), environment={})
     embedder = parts.embedder(parts.config("default"))
-    columns = parts.records.columns(Scope("default", "default"), Grain.WORKING, model=embedder.model)
+    columns = parts.records.columns(
+        Scope("default", "default"), Grain.WORKING, model=embedder.model
+    )
     assert columns is not None
     rows: Table = []
     for asked in sample.questions:
         way = route(SearchRequest(query_text=asked.text), NOW, ZoneInfo("UTC"))
         given = way.understood
-        question = read_question(asked.text, given and given.since, given and given.until)
-        whole, focus = embedder.embed([asked.text, question.focus(names_in(question, [columns]))])
+        question = read_question(
+            asked.text, given and given.since, given and given.until
+        )
+        whole, focus = embedder.embed(
+            [asked.text, question.focus(names_in(question, [columns]))]
+        )
         sought = Sought(question, whole, focus, embedder.embed_words)
         found = signals(sought, [columns], Filter(), NOW, BALANCED)
         holds = np.array(
-            [bool(asked.evidence & set(columns.sources[row])) for row in range(len(found))], np.float32
+            [
+                bool(asked.evidence & set(columns.sources[row]))
+                for row in range(len(found))
+            ],
+            np.float32,
         )
         nothing = np.zeros(len(found), np.float32)
         rows.append(
-            (np.stack([found.values.get(name, nothing) for name in names], axis=1), holds, asked.category)
+            (
+                np.stack([found.values.get(name, nothing) for name in names], axis=1),
+                holds,
+                asked.category,
+            )
         )
     return rows
 
@@ -69,26 +83,39 @@ def fitted(tables: Sequence[Table]) -> np.ndarray:
     rows = [row for one in tables for row in one]
     most = max(len(holds) for _, holds, _ in rows)
     values = np.zeros((len(rows), most, rows[0][0].shape[1]), np.float32)
-    holding, absent = np.zeros((len(rows), most), np.float32), np.full((len(rows), most), -1e9, np.float32)
+    holding, absent = (
+        np.zeros((len(rows), most), np.float32),
+        np.full((len(rows), most), -1e9, np.float32),
+    )
     for i, (signal, holds, _) in enumerate(rows):
-        values[i, : len(holds)], holding[i, : len(holds)], absent[i, : len(holds)] = signal, holds, 0
+        values[i, : len(holds)], holding[i, : len(holds)], absent[i, : len(holds)] = (
+            signal,
+            holds,
+            0,
+        )
     weights = np.full(values.shape[2], 0.3)
     first, second = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         slope = _slope(weights, values, holding, absent)
         first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
-        weights -= RATE * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+        weights -= (
+            RATE * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+        )
     return weights
 
 
-def _slope(weights: np.ndarray, values: np.ndarray, holding: np.ndarray, absent: np.ndarray) -> np.ndarray:
+def _slope(
+    weights: np.ndarray, values: np.ndarray, holding: np.ndarray, absent: np.ndarray
+) -> np.ndarray:
     scores = SHARPNESS * (values @ weights.astype(np.float32)) + absent
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
     others = np.maximum((raised * (1 - holding)).sum(axis=1, keepdims=True), 1e-12)
     missed = holding * others / (raised + others)
     pull = (1 - holding) * raised / others * missed.sum(axis=1, keepdims=True) - missed
     pull /= np.maximum(holding.sum(axis=1, keepdims=True), 1)
-    slope: np.ndarray = SHARPNESS * np.einsum("qn,qnd->d", pull, values) / len(values) + DECAY * weights
+    slope: np.ndarray = (
+        SHARPNESS * np.einsum("qn,qnd->d", pull, values) / len(values) + DECAY * weights
+    )
     return slope
 
 
@@ -108,7 +135,9 @@ def main() -> None:
     parser.add_argument("--stores", type=Path)
     parser.add_argument("--without", nargs="*", default=[])
     given = parser.parse_args()
-    names = [name for name in BALANCED.weights if name not in NOT_FITTED | set(given.without)]
+    names = [
+        name for name in BALANCED.weights if name not in NOT_FITTED | set(given.without)
+    ]
     with tempfile.TemporaryDirectory() as temporary:
         samples = list(locomo(given.locomo, None))
         folder = given.stores or Path(temporary)
@@ -117,15 +146,28 @@ def main() -> None:
             "chopped": [table(chopped(sample), folder, names) for sample in samples],
         }
     weights = fitted([one for tables in ways.values() for one in tables])
-    print({name: round(float(weight), 2) for name, weight in zip(names, weights, strict=True)})
+    print(
+        {
+            name: round(float(weight), 2)
+            for name, weight in zip(names, weights, strict=True)
+        }
+    )
     left_out = [
-        fitted([one for tables in ways.values() for j, one in enumerate(tables) if j != i])
+        fitted(
+            [one for tables in ways.values() for j, one in enumerate(tables) if j != i]
+        )
         for i in range(len(samples))
     ]
     for way, tables in ways.items():
         for sample, own, rows in zip(samples, left_out, tables, strict=True):
-            print(f"{sample.name} {way}: {_figures(recalls(own, rows))}, fitted on the others")
-        fair = [one for own, rows in zip(left_out, tables, strict=True) for one in recalls(own, rows)]
+            print(
+                f"{sample.name} {way}: {_figures(recalls(own, rows))}, fitted on the others"
+            )
+        fair = [
+            one
+            for own, rows in zip(left_out, tables, strict=True)
+            for one in recalls(own, rows)
+        ]
         print(f"all {way}: {_figures(fair)}, fitted on the others")
         known = [one for rows in tables for one in recalls(weights, rows)]
         print(f"all {way}: {_figures(known)}, fitted on all")

@@ -102,7 +102,12 @@ class Function:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: object,
+        trace: TracebackType | None,
+    ) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
@@ -137,20 +142,31 @@ class Fleet:
 
     def batches(self, name: str, size: int = BATCH) -> Iterator[dict[str, Any]]:
         """All that waits on a queue as events of its mapping: one group each, in order."""
-        waiting = sorted(self._taken(name), key=lambda r: r["attributes"]["MessageGroupId"])
-        for _, group in groupby(waiting, key=lambda r: r["attributes"]["MessageGroupId"]):
+        waiting = sorted(
+            self._taken(name), key=lambda r: r["attributes"]["MessageGroupId"]
+        )
+        for _, group in groupby(
+            waiting, key=lambda r: r["attributes"]["MessageGroupId"]
+        ):
             records = list(group)
-            yield from ({"Records": records[at : at + size]} for at in range(0, len(records), size))
+            yield from (
+                {"Records": records[at : at + size]}
+                for at in range(0, len(records), size)
+            )
 
     def _taken(self, name: str) -> Iterator[dict[str, Any]]:
         url = self.urls[name]
         while True:
-            answer = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"])
+            answer = self.sqs.receive_message(
+                QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"]
+            )
             messages = answer.get("Messages", [])
             if not messages:
                 return
             for message in messages:
-                self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+                self.sqs.delete_message(
+                    QueueUrl=url, ReceiptHandle=message["ReceiptHandle"]
+                )
                 yield {
                     "messageId": message["MessageId"],
                     "body": message["Body"],
@@ -159,7 +175,9 @@ class Fleet:
                 }
 
     def _waiting(self, name: str) -> int:
-        asked = self.sqs.get_queue_attributes(QueueUrl=self.urls[name], AttributeNames=["All"])
+        asked = self.sqs.get_queue_attributes(
+            QueueUrl=self.urls[name], AttributeNames=["All"]
+        )
         return int(asked["Attributes"]["ApproximateNumberOfMessages"])
 
 
@@ -216,15 +234,23 @@ def _moto() -> Iterator[str]:
 def _queue(sqs: Any, name: str) -> str:
     fifo = {"FifoQueue": "true"}
     dead = sqs.create_queue(QueueName=f"{name}-dead.fifo", Attributes=fifo)["QueueUrl"]
-    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    arn = sqs.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])[
+        "Attributes"
+    ]["QueueArn"]
     redrive = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 5})
-    made = sqs.create_queue(QueueName=f"{name}.fifo", Attributes={**fifo, "RedrivePolicy": redrive})
+    made = sqs.create_queue(
+        QueueName=f"{name}.fifo", Attributes={**fifo, "RedrivePolicy": redrive}
+    )
     return str(made["QueueUrl"])
 
 
 def main() -> None:
     """Invoke ingest twice and tell."""
-    spoken = {"workspaceId": "w", "agentId": "a", "messages": [{"role": "user", "content": "I like tea."}]}
+    spoken = {
+        "workspaceId": "w",
+        "agentId": "a",
+        "messages": [{"role": "user", "content": "I like tea."}],
+    }
     with fleet() as running, running.cold("ingest") as function:
         print("import", function.imported)
         for number in range(2):

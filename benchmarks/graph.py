@@ -36,7 +36,16 @@ BUCKET, ROOT = "varve", "graph"
 SCOPE = Scope("acme", "agent")
 KEY = f"graphs/{SCOPE}/facts.parquet"
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
-LABELS = ("likes", "knows", "owns", "uses", "visited", "lives_in", "works_at", "has_friend")
+LABELS = (
+    "likes",
+    "knows",
+    "owns",
+    "uses",
+    "visited",
+    "lives_in",
+    "works_at",
+    "has_friend",
+)
 TRIES = 30
 PIECE = 20_000
 
@@ -74,14 +83,18 @@ def triples(count: int) -> Iterator[Triple]:
     people = max(2, count // 5)
     for number in range(count):
         subject = f"Person {number % people:07}"
-        other = int(people * chance.random() ** 3)  # cubed: the lowest numbers are everybody's
+        other = int(
+            people * chance.random() ** 3
+        )  # cubed: the lowest numbers are everybody's
         at = T0 + timedelta(minutes=number % 500_000)
         value = f"Person {other:07}" if number % 3 else f"Thing {number}"
         said = TripleOperation(
             Op.ADD, subject, LABELS[number % len(LABELS)], value, at, at,
             f"c-{number // 7}", (f"c-{number // 7}.m{number % 7}",), f"u-{number % people}", 0.9,
         )  # fmt: skip
-        yield Triple(said.subject.lower(), said.predicate, said.object.lower(), at, at, (said,))
+        yield Triple(
+            said.subject.lower(), said.predicate, said.object.lower(), at, at, (said,)
+        )
 
 
 def make(count: int, path: Path) -> None:
@@ -118,7 +131,9 @@ def reading(count: int) -> tuple[float, float, float, int, float]:
     table = graph.open(SCOPE)
     names = iter(_someone(count))
     entity, _ = timed(lambda: table.about(next(names)), TRIES)
-    hops, found = timed(lambda: table.neighbours(next(names), 2, datetime.now(UTC), 1_000), TRIES // 3)
+    hops, found = timed(
+        lambda: table.neighbours(next(names), 2, datetime.now(UTC), 1_000), TRIES // 3
+    )
     return load, entity, hops, len(found), _peak()
 
 
@@ -129,16 +144,23 @@ def in_networkx(path: str, count: int) -> tuple[float, float]:
 
     def build() -> None:
         columns = (
-            rows.column(name).to_pylist() for name in ("source_id", "target_id", "label", "properties")
+            rows.column(name).to_pylist()
+            for name in ("source_id", "target_id", "label", "properties")
         )
-        graph.add_edges_from((s, t, l, {"properties": p}) for s, t, l, p in zip(*columns, strict=True))  # noqa: E741
+        graph.add_edges_from(
+            (s, t, l, {"properties": p})
+            for s, t, l, p in zip(*columns, strict=True)  # noqa: E741
+        )
 
     built, _ = timed(build, 1)
     names = iter(_someone(count))
 
     def about() -> list[Any]:
         name = next(names)
-        edges = [*graph.out_edges(name, keys=True, data=True), *graph.in_edges(name, keys=True, data=True)]
+        edges = [
+            *graph.out_edges(name, keys=True, data=True),
+            *graph.in_edges(name, keys=True, data=True),
+        ]
         return [json.loads(data["properties"]) for *_, data in edges]
 
     return built, timed(about, TRIES)[0]
@@ -148,7 +170,14 @@ def writing(count: int, number: int) -> tuple[float, float]:
     """One UPDATE applied and written back, in a process of its own."""
     at = T0 + timedelta(days=400 + number)
     moved = TripleOperation(
-        Op.UPDATE, f"Person {count // 10:07}", "lives_in", "Porto", at, at, "c-new", ("m1",)
+        Op.UPDATE,
+        f"Person {count // 10:07}",
+        "lives_in",
+        "Porto",
+        at,
+        at,
+        "c-new",
+        ("m1",),
     )
     graph = ParquetGraph(s3_objects(BUCKET, ROOT))
     taken, new = timed(lambda: graph.apply(SCOPE, [moved]), 1)
@@ -159,7 +188,10 @@ def writing(count: int, number: int) -> tuple[float, float]:
 def _someone(count: int) -> list[str]:
     """Names from the quieter half of the entities, always the same."""
     people = max(2, count // 5)
-    return [f"person {people // 2 + 17 * n % max(1, people // 2):07}" for n in range(3 * TRIES)]
+    return [
+        f"person {people // 2 + 17 * n % max(1, people // 2):07}"
+        for n in range(3 * TRIES)
+    ]
 
 
 def _peak() -> float:
@@ -197,7 +229,9 @@ def measure(count: int, s3: CountingS3, folder: Path) -> tuple[Measured, Written
         max(run[0][1] for run in runs),
     )
     size = path.stat().st_size
-    return Measured(count, size, load, entity, hops, reached, built, looked_up, requests, peak), written
+    return Measured(
+        count, size, load, entity, hops, reached, built, looked_up, requests, peak
+    ), written
 
 
 def tables(results: list[tuple[Measured, Written]]) -> str:
@@ -216,7 +250,8 @@ def tables(results: list[tuple[Measured, Written]]) -> str:
         for m, _ in results
     ]
     wrote = [
-        [m.triples, w.requests, w.bytes_down / 1e3, w.bytes_up / 1e3, w.write, w.peak] for m, w in results
+        [m.triples, w.requests, w.bytes_down / 1e3, w.bytes_up / 1e3, w.write, w.peak]
+        for m, w in results
     ]
     beside = [
         [m.triples, m.load, m.networkx_build, m.load / m.networkx_build,
@@ -245,6 +280,8 @@ def main(sizes: tuple[int, ...]) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a thousand and ten thousand only")
+    parser.add_argument(
+        "--quick", action="store_true", help="a thousand and ten thousand only"
+    )
     options = parser.parse_args()
     print(machine(), main(SIZES[:2] if options.quick else SIZES), sep="\n\n")

@@ -51,7 +51,12 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MESSAGES, QUESTIONS = 30, 40
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un", "ant")]
 BLOCK = 50_000
-UNJUDGED = ("LanceDB, vector and words", "ranking in memory", "ranking of candidates", "numpy product")
+UNJUDGED = (
+    "LanceDB, vector and words",
+    "ranking in memory",
+    "ranking of candidates",
+    "numpy product",
+)
 """What ranks by more than nearness, and the measure itself."""
 PROBES = (8, 16, 32, 64, 128)
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
@@ -81,7 +86,9 @@ class Bench:
         """LanceDB's table."""
         return self.records._stores.newest(SCOPE, GRAIN)
 
-    def time(self, name: str, run: Callable[[Asked], Sequence[str]], among: int = 10) -> tuple[float, float]:
+    def time(
+        self, name: str, run: Callable[[Asked], Sequence[str]], among: int = 10
+    ) -> tuple[float, float]:
         """Ask every other question to warm up, then the rest; the median milliseconds and the recall.
 
         That is, how many of the ten nearest are `among` so many found.
@@ -95,7 +102,9 @@ class Bench:
             times.append(1e3 * (process_time() - started))
             found.append(len(set(ids[:among]) & one.best) / 10)
         recall = mean(found)
-        self.rows.append([len(self.vectors), name, f"{median(times):.1f}", f"{recall:.3f}"])
+        self.rows.append(
+            [len(self.vectors), name, f"{median(times):.1f}", f"{recall:.3f}"]
+        )
         return median(times), recall
 
     def time_ranking(self, name: str) -> None:
@@ -103,8 +112,18 @@ class Bench:
         self.records._columns = ColumnCache()
         rank, started, megabytes = whole(self.records), process_time(), resident()
         rank(self.asked[0])
-        first, grown = 1e3 * (process_time() - started), max(0.0, resident() - megabytes)
-        self.rows.append([len(self.vectors), f"{name}, the first (+ {grown:.0f} MB)", f"{first:.1f}", ""])
+        first, grown = (
+            1e3 * (process_time() - started),
+            max(0.0, resident() - megabytes),
+        )
+        self.rows.append(
+            [
+                len(self.vectors),
+                f"{name}, the first (+ {grown:.0f} MB)",
+                f"{first:.1f}",
+                "",
+            ]
+        )
         self.time(name, rank)
 
 
@@ -113,9 +132,13 @@ def filled(folder: str, size: int) -> Bench:
     luck, numbers = random.Random(size), np.random.default_rng(size)
     records = LanceRecords(folder, local_objects(Path(folder)))
     seed = Record("turn-x", MemoryType.TURN, "x", "2026-11-20", NOW, NOW, ("m",))
-    records.upsert(SCOPE, GRAIN, [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))], MODEL)
+    records.upsert(
+        SCOPE, GRAIN, [EmbeddedRecord(seed, np.ones(DIMENSIONS, np.float32))], MODEL
+    )
     table: Any = records._stores.newest(SCOPE, GRAIN)
-    words = ["".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(50_000)]
+    words = [
+        "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(50_000)
+    ]
     weights = np.cumsum([1 / (rank + 5) for rank in range(len(words))]).tolist()
     centres = numbers.normal(size=(max(50, size // 200), DIMENSIONS)).astype(np.float32)
     blocks: list[Vectors] = []
@@ -123,10 +146,15 @@ def filled(folder: str, size: int) -> Bench:
     for start in range(0, size, BLOCK):
         count = min(BLOCK, size - start)
         near = centres[numbers.integers(len(centres), size=count)]
-        vectors = near + 0.8 * numbers.normal(size=(count, DIMENSIONS)).astype(np.float32)
-        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+        vectors = near + 0.8 * numbers.normal(size=(count, DIMENSIONS)).astype(
+            np.float32
+        )
+        vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(
+            np.float16
+        )
         texts = [
-            " ".join(luck.choices(words, cum_weights=weights, k=luck.randint(5, 25))) for _ in range(count)
+            " ".join(luck.choices(words, cum_weights=weights, k=luck.randint(5, 25)))
+            for _ in range(count)
         ]
         table.add(_rows(start, texts, vectors, table.schema))
         blocks.append(vectors.astype(np.float32))
@@ -134,10 +162,16 @@ def filled(folder: str, size: int) -> Bench:
         asked += [(" ".join(texts[row].split()[:4]), blocks[-1][row]) for row in chosen]
     compact(table, Upkeep(), table.optimize, purge=False)
     matrix = np.concatenate(blocks)
-    return Bench(records, matrix, [_asked(text, vector, matrix, numbers) for text, vector in asked])
+    return Bench(
+        records,
+        matrix,
+        [_asked(text, vector, matrix, numbers) for text, vector in asked],
+    )
 
 
-def _rows(start: int, texts: Sequence[str], vectors: Any, schema: pa.Schema) -> pa.Table:
+def _rows(
+    start: int, texts: Sequence[str], vectors: Any, schema: pa.Schema
+) -> pa.Table:
     """Rows of the store's schema, made in bulk."""
     numbers = range(start, start + len(texts))
     times = [NOW - timedelta(minutes=10 * number) for number in numbers]
@@ -158,17 +192,30 @@ def _rows(start: int, texts: Sequence[str], vectors: Any, schema: pa.Schema) -> 
         "position": [number % MESSAGES for number in numbers],
         "key_facts": [""] * len(texts),
         "fingerprint": [f"{number:016}" for number in numbers],
-        "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), DIMENSIONS),
+        "vector": pa.FixedSizeListArray.from_arrays(
+            pa.array(vectors.reshape(-1)), DIMENSIONS
+        ),
     }
-    listed = dict.fromkeys(("people", "topics", "open_questions", "source_fingerprints"), nothing)
-    return pa.table({field.name: {**columns, **listed}[field.name] for field in schema}, schema=schema)
+    listed = dict.fromkeys(
+        ("people", "topics", "open_questions", "source_fingerprints"), nothing
+    )
+    return pa.table(
+        {field.name: {**columns, **listed}[field.name] for field in schema},
+        schema=schema,
+    )
 
 
-def _asked(text: str, vector: Vectors, matrix: Vectors, numbers: np.random.Generator) -> Asked:
+def _asked(
+    text: str, vector: Vectors, matrix: Vectors, numbers: np.random.Generator
+) -> Asked:
     moved = vector + 0.03 * numbers.normal(size=DIMENSIONS).astype(np.float32)
     moved /= np.linalg.norm(moved)
     best = np.argpartition(-(matrix @ moved), 10)[:10]
-    return Asked(f"what did Dana say of {text}?", moved, frozenset(f"turn-{row:09}" for row in best))
+    return Asked(
+        f"what did Dana say of {text}?",
+        moved,
+        frozenset(f"turn-{row:09}" for row in best),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +235,9 @@ def whole(records: LanceRecords) -> Callable[[Asked], Sequence[str]]:
 
     def run(one: Asked) -> list[str]:
         stock = Stock(SCOPE, records, Embedded(one))
-        wanted = Wanted(read_question(one.text), Filter(), NOW, BALANCED, {GRAIN: 1.0}, 10)
+        wanted = Wanted(
+            read_question(one.text), Filter(), NOW, BALANCED, {GRAIN: 1.0}, 10
+        )
         return [item.id for item in find(wanted, stock)]
 
     return run
@@ -198,9 +247,19 @@ def by_lancedb(table: Any, probes: int) -> Callable[[Asked], Sequence[str]]:
     """LanceDB's own search for the ten nearest: ids alone; without probes exact."""
 
     def run(one: Asked) -> list[str]:
-        query = table.search(one.vector, vector_column_name="vector").distance_type("cosine").limit(10)
-        query = query.nprobes(probes).refine_factor(20) if probes else query.bypass_vector_index()
-        return list(query.select(["id", "_distance"]).to_arrow().column("id").to_pylist())
+        query = (
+            table.search(one.vector, vector_column_name="vector")
+            .distance_type("cosine")
+            .limit(10)
+        )
+        query = (
+            query.nprobes(probes).refine_factor(20)
+            if probes
+            else query.bypass_vector_index()
+        )
+        return list(
+            query.select(["id", "_distance"]).to_arrow().column("id").to_pylist()
+        )
 
     return run
 
@@ -209,8 +268,12 @@ def by_hybrid(table: Any) -> Callable[[Asked], Sequence[str]]:
     """LanceDB's own search by vector and words, its two lists fused by rank: ids alone."""
 
     def run(one: Asked) -> list[str]:
-        query = table.search(query_type="hybrid", vector_column_name="vector", fts_columns="content")
-        query = query.vector(one.vector).text(one.text).distance_type("cosine").limit(10)
+        query = table.search(
+            query_type="hybrid", vector_column_name="vector", fts_columns="content"
+        )
+        query = (
+            query.vector(one.vector).text(one.text).distance_type("cosine").limit(10)
+        )
         return list(query.select(["id"]).to_arrow().column("id").to_pylist())
 
     return run
@@ -220,7 +283,9 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
     """The product's own query for its candidates by vector, in no order."""
 
     def run(one: Asked) -> list[str]:
-        near = nearest(table, one.vector, CANDIDATES, Filter()).select(["id", "_distance"])
+        near = nearest(table, one.vector, CANDIDATES, Filter()).select(
+            ["id", "_distance"]
+        )
         return list(near.to_arrow().column("id").to_pylist())
 
     return run
@@ -228,7 +293,10 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
 
 def resident() -> float:
     """The process's memory in MB."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    status = dict(
+        line.split(":", 1)
+        for line in Path("/proc/self/status").read_text().splitlines()
+    )
     return int(status["VmRSS"].split()[0]) / 1024
 
 
@@ -248,15 +316,24 @@ def measure(bench: Bench, *, memory: bool) -> list[Row]:
         drop_index(table)
         started = process_time()
         make_index(table)
-        print(f"The product's index was made in {process_time() - started:.0f} s of the processor.\n")
-        bench.time(f"the vector lane, the ten among its {CANDIDATES}", by_lane(table), CANDIDATES)
+        print(
+            f"The product's index was made in {process_time() - started:.0f} s of the processor.\n"
+        )
+        bench.time(
+            f"the vector lane, the ten among its {CANDIDATES}",
+            by_lane(table),
+            CANDIDATES,
+        )
     before, lance_columns.MAX_ROWS = lance_columns.MAX_ROWS, 0
     bench.time_ranking("ranking of candidates")
     lance_columns.MAX_ROWS = size + 1
     if memory:
         bench.time_ranking("ranking in memory")
     lance_columns.MAX_ROWS = before
-    bench.time("numpy product", lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])])
+    bench.time(
+        "numpy product",
+        lambda one: [str(np.argpartition(-(bench.vectors @ one.vector), 10)[0])],
+    )
     return [row if row[1] not in UNJUDGED else [*row[:3], ""] for row in bench.rows]
 
 
@@ -271,12 +348,28 @@ def plot(printed: str) -> None:
     curves: dict[str, list[tuple[int, float]]] = {}
     for line in printed.splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if len(cells) >= 3 and cells[0].replace(",", "").isdecimal() and float(cells[2]):
-            name = cells[1].partition(" (")[0].partition(" probes")[0].rstrip(" 0123456789,")
-            curves.setdefault(name, []).append((int(cells[0].replace(",", "")), float(cells[2])))
+        if (
+            len(cells) >= 3
+            and cells[0].replace(",", "").isdecimal()
+            and float(cells[2])
+        ):
+            name = (
+                cells[1]
+                .partition(" (")[0]
+                .partition(" probes")[0]
+                .rstrip(" 0123456789,")
+            )
+            curves.setdefault(name, []).append(
+                (int(cells[0].replace(",", "")), float(cells[2]))
+            )
     figure, panel = pyplot.subplots(figsize=(8, 4.6))
     for name, points in curves.items():
-        panel.plot(*zip(*dict(points).items(), strict=True), marker="o", label=name, linewidth=1.4)
+        panel.plot(
+            *zip(*dict(points).items(), strict=True),
+            marker="o",
+            label=name,
+            linewidth=1.4,
+        )
     panel.set(xscale="log", yscale="log", xlabel="rows", ylabel="ms of the processor")
     panel.set_title("A search by the size of the store")
     panel.grid(alpha=0.3)
@@ -288,13 +381,28 @@ def plot(printed: str) -> None:
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000, 100_000, 1_000_000])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument(
-        "--memory-up-to", type=int, default=100_000, help="rows that are ranked in memory too"
+        "--sizes",
+        type=int,
+        nargs="*",
+        default=[1_000, 10_000, 50_000, 100_000, 1_000_000],
+    )
+    parser.add_argument(
+        "--memory-up-to",
+        type=int,
+        default=100_000,
+        help="rows that are ranked in memory too",
     )
     parser.add_argument("--quick", action="store_true", help="5,000 rows")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="only draw what an earlier run printed")
+    parser.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="only draw what an earlier run printed",
+    )
     options = parser.parse_args()
     if options.plot:
         plot(options.plot.read_text("utf-8"))
@@ -305,9 +413,14 @@ def main() -> None:
             started = perf_counter(), process_time()
             bench = filled(folder, size)
             taken = perf_counter() - started[0], process_time() - started[1]
-            print(f"\n{size:,} rows: filled in {taken[0]:.0f} s ({taken[1]:.0f} of the processor)\n")
+            print(
+                f"\n{size:,} rows: filled in {taken[0]:.0f} s ({taken[1]:.0f} of the processor)\n"
+            )
             headings = ["rows", "search", "ms of the processor", "recall@10"]
-            print(markdown(headings, measure(bench, memory=size <= options.memory_up_to)), flush=True)
+            print(
+                markdown(headings, measure(bench, memory=size <= options.memory_up_to)),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -63,18 +63,30 @@ def ingesting(s3: CountingS3) -> str:
     """One conversation of six messages, function by function, and one more of the same agent."""
     measured = Measured(s3, [])
     deployment = Deployment(fixed_clock(NOW), "ingest")
-    for name in ("first conversation", "next conversation, warm", "next conversation, cold"):
+    for name in (
+        "first conversation",
+        "next conversation, warm",
+        "next conversation, cold",
+    ):
         if name.endswith("cold"):
             deployment.restart()
-        spoken = parse_conversation(conversation("a", len(measured.rows)) | {"workspaceId": "w"})
+        spoken = parse_conversation(
+            conversation("a", len(measured.rows)) | {"workspaceId": "w"}
+        )
         _ingest(measured, deployment, name, spoken)
-    return "**Ingest of one conversation of six messages**\n\n" + markdown(HEADINGS, measured.rows)
+    return "**Ingest of one conversation of six messages**\n\n" + markdown(
+        HEADINGS, measured.rows
+    )
 
 
-def _ingest(measured: Measured, deployment: Deployment, name: str, spoken: Conversation) -> None:
+def _ingest(
+    measured: Measured, deployment: Deployment, name: str, spoken: Conversation
+) -> None:
     queues = deployment.queues
     measured.of(f"{name}: ingest", lambda: deployment.reading.ingest([spoken]))
-    measured.of(f"{name}: extract", lambda: deployment.reading.extract(queues["ingest"].take()))
+    measured.of(
+        f"{name}: extract", lambda: deployment.reading.extract(queues["ingest"].take())
+    )
     measured.of(f"{name}: write, graph included", deployment.write)
 
 
@@ -85,13 +97,22 @@ def files(writes: int) -> str:
         records = LanceRecords(folder, local_objects(Path(folder)), upkeep=upkeep)
         most = 0
         for number in range(writes):
-            vector = np.asarray([words.gauss(0, 1) for _ in range(16)], dtype=np.float32)
+            vector = np.asarray(
+                [words.gauss(0, 1) for _ in range(16)], dtype=np.float32
+            )
             plain = next(_plain(number))
-            records.upsert(scope, Grain.WORKING, [EmbeddedRecord(plain, vector)], "random:16")
+            records.upsert(
+                scope, Grain.WORKING, [EmbeddedRecord(plain, vector)], "random:16"
+            )
             if number % 7 == 0 or number == writes - 1:
                 most = max(most, _files(folder))
         rows: list[Row] = [[writes, _files(folder), most, _bound(upkeep)]]
-    headings = ["single writes", "files at the end", "most on the way", "bound of the policy"]
+    headings = [
+        "single writes",
+        "files at the end",
+        "most on the way",
+        "bound of the policy",
+    ]
     return f"**Files under one store** ({upkeep})\n\n" + markdown(headings, rows)
 
 
@@ -149,14 +170,25 @@ def imports(runs: int) -> str:
     for _ in range(runs):
         for name, statement in IMPORTS.items():
             taken[name].append(_child(statement))
-    middle = {name: [median(column) for column in zip(*times, strict=True)] for name, times in taken.items()}
+    middle = {
+        name: [median(column) for column in zip(*times, strict=True)]
+        for name, times in taken.items()
+    }
     unit = middle["lancedb"][0]
     rows: list[Row] = [
-        [name, f"{seconds / unit:.2f}", f"{seconds:.2f}", round(rss / 1024), int(modules)]
+        [
+            name,
+            f"{seconds / unit:.2f}",
+            f"{seconds:.2f}",
+            round(rss / 1024),
+            int(modules),
+        ]
         for name, (seconds, rss, modules) in middle.items()
     ]
     headings = ["import", "ratio", "s (here, under load)", "peak RSS MB", "modules"]
-    return f"**Imports**, median of {runs} fresh processes each\n\n" + markdown(headings, rows)
+    return f"**Imports**, median of {runs} fresh processes each\n\n" + markdown(
+        headings, rows
+    )
 
 
 def _child(statement: str) -> list[float]:
@@ -178,7 +210,9 @@ def requests() -> Iterator[str]:
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", choices=("requests", "files", "imports"))
     parser.add_argument("--writes", type=int, default=10_000)
     parser.add_argument("--quick", action="store_true", help="300 writes, 1 run")

@@ -46,8 +46,12 @@ SECRETS, PERSONAL = SecretDetector(), PersonalDetector(("US", "GB", "ES"))
 def main() -> None:
     """Print the tables."""
     texts = labelled()
-    print(f"{len(texts)} texts, {sum(not text.passages for text in texts)} of them with nothing to find\n")
-    print("| kind | passages | found | wrong | precision | recall |\n|---|---|---|---|---|---|")
+    print(
+        f"{len(texts)} texts, {sum(not text.passages for text in texts)} of them with nothing to find\n"
+    )
+    print(
+        "| kind | passages | found | wrong | precision | recall |\n|---|---|---|---|---|---|"
+    )
     for kind, score in scores(texts, find).items():
         counts = f"{score.passages} | {score.found} | {score.wrong}"
         print(f"| {kind} | {counts} | {score.precision:.3f} | {score.recall:.3f} |")

@@ -103,13 +103,20 @@ class Nights:
         steps: list[Step] = []
         for grain, hour in PASSES.items():
             now = self._clock.go(day + 1, hour, FIRST)
-            steps.append(self._measured(f"plan {grain}", partial(self._plan, grain, now)))
+            steps.append(
+                self._measured(f"plan {grain}", partial(self._plan, grain, now))
+            )
             steps.append(self._worked(f"work {grain}"))
         now = self._clock.go(day + 1, CLEANUP_HOUR, FIRST)
         looked = partial(self.deployment.reading.nights.clean, now)
         steps.append(self._measured("plan cleanup", lambda: looked().planned))
         steps.append(self._worked("work cleanup"))
-        return Night(title, self._agents, active, tuple(step for step in steps if step.units or step.total))
+        return Night(
+            title,
+            self._agents,
+            active,
+            tuple(step for step in steps if step.units or step.total),
+        )
 
     def _plan(self, grain: Grain, now: datetime) -> int:
         return self.deployment.reading.nights.plan(grain, now).planned
@@ -119,14 +126,18 @@ class Nights:
         chosen = _evenly(items, self._sample)
         step = self._measured(name, lambda: self._work(chosen), len(items))
         left = map(read_work, items if len(chosen) < len(items) else [])
-        self._s3.drop([f"{self._root}/{key}" for message in left for key in _settled(message)])
+        self._s3.drop(
+            [f"{self._root}/{key}" for message in left for key in _settled(message)]
+        )
         return step
 
     def _work(self, items: Sequence[Delivery]) -> int:
         self.deployment.work(items)
         return len(items)
 
-    def _measured(self, name: str, run: Callable[[], int], units: int | None = None) -> Step:
+    def _measured(
+        self, name: str, run: Callable[[], int], units: int | None = None
+    ) -> Step:
         """Run it and tell; where it is a sample of `units`, for all of them."""
         self._s3.reset()
         self.deployment.model_calls = 0
@@ -148,7 +159,10 @@ def _settled(message: WorkMessage) -> list[str]:
     if isinstance(message, CleanAgent):
         return list(message.notes)
     period, scope = message.period, message.scope
-    return [f"{due_folder(period)}/{scope}/", f"{marks_folder(scope, period.grain)}/{period.label}/"]
+    return [
+        f"{due_folder(period)}/{scope}/",
+        f"{marks_folder(scope, period.grain)}/{period.label}/",
+    ]
 
 
 def live(days: int) -> None:
@@ -185,7 +199,9 @@ def populate(s3: CountingS3, root: str, agents: int, per_workspace: int) -> int:
     return len(names["template/t00"])
 
 
-def nights(s3: CountingS3, agents: int, sample: int, per_workspace: int, days: int) -> list[Night]:
+def nights(
+    s3: CountingS3, agents: int, sample: int, per_workspace: int, days: int
+) -> list[Night]:
     """The night after the last day, that night again, and the one after a day on which nobody spoke."""
     root = f"run-{agents}"
     active = populate(s3, root, agents, per_workspace)
@@ -197,13 +213,25 @@ def nights(s3: CountingS3, agents: int, sample: int, per_workspace: int, days: i
 
 def table(night: Night) -> str:
     """The steps, what they asked for, and how much of it for each active agent."""
-    headings = ["step", "units", *KINDS, "requests", "per active agent", "MB in", "MB out", "model calls"]
+    headings = [
+        "step",
+        "units",
+        *KINDS,
+        "requests",
+        "per active agent",
+        "MB in",
+        "MB out",
+        "model calls",
+    ]
     rows: list[list[object]] = [_row(step, night.active) for step in night.steps]
     calls = sum(step.model_calls for step in night.steps)
     share = night.total / night.active if night.active else "-"
     kinds = [round(sum(step.requests[kind] for step in night.steps)) for kind in KINDS]
     rows.append(["**all**", "", *kinds, round(night.total), share, "", "", calls])
-    return f"**{night.agents:,} agents, {night.title}** ({night.active:,})\n\n" + markdown(headings, rows)
+    return (
+        f"**{night.agents:,} agents, {night.title}** ({night.active:,})\n\n"
+        + markdown(headings, rows)
+    )
 
 
 def _row(step: Step, active: int) -> list[object]:
@@ -260,13 +288,32 @@ def _evenly(items: Sequence[T], most: int) -> list[T]:
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--agents", default="10,1000,100000", help="how many there are, with commas")
-    parser.add_argument("--per-workspace", type=int, default=100, help="agents in one workspace")
-    parser.add_argument("--sample", type=int, default=100, help="work off at most so many a step; 0: all")
-    parser.add_argument("--days", type=int, default=LIFE_DAYS, help="days of the templates' lives")
-    parser.add_argument("--storage", action="store_true", help="the three simulated years as well")
-    parser.add_argument("--quick", action="store_true", help="10 and 1,000 agents, 101 days, a sample of 5")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--agents", default="10,1000,100000", help="how many there are, with commas"
+    )
+    parser.add_argument(
+        "--per-workspace", type=int, default=100, help="agents in one workspace"
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=100,
+        help="work off at most so many a step; 0: all",
+    )
+    parser.add_argument(
+        "--days", type=int, default=LIFE_DAYS, help="days of the templates' lives"
+    )
+    parser.add_argument(
+        "--storage", action="store_true", help="the three simulated years as well"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="10 and 1,000 agents, 101 days, a sample of 5",
+    )
     options = parser.parse_args()
     if options.quick:
         options.agents, options.days, options.sample = "10,1000", TEMPLATES + 1, 5
@@ -275,7 +322,9 @@ def main() -> None:
         live(options.days)
         measured: list[Night] = []
         for agents in map(int, options.agents.split(",")):
-            found = nights(s3, agents, options.sample, options.per_workspace, options.days)
+            found = nights(
+                s3, agents, options.sample, options.per_workspace, options.days
+            )
             print("", *map(table, found), sep="\n\n", flush=True)
             measured += found
     print("", comparison(measured), standing(measured), sep="\n\n")

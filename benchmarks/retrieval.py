@@ -66,7 +66,10 @@ class Sample:
         for conversation in self.conversations:
             for message in conversation["messages"]:
                 if isinstance(message["content"], str) and message["content"].strip():
-                    yield message["id"], f"{message.get('name') or message['role']}: {message['content']}"
+                    yield (
+                        message["id"],
+                        f"{message.get('name') or message['role']}: {message['content']}",
+                    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +88,29 @@ def locomo(path: Path, now: datetime | None) -> Iterator[Sample]:
     """The samples of a file in LoCoMo's shape; questions of category 5 have no evidence and are left out."""
     for item in json.loads(path.read_text("utf-8")):
         name, chats = item["sample_id"], item["conversation"]
-        numbers = sorted(int(key.split("_")[1]) for key in chats if re.fullmatch(r"session_\d+", key))
+        numbers = sorted(
+            int(key.split("_")[1]) for key in chats if re.fullmatch(r"session_\d+", key)
+        )
         conversations = [_chat(name, n, chats) for n in numbers]
         known = {message["id"] for one in conversations for message in one["messages"]}
         questions = []
         for asked in item["qa"]:
-            evidence = {e for text in asked["evidence"] for e in re.findall(r"D\d+:\d+", text)} & known
+            evidence = {
+                e for text in asked["evidence"] for e in re.findall(r"D\d+:\d+", text)
+            } & known
             if asked["category"] in CATEGORIES and evidence:
                 sort = CATEGORIES[asked["category"]]
                 answer = str(asked.get("answer", ""))
-                questions.append(Question(str(asked["question"]), frozenset(evidence), sort, answer))
+                questions.append(
+                    Question(str(asked["question"]), frozenset(evidence), sort, answer)
+                )
         yield Sample(name, conversations, questions, now)
 
 
 def _chat(name: str, number: int, chats: dict[str, Any]) -> dict[str, Any]:
-    at = datetime.strptime(chats[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    at = datetime.strptime(
+        chats[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y"
+    ).replace(tzinfo=UTC)
     messages = [
         {
             "id": turn["dia_id"],
@@ -125,21 +136,40 @@ def chopped(sample: Sample) -> Sample:
     for conversation in sample.conversations:
         messages = []
         for message in conversation["messages"]:
-            said = [part for part in SENTENCE_END.split(message["content"].lower()) if part.strip(" .!")]
-            parts = [(f"{message['id']}.{i}", part.rstrip(".!")) for i, part in enumerate(said)]
+            said = [
+                part
+                for part in SENTENCE_END.split(message["content"].lower())
+                if part.strip(" .!")
+            ]
+            parts = [
+                (f"{message['id']}.{i}", part.rstrip(".!"))
+                for i, part in enumerate(said)
+            ]
             pieces[message["id"]] = parts or [(message["id"], message["content"])]
-            messages += [message | {"id": id_, "content": part} for id_, part in pieces[message["id"]]]
+            messages += [
+                message | {"id": id_, "content": part}
+                for id_, part in pieces[message["id"]]
+            ]
         name = f"{conversation['conversationId']}-chopped"
         conversations.append({"conversationId": name, "messages": messages})
     questions = [
-        replace(one, evidence=frozenset(_holding(pieces[id_], one) for id_ in one.evidence))
+        replace(
+            one, evidence=frozenset(_holding(pieces[id_], one) for id_ in one.evidence)
+        )
         for one in sample.questions
     ]
-    return replace(sample, name=f"{sample.name}-chopped", conversations=conversations, questions=questions)
+    return replace(
+        sample,
+        name=f"{sample.name}-chopped",
+        conversations=conversations,
+        questions=questions,
+    )
 
 
 def _holding(parts: Sequence[tuple[str, str]], question: Question) -> str:
-    answer, asked = (set(question_forms(text)) for text in (question.answer, question.text))
+    answer, asked = (
+        set(question_forms(text)) for text in (question.answer, question.text)
+    )
 
     def shared(part: tuple[str, str]) -> tuple[int, int, int]:
         said = set(question_forms(part[1]))
@@ -154,18 +184,40 @@ def corpus() -> Iterator[Sample]:
     for path in sorted(CORPUS.glob("*.json")):
         if path.name != "questions.json":
             for conversation in json.loads(path.read_text("utf-8")):
-                owners[conversation["workspaceId"], conversation["agentId"]].append(conversation)
+                owners[conversation["workspaceId"], conversation["agentId"]].append(
+                    conversation
+                )
     asked = json.loads((CORPUS / "questions.json").read_text("utf-8"))
     for (workspace, agent), conversations in owners.items():
-        own = [q for q in asked if (q["workspaceId"], q["agentId"]) == (workspace, agent) and q["messageIds"]]
-        questions = [Question(q["question"], frozenset(q["messageIds"]), q["kind"]) for q in own]
-        yield Sample(f"corpus-{workspace}", conversations, questions, CORPUS_NOW, workspace, agent)
+        own = [
+            q
+            for q in asked
+            if (q["workspaceId"], q["agentId"]) == (workspace, agent)
+            and q["messageIds"]
+        ]
+        questions = [
+            Question(q["question"], frozenset(q["messageIds"]), q["kind"]) for q in own
+        ]
+        yield Sample(
+            f"corpus-{workspace}",
+            conversations,
+            questions,
+            CORPUS_NOW,
+            workspace,
+            agent,
+        )
 
 
 def opened(sample: Sample, folder: Path) -> tuple[Memory, float]:
     """The sample's memory, ingested unless it is there already, and the seconds that took."""
     root = folder / sample.name
-    memory = Memory.open(root, workspace=sample.workspace, agent=sample.agent, now=sample.now, environment={})
+    memory = Memory.open(
+        root,
+        workspace=sample.workspace,
+        agent=sample.agent,
+        now=sample.now,
+        environment={},
+    )
     started = perf_counter()
     if not root.exists():
         memory.ingest(list(sample.conversations))
@@ -190,13 +242,20 @@ def by_bm25(turns: Sequence[tuple[str, str]]) -> Searcher:
     stem = Stemmer.Stemmer("english")
     index = bm25s.BM25(k1=0.9, b=0.4)
     texts = [text for _, text in turns]
-    index.index(bm25s.tokenize(texts, stopwords="en", stemmer=stem, show_progress=False), show_progress=False)
+    index.index(
+        bm25s.tokenize(texts, stopwords="en", stemmer=stem, show_progress=False),
+        show_progress=False,
+    )
 
     def search(text: str) -> Answer:
         started = perf_counter()
-        words = bm25s.tokenize([text], stopwords="en", stemmer=stem, show_progress=False)
+        words = bm25s.tokenize(
+            [text], stopwords="en", stemmer=stem, show_progress=False
+        )
         rows, _ = index.retrieve(words, k=min(100, len(turns)), show_progress=False)
-        return _answer((([turns[i][0]], turns[i][1]) for i in rows[0]), perf_counter() - started)
+        return _answer(
+            (([turns[i][0]], turns[i][1]) for i in rows[0]), perf_counter() - started
+        )
 
     return search
 
@@ -209,7 +268,9 @@ def by_cosine(turns: Sequence[tuple[str, str]]) -> Searcher:
     def search(text: str) -> Answer:
         started = perf_counter()
         order = np.argsort(-(vectors @ embedder.embed([text])[0]), kind="stable")[:100]
-        return _answer((([turns[i][0]], turns[i][1]) for i in order), perf_counter() - started)
+        return _answer(
+            (([turns[i][0]], turns[i][1]) for i in order), perf_counter() - started
+        )
 
     return search
 
@@ -232,9 +293,15 @@ def judged(question: Question, answer: Answer) -> dict[str, float]:
     first = next((rank for rank, hit in enumerate(hits, 1) if hit), None)
     figures["MRR"] = 1 / first if first else 0.0
     gains = sum(hit / np.log2(rank + 1) for rank, hit in enumerate(hits[:10], 1))
-    figures["nDCG@10"] = float(gains / sum(1 / np.log2(rank + 1) for rank in range(1, min(total, 10) + 1)))
+    figures["nDCG@10"] = float(
+        gains / sum(1 / np.log2(rank + 1) for rank in range(1, min(total, 10) + 1))
+    )
     for budget in BUDGETS:
-        read = sum(hit for hit, tokens in zip(hits, answer.tokens, strict=True) if tokens <= budget)
+        read = sum(
+            hit
+            for hit, tokens in zip(hits, answer.tokens, strict=True)
+            if tokens <= budget
+        )
         figures[f"R≤{budget}t"] = read / total
     figures["tokens@10"] = answer.tokens[min(10, len(hits)) - 1] if hits else 0
     figures["ms"] = 1_000 * answer.seconds
@@ -245,7 +312,9 @@ def judged(question: Question, answer: Answer) -> dict[str, float]:
 class Tally:
     """Figures by category, and of all questions under `all`."""
 
-    rows: defaultdict[str, list[dict[str, float]]] = field(default_factory=lambda: defaultdict(list))
+    rows: defaultdict[str, list[dict[str, float]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def count(self, category: str, figures: dict[str, float]) -> None:
         """One more question."""
@@ -257,9 +326,14 @@ class Tally:
         for category in sorted(self.rows, key=lambda name: (name == "all", name)):
             rows = self.rows[category]
             names = [name for name in rows[0] if name != "ms"]
-            means = {name: statistics.fmean(row[name] for row in rows) for name in names}
+            means = {
+                name: statistics.fmean(row[name] for row in rows) for name in names
+            }
             times = sorted(row["ms"] for row in rows)
-            means |= {"p50 ms": times[len(times) // 2], "p95 ms": times[int(0.95 * (len(times) - 1))]}
+            means |= {
+                "p50 ms": times[len(times) // 2],
+                "p95 ms": times[int(0.95 * (len(times) - 1))],
+            }
             yield category, len(rows), means
 
 
@@ -269,10 +343,18 @@ def measured(samples: Iterable[Sample], folder: Path) -> dict[str, Tally]:
     for sample in samples:
         memory, seconds = opened(sample, folder)
         turns = list(sample.turns())
-        print(f"{sample.name}: {len(turns)} turns, {len(sample.questions)} questions, ingest {seconds:.1f} s")
-        systems = {"varve": by_memory(memory), "BM25": by_bm25(turns), "cosine": by_cosine(turns)}
+        print(
+            f"{sample.name}: {len(turns)} turns, {len(sample.questions)} questions, ingest {seconds:.1f} s"
+        )
+        systems = {
+            "varve": by_memory(memory),
+            "BM25": by_bm25(turns),
+            "cosine": by_cosine(turns),
+        }
         for name, search in systems.items():
-            search("who is there?")  # the first search reads the store and loads the model
+            search(
+                "who is there?"
+            )  # the first search reads the store and loads the model
             for question in sample.questions:
                 figures = judged(question, search(question.text))
                 tallies[name].count(question.category, figures)
@@ -285,7 +367,12 @@ def printed(tallies: dict[str, Tally]) -> None:
     for system, tally in tallies.items():
         rows = list(tally.lines())
         names = list(rows[0][2])
-        print(f"\n| {system} | n | " + " | ".join(names) + " |\n|" + "---|" * (len(names) + 2))
+        print(
+            f"\n| {system} | n | "
+            + " | ".join(names)
+            + " |\n|"
+            + "---|" * (len(names) + 2)
+        )
         for category, count, means in rows:
             cells = [_cell(name, means[name]) for name in names]
             print(f"| {category} | {count} | " + " | ".join(cells) + " |")
@@ -294,17 +381,31 @@ def printed(tallies: dict[str, Tally]) -> None:
 def _cell(name: str, value: float) -> str:
     if name.startswith("R"):
         return f"{100 * value:.1f}"
-    return f"{value:.0f}" if name.startswith("tokens") else f"{value:.3f}" if value < 1 else f"{value:.1f}"
+    return (
+        f"{value:.0f}"
+        if name.startswith("tokens")
+        else f"{value:.3f}"
+        if value < 1
+        else f"{value:.1f}"
+    )
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="a file in LoCoMo's shape")
-    parser.add_argument("--chopped", action="store_true", help="its chats in pieces as well")
-    parser.add_argument("--stores", type=Path, help="where ingested stores are kept between runs")
+    parser.add_argument(
+        "--chopped", action="store_true", help="its chats in pieces as well"
+    )
+    parser.add_argument(
+        "--stores", type=Path, help="where ingested stores are kept between runs"
+    )
     parser.add_argument("--no-corpus", action="store_true")
-    parser.add_argument("--now", type=datetime.fromisoformat, help="the time of the questions (default: now)")
+    parser.add_argument(
+        "--now",
+        type=datetime.fromisoformat,
+        help="the time of the questions (default: now)",
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.stores or Path(temporary)

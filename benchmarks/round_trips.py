@@ -49,7 +49,13 @@ DELAY = 0.25
 DAYS = 10
 SCOPE, OTHER = Scope("w", "a"), Scope("w", "b")
 EMBEDDER = WordLlamaEmbedder()
-SUMMARIES = {Grain.DAILY: 60, Grain.WEEKLY: 12, Grain.MONTHLY: 12, Grain.QUARTERLY: 8, Grain.YEARLY: 4}
+SUMMARIES = {
+    Grain.DAILY: 60,
+    Grain.WEEKLY: 12,
+    Grain.MONTHLY: 12,
+    Grain.QUARTERLY: 8,
+    Grain.YEARLY: 4,
+}
 """What the starter plan keeps, each in a commit of its own, as summaries are written."""
 SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un")]
 MOST_WORDS = 30
@@ -57,7 +63,13 @@ QUESTION = {"query_text": "which firm sent the invoice?"}
 PRUNING_AT_ONCE = Upkeep(keep_for=timedelta(0))
 lance_upkeep.FENCE = timedelta(0)
 # List prices of Amazon S3 Standard, us-east-1, per request.
-PRICES = {"GET": 0.0004 / 1e3, "HEAD": 0.0004 / 1e3, "LIST": 0.005 / 1e3, "PUT": 0.005 / 1e3, "DELETE": 0.0}
+PRICES = {
+    "GET": 0.0004 / 1e3,
+    "HEAD": 0.0004 / 1e3,
+    "LIST": 0.005 / 1e3,
+    "PUT": 0.005 / 1e3,
+    "DELETE": 0.0,
+}
 HEADINGS = ["requests", *KINDS, "depth", "KB in", "KB out", "$ per 1,000"]
 Row = list[object]
 
@@ -65,8 +77,13 @@ Row = list[object]
 def _cells(counts: Sequence[Counts]) -> Row:
     """The mean of several, the greatest depth."""
     kinds = [mean(c.kind(kind) for c in counts) for kind in KINDS]
-    price = 1e3 * sum(PRICES[kind] * number for kind, number in zip(KINDS, kinds, strict=True))
-    sizes = [mean(c.bytes_in for c in counts) / 1e3, mean(c.bytes_out for c in counts) / 1e3]
+    price = 1e3 * sum(
+        PRICES[kind] * number for kind, number in zip(KINDS, kinds, strict=True)
+    )
+    sizes = [
+        mean(c.bytes_in for c in counts) / 1e3,
+        mean(c.bytes_out for c in counts) / 1e3,
+    ]
     depth = max(c.depth for c in counts)
     return [_short(sum(kinds)), *map(_short, kinds), depth, *sizes, f"{price:.4f}"]
 
@@ -106,12 +123,17 @@ class Bench:
 
     def write(self, messages: int = BATCH, scope: Scope = SCOPE, days: int = 1) -> None:
         """So many messages for one store, as one invocation of the writing function gets them."""
-        queue, objects = self.deployment.queues["write"], self.deployment.writing.parts.objects
+        queue, objects = (
+            self.deployment.queues["write"],
+            self.deployment.writing.parts.objects,
+        )
         for _ in range(messages):
             number = 1_000_000 + next(self.numbers)
             record = tuple(turns([number], days))
             send_records(
-                WriteRecords(scope, Grain.WORKING, EMBEDDER.model, record), queue=queue, objects=objects
+                WriteRecords(scope, Grain.WORKING, EMBEDDER.model, record),
+                queue=queue,
+                objects=objects,
             )
         self.deployment.write()
 
@@ -146,14 +168,17 @@ class Bench:
         self.deployment.restart()
         parts: Any = self.deployment.writing.parts
         options = lance_options()
-        parts.records = LanceRecords(parts.settings.store, parts.objects, options, PRUNING_AT_ONCE)
+        parts.records = LanceRecords(
+            parts.settings.store, parts.objects, options, PRUNING_AT_ONCE
+        )
         self.write(1, OTHER)
 
 
 def turns(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
     """Turns strewn over the last days; embedded in one go, which 100,000 need."""
     texts = [
-        f"Dana: {conversation('a', n % 5_000, 2)['messages'][0]['content']}{_rare_words(n)}" for n in numbers
+        f"Dana: {conversation('a', n % 5_000, 2)['messages'][0]['content']}{_rare_words(n)}"
+        for n in numbers
     ]
     for number, text, vector in zip(numbers, texts, EMBEDDER.embed(texts), strict=True):
         at = NOW - timedelta(days=number % days)
@@ -176,11 +201,17 @@ def turns(numbers: Sequence[int], days: int = DAYS) -> Iterator[EmbeddedRecord]:
 def _rare_words(number: int) -> str:
     """What makes texts and their lengths differ: of equal scores at its limit a search reads on to all."""
     words = random.Random(number)
-    return "".join(" " + "".join(words.choices(SYLLABLES, k=2)) for _ in range(words.randrange(MOST_WORDS)))
+    return "".join(
+        " " + "".join(words.choices(SYLLABLES, k=2))
+        for _ in range(words.randrange(MOST_WORDS))
+    )
 
 
 def _summary(period: Period) -> EmbeddedRecord:
-    text = " ".join(m["content"] for m in conversation("a", hash(period.label) % 10_000, 24)["messages"])
+    text = " ".join(
+        m["content"]
+        for m in conversation("a", hash(period.label) % 10_000, 24)["messages"]
+    )
     record = Record(
         id=f"summary-{period.grain}-{period.label}",
         memory_type=MemoryType.SUMMARY,
@@ -201,14 +232,29 @@ def sized(s3: CountingS3, size: int) -> tuple[list[Row], list[Row]]:
     bench.fill(size)
     bench.summarize()
     found: list[Row] = []
-    found += [[size, "fresh", name, *_cells([counts])] for name, counts in bench.searches()]
+    found += [
+        [size, "fresh", name, *_cells([counts])] for name, counts in bench.searches()
+    ]
     written = bench.until_compacted()
     for _ in range(Upkeep().max_fragments - 8):
         bench.write(1)
-    found += [[size, "fragmented", name, *_cells([counts])] for name, counts in bench.searches()]
+    found += [
+        [size, "fragmented", name, *_cells([counts])]
+        for name, counts in bench.searches()
+    ]
     bench.until_compacted()
-    found += [[size, "compacted", "changed by the compaction", *_cells([bench.counted(bench.search)])]]
-    found += [[size, "compacted", name, *_cells([counts])] for name, counts in bench.searches()]
+    found += [
+        [
+            size,
+            "compacted",
+            "changed by the compaction",
+            *_cells([bench.counted(bench.search)]),
+        ]
+    ]
+    found += [
+        [size, "compacted", name, *_cells([counts])]
+        for name, counts in bench.searches()
+    ]
     ones = [bench.counted(lambda: bench.write(1)) for _ in range(5)]
     strewn = [bench.counted(lambda: bench.write(days=BATCH)) for _ in range(2)]
     bench.restart()
@@ -231,8 +277,13 @@ def periods(s3: CountingS3) -> list[Row]:
     rows: list[Row] = []
     for amount in (1, 120):
         bench = Bench.of(s3, f"periods-{amount}")
-        summaries = [_summary(Period.of(NOW, Grain.DAILY, ZONE).shifted(-1 - n)) for n in range(amount)]
-        bench.deployment.writing.parts.records.upsert(SCOPE, Grain.DAILY, summaries, EMBEDDER.model)
+        summaries = [
+            _summary(Period.of(NOW, Grain.DAILY, ZONE).shifted(-1 - n))
+            for n in range(amount)
+        ]
+        bench.deployment.writing.parts.records.upsert(
+            SCOPE, Grain.DAILY, summaries, EMBEDDER.model
+        )
         for name in ("cold", "warm"):
             counts = bench.counted(partial(bench.search, grain="daily"))
             rows.append([amount, name, *_cells([counts])])
@@ -249,7 +300,9 @@ def contexts(s3: CountingS3) -> list[Row]:
         assert bench.deployment.reading.knowledge.context(SCOPE, request, NOW).text
 
     def recall(bench: Bench) -> None:
-        bench.deployment.reading.experience.recall(SCOPE, prompt, state=None, user_id=None, limit=8)
+        bench.deployment.reading.experience.recall(
+            SCOPE, prompt, state=None, user_id=None, limit=8
+        )
 
     for amount in (0, 20):
         bench = Bench.of(s3, f"lessons-{amount}")
@@ -257,11 +310,19 @@ def contexts(s3: CountingS3) -> list[Row]:
         bench.summarize()
         records = bench.deployment.writing.parts.records
         if amount:
-            records.upsert(SCOPE, Store.EXPERIENCE, list(lessons(amount)), EMBEDDER.model)
+            records.upsert(
+                SCOPE, Store.EXPERIENCE, list(lessons(amount)), EMBEDDER.model
+            )
         for name, step in (("context", context), ("recall", recall)):
             bench.restart()
             for state in ("cold", "warm"):
-                rows.append([amount, f"{name}, {state}", *_cells([bench.counted(partial(step, bench))])])
+                rows.append(
+                    [
+                        amount,
+                        f"{name}, {state}",
+                        *_cells([bench.counted(partial(step, bench))]),
+                    ]
+                )
     return rows
 
 
@@ -291,9 +352,13 @@ def large(s3: CountingS3, size: int) -> list[Row]:
 
     def opened(name: str) -> LanceRecords:
         caching = Caching(bytes=10**10 if name == "replica" else 0)
-        return LanceRecords(f"s3://{BUCKET}/{prefix}", objects, lance_options(), caching=caching)
+        return LanceRecords(
+            f"s3://{BUCKET}/{prefix}", objects, lance_options(), caching=caching
+        )
 
-    opened("replica").upsert(SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model)
+    opened("replica").upsert(
+        SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model
+    )
     (question,) = EMBEDDER.embed([QUESTION["query_text"]])
     bench = Bench.of(s3, "unused")
 
@@ -318,8 +383,22 @@ def large(s3: CountingS3, size: int) -> list[Row]:
 
     for name in ("replica", "LanceDB on S3"):
         records = opened(name)
-        rows.append([size, name, "search, cold", *_cells([bench.counted(lambda r=records: search(r))])])
-        rows.append([size, name, "search, warm", *_cells([bench.counted(lambda r=records: search(r))])])
+        rows.append(
+            [
+                size,
+                name,
+                "search, cold",
+                *_cells([bench.counted(lambda r=records: search(r))]),
+            ]
+        )
+        rows.append(
+            [
+                size,
+                name,
+                "search, warm",
+                *_cells([bench.counted(lambda r=records: search(r))]),
+            ]
+        )
         for _ in range(2):
             written = bench.counted(lambda r=records: write(r))
         rows.append([size, name, "write of 10 records, warm", *_cells([written])])
@@ -328,7 +407,9 @@ def large(s3: CountingS3, size: int) -> list[Row]:
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--only", choices=("sizes", "periods", "contexts", "large"))
     parser.add_argument("--sizes", default="100,1000,10000,100000")
     parser.add_argument("--quick", action="store_true", help="a store of 100")
@@ -338,8 +419,16 @@ def main() -> None:
     with CountingS3() as s3, s3.as_aws():
         if options.only in (None, "sizes"):
             tables = [sized(s3, size) for size in sizes]
-            _show("Searches", ["records", "state", "search"], [row for found, _ in tables for row in found])
-            _show("Writes", ["records", "write"], [row for _, written in tables for row in written])
+            _show(
+                "Searches",
+                ["records", "state", "search"],
+                [row for found, _ in tables for row in found],
+            )
+            _show(
+                "Writes",
+                ["records", "write"],
+                [row for _, written in tables for row in written],
+            )
         if options.only in (None, "periods"):
             _show("Daily periods", ["periods", "search"], periods(s3))
         if options.only in (None, "contexts"):
@@ -350,7 +439,13 @@ def main() -> None:
 
 
 def _show(title: str, headings: list[str], rows: list[Row]) -> None:
-    print("", f"**{title}**", markdown([*headings, *HEADINGS], rows), sep="\n\n", flush=True)
+    print(
+        "",
+        f"**{title}**",
+        markdown([*headings, *HEADINGS], rows),
+        sep="\n\n",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

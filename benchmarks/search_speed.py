@@ -61,13 +61,20 @@ SYLLABLES = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "il", "or", "un",
 
 def rows(count: int, luck: random.Random) -> list[EmbeddedRecord]:
     """Turns of some thirty messages a conversation, in words as rare as words are."""
-    vocabulary = ["".join(luck.choices(SYLLABLES, k=luck.randint(2, 4))) for _ in range(max(2_000, count))]
+    vocabulary = [
+        "".join(luck.choices(SYLLABLES, k=luck.randint(2, 4)))
+        for _ in range(max(2_000, count))
+    ]
     weights = list(accumulate(1 / (rank + 5) for rank in range(len(vocabulary))))
-    vectors = np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
+    vectors = (
+        np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
+    )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     made = []
     for i in range(count):
-        said = " ".join(luck.choices(vocabulary, cum_weights=weights, k=luck.randint(5, 40)))
+        said = " ".join(
+            luck.choices(vocabulary, cum_weights=weights, k=luck.randint(5, 40))
+        )
         at = NOW - timedelta(minutes=10 * (count - i))
         speaker = ("Dana", "Lee")[i % 2]
         record = Record(
@@ -124,7 +131,11 @@ Way = Callable[[Asked], object]
 
 
 def medians(
-    ways: Mapping[str, Way], asked: Sequence[Asked], *, turns: bool, start: Callable[[], object] = list
+    ways: Mapping[str, Way],
+    asked: Sequence[Asked],
+    *,
+    turns: bool,
+    start: Callable[[], object] = list,
 ) -> dict[str, float]:
     """The median over questions of the least milliseconds that a way took for it in any round."""
     by_way = [(name, one) for name in ways for one in asked]
@@ -152,19 +163,28 @@ def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
         return np.argpartition(-(vectors @ one.vector), 10)[:10]
 
     def quiet(one: Asked) -> object:
-        tokens = bm25s.tokenize([one.text], stopwords="en", stemmer=stem, show_progress=False)
+        tokens = bm25s.tokenize(
+            [one.text], stopwords="en", stemmer=stem, show_progress=False
+        )
         return index.retrieve(tokens, k=10, show_progress=False)
 
     def unasked(one: Asked) -> object:
         with redirect_stderr(StringIO()):
-            return index.retrieve(bm25s.tokenize([one.text], stopwords="en", stemmer=stem), k=10)
+            return index.retrieve(
+                bm25s.tokenize([one.text], stopwords="en", stemmer=stem), k=10
+            )
 
     okapi = BM25Okapi([content.lower().split() for content in contents])
 
     def plain(one: Asked) -> object:
         return okapi.get_top_n(one.text.lower().split(), contents, n=10)
 
-    return {"product": product, "bm25s": quiet, "bm25s unasked": unasked, "rank_bm25": plain}
+    return {
+        "product": product,
+        "bm25s": quiet,
+        "bm25s unasked": unasked,
+        "rank_bm25": plain,
+    }
 
 
 def memory_of(folder: str, seconds: int = 0) -> Memory:
@@ -183,7 +203,9 @@ def growing(count: int, folder: str) -> list[float]:
     compacted, before = [], 0
     for last in range(count, count + commits + 1):
         fresh = embedded[last - 1 : last] if taken else embedded[:count]
-        written = memory.parts.records.upsert(memory.scope, Grain.WORKING, fresh, known.model)
+        written = memory.parts.records.upsert(
+            memory.scope, Grain.WORKING, fresh, known.model
+        )
         started = process_time()
         memory.search(embedded[0].record.content, now=NOW)
         one = 1_000 * (process_time() - started)
@@ -201,7 +223,13 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
         text = f"what did Dana say of {' '.join(one.record.content.split()[1:6])}?"
         question = read_question(text)
         known.embed([text, *question.forms])
-        asked.append(Asked(text, one.vector, Sought(question, one.vector, one.vector, known.embed_words)))
+        asked.append(
+            Asked(
+                text,
+                one.vector,
+                Sought(question, one.vector, one.vector, known.embed_words),
+            )
+        )
     lanes = [Lane(Grain.WORKING, columns_of(embedded))]
 
     def ranking(one: Asked) -> object:
@@ -210,7 +238,9 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
     def memory(seconds: int) -> Way:
         opened = memory_of(f"{folder}/{count}", seconds)
         if not seconds:
-            opened.parts.records.upsert(opened.scope, Grain.WORKING, embedded, known.model)
+            opened.parts.records.upsert(
+                opened.scope, Grain.WORKING, embedded, known.model
+            )
         return lambda one: opened.search(one.text, now=NOW)
 
     others = the_least(embedded)
@@ -224,7 +254,12 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
         columns.met(BALANCED.reach)
 
     anew: dict[str, Way] = {"new words": ranking, **least}
-    ways = {"again": ranking, "Memory.search": memory(0), "within staleness": memory(600), **least}
+    ways = {
+        "again": ranking,
+        "Memory.search": memory(0),
+        "within staleness": memory(600),
+        **least,
+    }
     for way in [*ways.values(), *others.values()]:
         for question_asked in asked:
             way(question_asked)
@@ -232,14 +267,20 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
     found = []
     for turns in (False, True):
         known_words = medians(ways, asked[1:], turns=turns)
-        found.append(known_words | medians(anew, asked[1:], turns=turns, start=forget_words) | known_words)
+        found.append(
+            known_words
+            | medians(anew, asked[1:], turns=turns, start=forget_words)
+            | known_words
+        )
     return [found[0] | medians(others, asked[1:], turns=False), found[1]]
 
 
 def beside_others(taken: Mapping[str, float]) -> str:
     """A line's cells: a whole search, the product, and each BM25 with the ratio to product and it."""
     whole, product = taken["Memory.search"], taken["product"]
-    cells = (f"{taken[name]:.2f} | {whole / (product + taken[name]):.1f}" for name in BM25S)
+    cells = (
+        f"{taken[name]:.2f} | {whole / (product + taken[name]):.1f}" for name in BM25S
+    )
     return f"{whole:.2f} | {product:.2f} | {' | '.join(cells)}"
 
 
@@ -247,22 +288,36 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000, 50_000])
-    parser.add_argument("--growing", type=int, nargs="*", default=[1_000, 10_000, 99_000])
+    parser.add_argument(
+        "--growing", type=int, nargs="*", default=[1_000, 10_000, 99_000]
+    )
     shown = ("new words", "again", "Memory.search", "within staleness")
     given = parser.parse_args()
-    print("| rows | measured | product + bm25s, ms |", " | ".join(f"{n}, ms | ratio" for n in shown), "|")
+    print(
+        "| rows | measured | product + bm25s, ms |",
+        " | ".join(f"{n}, ms | ratio" for n in shown),
+        "|",
+    )
     print("|---:|---|---:", "|---:" * (2 * len(shown)), "|", sep="")
     by_others = []
     with tempfile.TemporaryDirectory() as folder:
         for size in given.sizes:
-            for how, taken in zip(("in a row", "in turns"), measured(size, folder), strict=True):
+            for how, taken in zip(
+                ("in a row", "in turns"), measured(size, folder), strict=True
+            ):
                 least = taken["product"] + taken["bm25s"]
-                cells = " | ".join(f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown)
-                print(f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |")
+                cells = " | ".join(
+                    f"{taken[name]:.2f} | {taken[name] / least:.1f}" for name in shown
+                )
+                print(
+                    f"| {size:,} | {how} | {taken['product']:.2f} + {taken['bm25s']:.2f} | {cells} |"
+                )
                 if how == "in a row":
                     by_others.append(f"| {size:,} | {beside_others(taken)} |")
         print(
-            "\n| rows | Memory.search, ms | product, ms |", " | ".join(f"{n}, ms | ratio" for n in BM25S), "|"
+            "\n| rows | Memory.search, ms | product, ms |",
+            " | ".join(f"{n}, ms | ratio" for n in BM25S),
+            "|",
         )
         print("|---:|---:|---:", "|---:" * (2 * len(BM25S)), "|", sep="")
         print("\n".join(by_others))
@@ -271,7 +326,11 @@ def main() -> None:
         )
         print("|---:|---:|---:|---:|---:|")
         for size in given.growing:
-            print(f"| {size:,} |", " | ".join(f"{taken:.0f}" for taken in growing(size, folder)), "|")
+            print(
+                f"| {size:,} |",
+                " | ".join(f"{taken:.0f}" for taken in growing(size, folder)),
+                "|",
+            )
 
 
 if __name__ == "__main__":

@@ -59,14 +59,18 @@ class Sample:
     objects: dict[str, int]
 
 
-def simulate(plan: Plan, days: int, keep_seconds: float, messages: int = 6) -> list[Sample]:
+def simulate(
+    plan: Plan, days: int, keep_seconds: float, messages: int = 6
+) -> list[Sample]:
     """One agent's life; a sample for each week."""
     with TemporaryDirectory() as folder:
         clock = SimulatedClock(FIRST)
         settings = read_settings({"VARVE_DEFAULT_PLAN": plan}, folder)
         parts: Any = Parts(settings, clock, {})
         parts.records = LanceRecords(
-            folder, parts.objects, upkeep=Upkeep(keep_for=timedelta(seconds=keep_seconds))
+            folder,
+            parts.objects,
+            upkeep=Upkeep(keep_for=timedelta(seconds=keep_seconds)),
         )
         application = Application(parts)
         samples = []
@@ -77,7 +81,9 @@ def simulate(plan: Plan, days: int, keep_seconds: float, messages: int = 6) -> l
         return samples
 
 
-def _live(application: Application, clock: SimulatedClock, day: int, messages: int) -> None:
+def _live(
+    application: Application, clock: SimulatedClock, day: int, messages: int
+) -> None:
     """A day's conversation and the night after it."""
     clock.go(day, 12, FIRST)
     spoken = conversation(AGENT.agent, day, messages)
@@ -92,7 +98,9 @@ def _sample(folder: Path, day: int) -> Sample:
     objects: dict[str, int] = defaultdict(int)
     for path in folder.rglob("*"):
         key = path.relative_to(folder).as_posix()
-        part = next((name for name, form in PARTS.items() if fnmatchcase(key, form)), None)
+        part = next(
+            (name for name, form in PARTS.items() if fnmatchcase(key, form)), None
+        )
         if part and path.is_file():
             sizes[part] += path.stat().st_size
             objects[part] += 1
@@ -109,11 +117,17 @@ def plot(lives: dict[Plan, list[Sample]]) -> None:
 
     figure, panels = pyplot.subplots(1, 3, figsize=(13, 4.2))
     titles = ("records, all grains", "timeline", "graph and ledger")
-    groups: tuple[tuple[str, ...], ...] = (RECORDS, ("timeline",), ("graph", "taken in", "notes"))
+    groups: tuple[tuple[str, ...], ...] = (
+        RECORDS,
+        ("timeline",),
+        ("graph", "taken in", "notes"),
+    )
     for panel, title, parts in zip(panels, titles, groups, strict=True):
         for plan, samples in lives.items():
             sizes = [sum(s.bytes.get(part, 0) for part in parts) / 1e6 for s in samples]
-            panel.plot([s.day / YEAR for s in samples], sizes, label=plan, linewidth=1.4)
+            panel.plot(
+                [s.day / YEAR for s in samples], sizes, label=plan, linewidth=1.4
+            )
         panel.set(title=title, xlabel="years of daily use", ylabel="MB", ylim=(0, None))
         panel.grid(alpha=0.3)
         panel.legend()
@@ -129,10 +143,17 @@ def tables(lives: dict[Plan, list[Sample]]) -> str:
     for part in PARTS:
         halves = [f"half {number + 1}" for number in range(_halves(lives))]
         rows = [[plan, *_means(samples, part)] for plan, samples in lives.items()]
-        texts.append(f"**{part}**, KB (mean of each half year)\n\n{markdown(['plan', *halves], rows)}")
+        texts.append(
+            f"**{part}**, KB (mean of each half year)\n\n{markdown(['plan', *halves], rows)}"
+        )
     headings = ["plan", *PARTS]
-    counts = [[plan, *(s[-1].objects.get(part, 0) for part in PARTS)] for plan, s in lives.items()]
-    return "\n\n".join([*texts, "**objects at the end**\n\n" + markdown(headings, counts)])
+    counts = [
+        [plan, *(s[-1].objects.get(part, 0) for part in PARTS)]
+        for plan, s in lives.items()
+    ]
+    return "\n\n".join(
+        [*texts, "**objects at the end**\n\n" + markdown(headings, counts)]
+    )
 
 
 def _halves(lives: dict[Plan, list[Sample]]) -> int:
@@ -142,17 +163,25 @@ def _halves(lives: dict[Plan, list[Sample]]) -> int:
 def _means(samples: list[Sample], part: str) -> list[float]:
     halves: dict[int, list[int]] = defaultdict(list)
     for sample in samples:
-        halves[min((sample.day - 1) // (YEAR // 2), samples[-1].day // (YEAR // 2) - 1)].append(
-            sample.bytes.get(part, 0)
-        )
+        halves[
+            min((sample.day - 1) // (YEAR // 2), samples[-1].day // (YEAR // 2) - 1)
+        ].append(sample.bytes.get(part, 0))
     return [sum(sizes) / len(sizes) / 1e3 for _, sizes in sorted(halves.items())]
 
 
 def run(days: int, keep_seconds: float) -> dict[Plan, list[Sample]]:
     """The plans' lives, two at a time."""
-    with ProcessPoolExecutor(2, get_context("spawn")) as pool:  # LanceDB does not bear a fork
+    with ProcessPoolExecutor(
+        2, get_context("spawn")
+    ) as pool:  # LanceDB does not bear a fork
         return dict(
-            zip(Plan, pool.map(simulate, Plan, [days] * len(Plan), [keep_seconds] * len(Plan)), strict=True)
+            zip(
+                Plan,
+                pool.map(
+                    simulate, Plan, [days] * len(Plan), [keep_seconds] * len(Plan)
+                ),
+                strict=True,
+            )
         )
 
 
@@ -166,9 +195,14 @@ def main(quick: bool, keep_seconds: float = KEEP_SECONDS) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="half a year only, and no plot")
     parser.add_argument(
-        "--keep-seconds", type=float, default=KEEP_SECONDS, help="how long old versions stay at a compaction"
+        "--quick", action="store_true", help="half a year only, and no plot"
+    )
+    parser.add_argument(
+        "--keep-seconds",
+        type=float,
+        default=KEEP_SECONDS,
+        help="how long old versions stay at a compaction",
     )
     options = parser.parse_args()
     print(machine(), main(options.quick, options.keep_seconds), sep="\n\n")

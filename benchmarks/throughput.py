@@ -60,7 +60,9 @@ def spoken(conversations: int, messages: int) -> list[Conversation]:
     """So many conversations of an agent, ten minutes apart."""
     made = []
     for number in range(conversations):
-        given = conversation(SCOPE.agent, number, messages) | {"workspaceId": SCOPE.workspace}
+        given = conversation(SCOPE.agent, number, messages) | {
+            "workspaceId": SCOPE.workspace
+        }
         at = NOW - timedelta(minutes=10 * (conversations - number))
         made.append(parse_conversation({**given, "startedAt": at.isoformat()}))
     return made
@@ -87,30 +89,49 @@ def measured(name: str, given: list[Conversation], profiled: bool) -> Row:
             pstats.Stats(profile).sort_stats("tottime").print_stats(25)
         table = parts.records._stores.newest(SCOPE, Grain.WORKING)
         rows = table.to_arrow()
-        bare = lancedb.connect(str(Path(folder) / "bare")).create_table("memories", schema=rows.schema)
+        bare = lancedb.connect(str(Path(folder) / "bare")).create_table(
+            "memories", schema=rows.schema
+        )
         started = process_time()
         bare.add(rows)
         alone = process_time() - started
     facts = rows.column("memory_type").to_pylist().count("fact")
     own = seconds - embedder.seconds
     rates = [len(rows) / seconds, facts / seconds, len(rows) / own, len(rows) / alone]
-    return [name, len(rows), facts, *(f"{rate:,.0f}" for rate in rates), f"{own / alone:.0f}"]
+    return [
+        name,
+        len(rows),
+        facts,
+        *(f"{rate:,.0f}" for rate in rates),
+        f"{own / alone:.0f}",
+    ]
 
 
 def main() -> None:
     """Read the options, run, print Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--profile", action="store_true", help="what takes the time")
     parser.add_argument("--quick", action="store_true", help="a tenth")
     options = parser.parse_args()
     size = 20 if options.quick else 200
     print(machine(), flush=True)
     rows = [
-        measured(f"{size} conversations of 6 messages", spoken(size, 6), options.profile),
+        measured(
+            f"{size} conversations of 6 messages", spoken(size, 6), options.profile
+        ),
         measured(f"{size // 10} of 60", spoken(size // 10, 60), options.profile),
         measured("one of all", spoken(1, 6 * size), options.profile),
     ]
-    headings = ["ingested", "rows", "facts", "rows/s", "facts/s", "rows/s but for embedding"]
+    headings = [
+        "ingested",
+        "rows",
+        "facts",
+        "rows/s",
+        "facts/s",
+        "rows/s but for embedding",
+    ]
     print("", markdown([*headings, "rows/s, bare add", "ratio"], rows), sep="\n\n")
 
 

@@ -36,7 +36,13 @@ FACTS = 0.5
 NIGHT = 29.67
 """Hours after midnight by which a day's passes are over."""
 _FACT = {"content": "Oskar moved from Graz to Linz on 2026-02-27.", "about": "Oskar"}
-_TRIPLE = {"op": "ADD", "subject": "Oskar", "predicate": "likes", "object": "Linz", "replaces": None}
+_TRIPLE = {
+    "op": "ADD",
+    "subject": "Oskar",
+    "predicate": "likes",
+    "object": "Linz",
+    "replaces": None,
+}
 _SURE = {"event_time": "2026-02-27", "confidence": 1.0}
 
 
@@ -50,17 +56,25 @@ class CountingLLM:
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
         """An answer of the length that one may expect."""
-        answer = reply.model_validate(self._extraction(user) if reply is ExtractReply else _summary(user))
+        answer = reply.model_validate(
+            self._extraction(user) if reply is ExtractReply else _summary(user)
+        )
         kind = "extraction" if reply is ExtractReply else "summaries"
         schema = json.dumps(reply.model_json_schema())
         self.asked[f"{kind}, calls"] += 1
-        self.asked[f"{kind}, tokens in"] += sum(map(estimated_tokens, (system, user, schema)))
+        self.asked[f"{kind}, tokens in"] += sum(
+            map(estimated_tokens, (system, user, schema))
+        )
         self.asked[f"{kind}, tokens out"] += estimated_tokens(answer.model_dump_json())
         return answer
 
     def _extraction(self, user: str) -> dict[str, Any]:
         said = user.rpartition("<messages>")[2]
-        ids = [line["id"] for line in map(_json, said.splitlines()) if line and line["role"] == "user"]
+        ids = [
+            line["id"]
+            for line in map(_json, said.splitlines())
+            if line and line["role"] == "user"
+        ]
         cited = [{"message_ids": [id_]} for id_ in ids[: round(FACTS * len(ids))]]
         self.facts += len(cited)
         return {
@@ -104,7 +118,9 @@ def asked(most: int) -> tuple[CountingLLM, int]:
     """What the model was asked for so many days' conversations, and how many of these there were."""
     llm, clock = CountingLLM(), SimulatedClock(FIRST)
     with TemporaryDirectory() as folder:
-        settings = read_settings({"VARVE_LLM": f"openai:{MODEL}", "VARVE_DEFAULT_PLAN": "starter"}, folder)
+        settings = read_settings(
+            {"VARVE_LLM": f"openai:{MODEL}", "VARVE_DEFAULT_PLAN": "starter"}, folder
+        )
         parts: Any = Parts(settings, clock, {})
         parts._llm = lambda *_, **__: llm
         application = Application(parts)
@@ -112,21 +128,28 @@ def asked(most: int) -> tuple[CountingLLM, int]:
         for day, conversation in enumerate(days(most)):
             clock.go(day, 12.5, FIRST)
             application.ingest([parse_conversation(conversation)])
-            application.nights.summarize(AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST))
+            application.nights.summarize(
+                AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST)
+            )
             done += 1
     return llm, done
 
 
 def table(counted: Mapping[str, float], conversations: int) -> str:
     """Calls and tokens for a conversation."""
-    rows: list[list[object]] = [[name, value / conversations] for name, value in sorted(counted.items())]
+    rows: list[list[object]] = [
+        [name, value / conversations] for name, value in sorted(counted.items())
+    ]
     return markdown(["model", "for a conversation"], rows)
 
 
 def main() -> None:
     """Count and print."""
     llm, conversations = asked(40)
-    print(table(llm.asked, conversations), f"\nFacts: {llm.facts / conversations:.1f} a conversation.")
+    print(
+        table(llm.asked, conversations),
+        f"\nFacts: {llm.facts / conversations:.1f} a conversation.",
+    )
 
 
 if __name__ == "__main__":

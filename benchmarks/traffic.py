@@ -25,9 +25,36 @@ ROOT = "memory"
 BATCH = 10
 """Messages that one invocation of the writing function is given at most, as SQS FIFO has it."""
 
-CITIES = ("Lisbon", "Leeds", "Porto", "Ghent", "Turin", "Bergen", "York", "Graz", "Vigo", "Cork")
-THINGS = ("green tea", "sea kayaking", "old maps", "rye bread", "chess", "night trains", "ferns", "jazz")
-FIRMS = ("Ferrabank", "Calder Heating", "Northwind", "Oriel Books", "Tideline", "Marrow & Pine")
+CITIES = (
+    "Lisbon",
+    "Leeds",
+    "Porto",
+    "Ghent",
+    "Turin",
+    "Bergen",
+    "York",
+    "Graz",
+    "Vigo",
+    "Cork",
+)
+THINGS = (
+    "green tea",
+    "sea kayaking",
+    "old maps",
+    "rye bread",
+    "chess",
+    "night trains",
+    "ferns",
+    "jazz",
+)
+FIRMS = (
+    "Ferrabank",
+    "Calder Heating",
+    "Northwind",
+    "Oriel Books",
+    "Tideline",
+    "Marrow & Pine",
+)
 SAYINGS = (
     "I moved to {city} last week and the boxes are still packed.",
     "I really like {thing}, more than I like {other}.",
@@ -49,10 +76,18 @@ def conversation(agent: str, day: int, messages: int = 6) -> dict[str, Any]:
     words = random.Random(f"{agent}/{day}")
     said = [
         {"role": role, "name": name, "content": _sentence(words, texts)}
-        for role, name, texts in [("user", "Dana", SAYINGS), ("assistant", "Assistant", REPLIES)]
+        for role, name, texts in [
+            ("user", "Dana", SAYINGS),
+            ("assistant", "Assistant", REPLIES),
+        ]
         * (messages // 2)
     ]
-    return {"conversationId": f"c-{day:05}", "agentId": agent, "userId": "u-dana", "messages": said}
+    return {
+        "conversationId": f"c-{day:05}",
+        "agentId": agent,
+        "userId": "u-dana",
+        "messages": said,
+    }
 
 
 def _sentence(words: random.Random, texts: Sequence[str]) -> str:
@@ -109,11 +144,16 @@ class Deployment:
         urls = {f"VARVE_{name.upper()}_QUEUE_URL": name for name in self.queues}
         settings = read_settings({"VARVE_STORE": f"s3://bench/{self.root}", **urls})
         parts: Any = Parts(settings, self._clock, {})
-        parts.ingest_queue, parts.write_queue = self.queues["ingest"], self.queues["write"]
+        parts.ingest_queue, parts.write_queue = (
+            self.queues["ingest"],
+            self.queues["write"],
+        )
         parts.summary_queue = self.queues["summary"]
         parts.dead_letters = lambda _queue: NoDeadLetters()
         summarizer = parts.summarizer
-        parts.summarizer = lambda config, agent: _Counted(summarizer(config, agent), self)
+        parts.summarizer = lambda config, agent: _Counted(
+            summarizer(config, agent), self
+        )
         return Application(parts)
 
     def ingest(self, conversations: Sequence[Any]) -> None:
@@ -124,7 +164,9 @@ class Deployment:
 
     def write(self) -> int:
         """Work off the write queue in batches of ten of one group at a time; how many batches."""
-        waiting = sorted(self.queues["write"].take(), key=lambda delivery: delivery.group)
+        waiting = sorted(
+            self.queues["write"].take(), key=lambda delivery: delivery.group
+        )
         batches = [waiting[at : at + BATCH] for at in range(0, len(waiting), BATCH)]
         for batch in batches:
             assert not self.writing.write(batch).returned
@@ -186,7 +228,11 @@ def machine() -> str:
     libraries = ("lancedb", "pyarrow", "obstore", "numpy", "wordllama", "pydantic")
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     release = Path("/etc/os-release")
-    names = dict(line.split("=", 1) for line in release.read_text().splitlines()) if release.is_file() else {}
+    names = (
+        dict(line.split("=", 1) for line in release.read_text().splitlines())
+        if release.is_file()
+        else {}
+    )
     system = names.get("PRETTY_NAME", platform.system()).strip('"')
     cores = f"{cpu_count()} cores ({platform.machine()}), shared with other work"
     return f"{cores}; {system}; Python {platform.python_version()}; {versions}. {datetime.now(UTC):%Y-%m-%d}."

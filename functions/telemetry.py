@@ -10,7 +10,9 @@ from varve.domain.usage import Usage
 from varve.ports.queues import Delivery
 
 
-def tell_fates(logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]) -> None:
+def tell_fates(
+    logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]
+) -> None:
     """A line for each message of the batch: its ids, and whether it comes again. Never what is in it."""
     again = {delivery.id for delivery in returned}
     for delivery in batch:
@@ -29,4 +31,8 @@ def count_models(metrics: Metrics, usage: Usage) -> None:
     taken = usage.taken()
     if taken.calls:
         metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)
-        metrics.add_metric("ModelTokens", MetricUnit.Count, taken.prompt_tokens + taken.completion_tokens)
+        metrics.add_metric(
+            "ModelTokens",
+            MetricUnit.Count,
+            taken.prompt_tokens + taken.completion_tokens,
+        )

@@ -14,43 +14,63 @@ SETTINGS = (ROOT / "shared/varve/wiring/settings.py").read_text("utf-8")
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
-    (action,) = (a for a in parser()._actions if isinstance(a, argparse._SubParsersAction))
+    (action,) = (
+        a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)
+    )
     return dict(action.choices)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_a_document_shows_exists(document: Path) -> None:
-    shown = set(re.findall(r"(?:^|`)varve ([a-z]+)", document.read_text("utf-8"), re.MULTILINE))
+    shown = set(
+        re.findall(r"(?:^|`)varve ([a-z]+)", document.read_text("utf-8"), re.MULTILINE)
+    )
     assert shown <= set(commands())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_path_a_document_names_is_there(document: Path) -> None:
     text = document.read_text("utf-8")
-    named = set(re.findall(r"`((?:docs|tests|benchmarks|functions|events|shared)/[\w./-]+\w)`", text))
+    named = set(
+        re.findall(
+            r"`((?:docs|tests|benchmarks|functions|events|shared)/[\w./-]+\w)`", text
+        )
+    )
     linked = set(re.findall(r"\]\((?!http|#)([\w./-]+)\)", text))
-    places = [ROOT / path for path in named] + [document.parent / path for path in linked]
+    places = [ROOT / path for path in named] + [
+        document.parent / path for path in linked
+    ]
     assert [place for place in places if not place.exists()] == []
 
 
 def test_what_a_decision_names_is_in_the_file_it_names() -> None:
     text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
-    named = re.findall(r"`(\w+)`(?:,? \w+){0,5} (?:in|out\s+of)\s+`([\w./]+\.py)`", text)
+    named = re.findall(
+        r"`(\w+)`(?:,? \w+){0,5} (?:in|out\s+of)\s+`([\w./]+\.py)`", text
+    )
     sources = {
-        str(path.relative_to(ROOT)): path.read_text("utf-8") for path in (ROOT / "shared").rglob("*.py")
+        str(path.relative_to(ROOT)): path.read_text("utf-8")
+        for path in (ROOT / "shared").rglob("*.py")
     }
     missing = [
         (name, place)
         for name, place in named
-        if not any(f.endswith("/" + place) and re.search(rf"\b{name}\b", t) for f, t in sources.items())
+        if not any(
+            f.endswith("/" + place) and re.search(rf"\b{name}\b", t)
+            for f, t in sources.items()
+        )
     ]
     assert len(named) > 40
     assert missing == []
 
 
 def test_every_make_target_the_readme_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    named = set(re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text("utf-8")))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    )
+    named = set(
+        re.findall(r"`make ([a-z-]+)`", (ROOT / "README.md").read_text("utf-8"))
+    )
     assert {"demo", "test"} < targets
     assert named <= targets
 
@@ -58,7 +78,9 @@ def test_every_make_target_the_readme_names_exists() -> None:
 def test_the_readme_names_every_variable_that_is_read() -> None:
     read = set(re.findall(r'"(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)"', SETTINGS))
     assert read == set(
-        re.findall(r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", (ROOT / "README.md").read_text("utf-8"))
+        re.findall(
+            r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", (ROOT / "README.md").read_text("utf-8")
+        )
     )
 
 
@@ -72,11 +94,15 @@ def test_every_verb_of_the_contract_is_a_command() -> None:
 
 @pytest.mark.parametrize("document", ["security.md", "reliability.md"])
 def test_every_test_that_a_table_of_controls_names_exists(document: str) -> None:
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / document).read_text("utf-8")))
+    named = set(
+        re.findall(r"`(test_\w+)`", (ROOT / "docs" / document).read_text("utf-8"))
+    )
     written = {
         name
         for path in (ROOT / "tests").rglob("*.py")
-        for name in re.findall(r"^ *def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"^ *def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE
+        )
     }
     assert len(named) > 15
     assert named - written == set()

@@ -26,6 +26,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     tell_fates(logger, batch, returned)
     count_models(metrics, app.parts.usage)
     metrics.add_metric("ExtractedFacts", MetricUnit.Count, app.extracted.facts)
-    metrics.add_metric("ExtractedMessages", MetricUnit.Count, len(batch) - len(returned))
+    metrics.add_metric(
+        "ExtractedMessages", MetricUnit.Count, len(batch) - len(returned)
+    )
     metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(returned))
     return batch_response(returned)

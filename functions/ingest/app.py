@@ -34,4 +34,9 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         return error_answer(error)
     tell_accepted(logger, accepted.correlation_ids)
     metrics.add_metric("AcceptedMessages", MetricUnit.Count, accepted.messages)
-    return {"accepted": {"conversations": accepted.conversations, "messages": accepted.messages}}
+    return {
+        "accepted": {
+            "conversations": accepted.conversations,
+            "messages": accepted.messages,
+        }
+    }

@@ -24,11 +24,15 @@ def lambda_handler(event: Any, context: LambdaContext) -> Any:
     app: Application = application()
 
     def answer(call: ToolCall) -> dict[str, Any]:
-        response = app.of(call.scope).search(call.scope, parse_search_request(call.arguments))
+        response = app.of(call.scope).search(
+            call.scope, parse_search_request(call.arguments)
+        )
         metrics.add_metric("SearchResults", MetricUnit.Count, len(response.results))
         return response.to_dict()
 
     custom = getattr(context.client_context, "custom", None) or {}
-    answered = answer_tool_call(event, custom, app.parts.settings.identities or {}, answer)
+    answered = answer_tool_call(
+        event, custom, app.parts.settings.identities or {}, answer
+    )
     count_models(metrics, app.parts.usage)
     return answered

@@ -23,7 +23,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """A schedule's `{"grain", "scheduledTime"}`, or a batch of the work queue."""
     app: Application = application()
     if "Records" not in event:
-        done = app.nights.plan(Grain(event["grain"]), parse_instant(event["scheduledTime"]))
+        done = app.nights.plan(
+            Grain(event["grain"]), parse_instant(event["scheduledTime"])
+        )
         if done.planned or done.left:
             metrics.add_metric("PlannedPeriods", MetricUnit.Count, done.planned)
             metrics.add_metric("LeftPeriods", MetricUnit.Count, done.left)

@@ -15,7 +15,12 @@ from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
 from varve.messages.erasure import Erased, Reread
 from varve.messages.ingest import read_ingest
-from varve.messages.outcome import carries_outcome, read_outcome, read_told_outcome, send_outcome
+from varve.messages.outcome import (
+    carries_outcome,
+    read_outcome,
+    read_told_outcome,
+    send_outcome,
+)
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import Delivery, Queue
@@ -68,10 +73,16 @@ class Application:
     ) -> "tuple[IngestOutcome, ExtractOutcome | None]":
         """Take conversations in; what came of them is known only where there is no queue."""
         self._extracted.clear()
-        privacy = cache(lambda workspace: self.parts.privacy(self.parts.config(workspace), workspace))
+        privacy = cache(
+            lambda workspace: self.parts.privacy(
+                self.parts.config(workspace), workspace
+            )
+        )
         # Before the queue, a claim check or anything else that outlives the call.
         private = [privacy(c.scope.workspace).conversation(c) for c in conversations]
-        ingest = partial(ingesting.ingest, private, self.parts.at(now), objects=self.parts.objects)
+        ingest = partial(
+            ingesting.ingest, private, self.parts.at(now), objects=self.parts.objects
+        )
         if self.queued:
             return ingest(queue=self.ingest_queue), None
         if self.parts.settings.write_queue_url:
@@ -87,7 +98,9 @@ class Application:
         """Handle a batch of the ingest queue; those to be delivered again."""
         self._extracted.clear()
         dead_letters = self.parts.dead_letters(self.parts.ingest_queue)
-        return deliver.deliver_each(deliveries, self._extract, dead_letters=dead_letters)
+        return deliver.deliver_each(
+            deliveries, self._extract, dead_letters=dead_letters
+        )
 
     @property
     def extracted(self) -> "ExtractOutcome":
@@ -99,15 +112,26 @@ class Application:
     def write(self, deliveries: Sequence[Delivery]) -> WriteOutcome:
         """Handle a batch of the write queue; the outcome holds those to be delivered again."""
         dead_letters = self.parts.dead_letters(self.parts.write_queue)
-        return writing.write(deliveries, self._stores, objects=self.parts.objects, dead_letters=dead_letters)
+        return writing.write(
+            deliveries,
+            self._stores,
+            objects=self.parts.objects,
+            dead_letters=dead_letters,
+        )
 
-    def search(self, scope: Scope, request: SearchRequest, now: datetime | None = None) -> SearchResponse:
+    def search(
+        self, scope: Scope, request: SearchRequest, now: datetime | None = None
+    ) -> SearchResponse:
         """Answer `search_memory`; experience is searched where its memory types are asked for."""
         at = self.parts.at(now)
         stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
-        return self.views.answer(scope, request, at, partial(self._search, scope, request, at), stores)
+        return self.views.answer(
+            scope, request, at, partial(self._search, scope, request, at), stores
+        )
 
-    def _search(self, scope: Scope, request: SearchRequest, now: datetime, view: "View") -> SearchResponse:
+    def _search(
+        self, scope: Scope, request: SearchRequest, now: datetime, view: "View"
+    ) -> SearchResponse:
         from varve.usecases import search as searching
 
         request = self.parts.privacy(view.config, scope.workspace).question(request)
@@ -130,14 +154,22 @@ class Application:
         from varve.usecases.experience.search import with_experience
 
         history = read_history(scope, reader=view.reader)
-        return with_experience(found, request, now, view.config.zone, history=history, embedder=embedder)
+        return with_experience(
+            found, request, now, view.config.zone, history=history, embedder=embedder
+        )
 
-    def show(self, scope: Scope, record_id: str, depth: int | None = None) -> dict[str, Any]:
+    def show(
+        self, scope: Scope, record_id: str, depth: int | None = None
+    ) -> dict[str, Any]:
         """A record and its sources, `depth` levels of them."""
         from varve.usecases.show import show
 
         return show(
-            scope, record_id, reader=self.parts.records.at(scope), objects=self.parts.objects, depth=depth
+            scope,
+            record_id,
+            reader=self.parts.records.at(scope),
+            objects=self.parts.objects,
+            depth=depth,
         )
 
     def status(self, scope: Scope) -> dict[str, Any]:
@@ -159,8 +191,12 @@ class Application:
         """Send triple operations to the writer as extraction does, filtered as all is that is kept."""
         from varve.usecases.privacy import private_operation
 
-        private = self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)
-        message = WriteTriples(scope, tuple(private_operation(one, private) for one in operations))
+        private = self.parts.privacy(
+            self.parts.config(scope.workspace), scope.workspace
+        )
+        message = WriteTriples(
+            scope, tuple(private_operation(one, private) for one in operations)
+        )
         send_triples(message, queue=self.write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery, together: Together | None = None) -> None:
@@ -172,7 +208,9 @@ class Application:
         message = read_ingest(delivery, objects=self.parts.objects)
         if isinstance(message, Erased):
             return
-        scope = message.scope if isinstance(message, Reread) else message.conversation.scope
+        scope = (
+            message.scope if isinstance(message, Reread) else message.conversation.scope
+        )
         from varve.verbs.intake import take_in
 
         own = self.of(scope)
@@ -206,7 +244,12 @@ class Application:
     @cached_property
     def nights(self) -> Nights:
         """What the schedules start: summaries and cleanup."""
-        return Nights(self.parts, self.ledger, self.write_queue, lambda scope: self.of(scope).nights)
+        return Nights(
+            self.parts,
+            self.ledger,
+            self.write_queue,
+            lambda scope: self.of(scope).nights,
+        )
 
     @cached_property
     def knowledge(self) -> "Knowledge":

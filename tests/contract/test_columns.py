@@ -50,7 +50,13 @@ SAID = [
              conversation_id="c-1" if i < 8 else "c-2", importance=i / 10)
     for i in range(10)
 ]  # fmt: skip
-ALONE = a_record("a summary", id="summary", memory_type=MemoryType.SUMMARY, conversation_id=None, about=None)
+ALONE = a_record(
+    "a summary",
+    id="summary",
+    memory_type=MemoryType.SUMMARY,
+    conversation_id=None,
+    about=None,
+)
 
 
 class Records(MemoryReader, MemoryWriter, Protocol):
@@ -70,7 +76,9 @@ def directory(root: Path) -> Opener:
 
 
 @pytest.fixture(params=[in_memory, directory], ids=["memory", "directory"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Opener:
+def opened(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Opener:
     """Opens one and the same store, as another process would; more than 20 rows are too many to hold."""
     monkeypatch.setattr(lance_columns, "MAX_ROWS", 20)
     opener: Opener = request.param(tmp_path / "store")
@@ -81,12 +89,16 @@ def put(records: Records, *made: Record) -> None:
     records.upsert(ACME, WORKING, embedded(*made), MODEL)
 
 
-def near(records: Records, wanted: Record, *, reach: int, where: Filter = ANY) -> list[str]:
+def near(
+    records: Records, wanted: Record, *, reach: int, where: Filter = ANY
+) -> list[str]:
     """The ids of what is found by the words of a record, with what was said around it."""
     return list(candidates(records, wanted, reach=reach, where=where).ids)
 
 
-def candidates(records: Records, wanted: Record, *, reach: int, where: Filter = ANY) -> Columns:
+def candidates(
+    records: Records, wanted: Record, *, reach: int, where: Filter = ANY
+) -> Columns:
     """What is found by the words of a record, with what was said around it."""
     (vector,) = WordEmbedder().embed([wanted.content])
     asked: dict[str, Any] = {"text": wanted.content, "vector": vector, "model": MODEL}
@@ -107,9 +119,15 @@ def test_columns_are_the_records_themselves(opened: Opener) -> None:
     assert held.importances.tolist() == pytest.approx(expected.importances.tolist())
     for row in range(len(held)):
         for column in ("periods", "conversations", "users", "speakers"):
-            assert getattr(held, column).name(row) == getattr(expected, column).name(row)
-    assert np.abs(held.vectors - expected.vectors).max() < 2e-3, "vectors are stored as float16"
-    assert np.linalg.norm(held.vectors, axis=1).tolist() == pytest.approx([1.0] * len(held))
+            assert getattr(held, column).name(row) == getattr(expected, column).name(
+                row
+            )
+    assert np.abs(held.vectors - expected.vectors).max() < 2e-3, (
+        "vectors are stored as float16"
+    )
+    assert np.linalg.norm(held.vectors, axis=1).tolist() == pytest.approx(
+        [1.0] * len(held)
+    )
     assert held.places.of.tolist() == expected.places.of.tolist()
 
 
@@ -128,16 +146,26 @@ def test_columns_are_of_the_newest_version(opened: Opener) -> None:
 
 def test_a_store_that_grew_is_found_by_all_its_words(opened: Opener) -> None:
     writer, reader = opened(), opened()
-    for some in (SAID[4:], [*SAID[:4], ALONE], [replace(ALONE, content="Other words now.", importance=0.9)]):
+    for some in (
+        SAID[4:],
+        [*SAID[:4], ALONE],
+        [replace(ALONE, content="Other words now.", importance=0.9)],
+    ):
         put(writer, *some)
-        held, fresh = (records.columns(ACME, WORKING, model=MODEL) for records in (reader, opened()))
+        held, fresh = (
+            records.columns(ACME, WORKING, model=MODEL)
+            for records in (reader, opened())
+        )
         assert held is not None
         assert fresh is not None
         assert sorted(held.ids) == sorted(fresh.ids)
         assert held.lexical.forms.keys() == fresh.lexical.forms.keys()
         for form in fresh.lexical.forms:
             mine, theirs = (
-                {c.ids[row] for row in c.lexical.postings(c.lexical.term(form).codes)[0]}
+                {
+                    c.ids[row]
+                    for row in c.lexical.postings(c.lexical.term(form).codes)[0]
+                }
                 for c in (held, fresh)
             )
             assert mine == theirs, form
@@ -166,9 +194,16 @@ put(directory(Path(sys.argv[1]))(), *SAID[: int(sys.argv[2])])
 
 
 def test_what_another_process_wrote_is_found_by_the_next_search(tmp_path: Path) -> None:
-    reader, here = directory(tmp_path)(), {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
+    reader, here = (
+        directory(tmp_path)(),
+        {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"},
+    )
     for count in (1, 2):
-        subprocess.run([sys.executable, "-c", WRITER, str(tmp_path), str(count)], check=True, env=here)
+        subprocess.run(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(count)],
+            check=True,
+            env=here,
+        )
         held = reader.columns(ACME, WORKING, model=MODEL)
         assert held is not None
         assert len(held) == count
@@ -179,7 +214,14 @@ CHANGES = st.lists(
     st.tuples(
         st.sampled_from(["said", "said anew", "forgotten"]),
         st.integers(0, 9),
-        st.sampled_from(["tea in May", "¿dónde?", "the router E-4711 is down again", "I moved to Lisbon"]),
+        st.sampled_from(
+            [
+                "tea in May",
+                "¿dónde?",
+                "the router E-4711 is down again",
+                "I moved to Lisbon",
+            ]
+        ),
     ),
     min_size=1,
     max_size=4,
@@ -195,7 +237,9 @@ def test_a_reader_that_followed_all_changes_ranks_as_one_that_reads_the_store_an
         store = directory(Path(root))
         writer, reader = store(), store()
         for kind, number, words in changes:
-            record = replace(SAID[number], content=words, position=number + (kind == "said anew"))
+            record = replace(
+                SAID[number], content=words, position=number + (kind == "said anew")
+            )
             if kind == "forgotten":
                 writer.delete(ACME, WORKING, [record.id])
             else:
@@ -229,10 +273,16 @@ def test_columns_of_a_store_that_is_not_there_are_empty(opened: Opener) -> None:
 
 def test_of_a_store_of_too_many_rows_the_outline_is_held(opened: Opener) -> None:
     made = [
-        replace(SAID[n % 10], id=f"r{n:02}", position=n, user_id="u-1" if n % 3 else None) for n in range(21)
+        replace(
+            SAID[n % 10], id=f"r{n:02}", position=n, user_id="u-1" if n % 3 else None
+        )
+        for n in range(21)
     ]
     put(opened(), *made)
-    outline, whole = opened().columns(ACME, WORKING, model=MODEL), columns_of(embedded(*made))
+    outline, whole = (
+        opened().columns(ACME, WORKING, model=MODEL),
+        columns_of(embedded(*made)),
+    )
     assert not isinstance(outline, Columns)
     for where in (
         ANY,
@@ -245,7 +295,9 @@ def test_of_a_store_of_too_many_rows_the_outline_is_held(opened: Opener) -> None
     assert outline.newest == whole.newest
 
 
-def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(opened: Opener) -> None:
+def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(
+    opened: Opener,
+) -> None:
     records = opened()
     put(records, *(a_record(f"r{i}", id=f"r{i}") for i in range(20)))
     held = records.columns(ACME, WORKING, model=MODEL)
@@ -257,7 +309,9 @@ def test_a_store_that_grows_beyond_what_is_held_is_held_no_longer(opened: Opener
     assert not isinstance(outline, Columns)
 
 
-def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(opened: Opener) -> None:
+def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(
+    opened: Opener,
+) -> None:
     put(opened(), SAID[0])
     with pytest.raises(Misconfigured) as raised:
         opened().columns(ACME, WORKING, model="other:4")
@@ -265,10 +319,17 @@ def test_invariant_10_columns_for_another_model_are_an_error_that_names_both(ope
     assert "other:4" in str(raised.value)
 
 
-def test_candidates_come_with_their_neighbours_in_the_conversation(opened: Opener) -> None:
+def test_candidates_come_with_their_neighbours_in_the_conversation(
+    opened: Opener,
+) -> None:
     put(opened(), *SAID, ALONE)
     assert near(opened(), SAID[6], reach=0) == ["turn-06"]
-    assert near(opened(), SAID[6], reach=2) == ["turn-04", "turn-05", "turn-06", "turn-07"]
+    assert near(opened(), SAID[6], reach=2) == [
+        "turn-04",
+        "turn-05",
+        "turn-06",
+        "turn-07",
+    ]
     assert near(opened(), SAID[9], reach=2) == ["turn-08", "turn-09"]
     assert near(opened(), ALONE, reach=2) == ["summary"]
 
@@ -282,11 +343,15 @@ def test_what_was_said_around_candidates_keeps_to_the_filter(
     assert near(opened(), SAID[6], reach=3, where=where) == ["turn-06"]
 
 
-def test_where_a_filter_lets_few_through_all_of_them_are_candidates(tmp_path: Path) -> None:
+def test_where_a_filter_lets_few_through_all_of_them_are_candidates(
+    tmp_path: Path,
+) -> None:
     records = directory(tmp_path)()
     put(records, *SAID, ALONE, replace(SAID[6], id="fact", memory_type=MemoryType.FACT))
     turns = Filter(since=SAID[5].event_time, memory_types=("turn",))
-    assert near(records, SAID[6], reach=0, where=turns) == [f"turn-{n:02}" for n in range(5, 10)]
+    assert near(records, SAID[6], reach=0, where=turns) == [
+        f"turn-{n:02}" for n in range(5, 10)
+    ]
 
 
 def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_reads_it_anew(
@@ -297,7 +362,9 @@ def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_rea
     writer, reader = store(), store()
     read: list[int] = []
     monkeypatch.setattr(
-        lance_outline, "short_columns", lambda rows: read.append(len(rows)) or short_columns(rows)
+        lance_outline,
+        "short_columns",
+        lambda rows: read.append(len(rows)) or short_columns(rows),
     )
     put(writer, *SAID[:6])
     assert outlined(reader) == outlined(store())
@@ -309,7 +376,12 @@ def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_rea
     assert outlined(reader) == outlined(store())
     for number in range(40):  # with a compaction among them
         put(writer, replace(SAID[9], id=f"more-{number}", position=10 + number))
-        assert near(reader, SAID[6], reach=2) == ["turn-04", "turn-05", "turn-06", "turn-07"]
+        assert near(reader, SAID[6], reach=2) == [
+            "turn-04",
+            "turn-05",
+            "turn-06",
+            "turn-07",
+        ]
     writer.delete(ACME, WORKING, ["turn-05"])
     assert outlined(reader) == outlined(store())
     assert near(reader, SAID[6], reach=2) == ["turn-04", "turn-06", "turn-07"]
@@ -342,9 +414,15 @@ def test_who_has_a_store_open_goes_on_with_the_one_that_is_begun_anew_in_its_pla
     assert here.get(ACME, WORKING, [SAID[0].id]) == []
     for number in range(writes):
         put(elsewhere, replace(SAID[9], position=number))
-    assert here.get(ACME, WORKING, [one.id for one in SAID]) == [replace(SAID[9], position=writes - 1)]
+    assert here.get(ACME, WORKING, [one.id for one in SAID]) == [
+        replace(SAID[9], position=writes - 1)
+    ]
     put(here, SAID[8])
-    assert elsewhere.count(ACME, WORKING, where=ANY) == here.count(ACME, WORKING, where=ANY) == 2
+    assert (
+        elsewhere.count(ACME, WORKING, where=ANY)
+        == here.count(ACME, WORKING, where=ANY)
+        == 2
+    )
 
 
 def outlined(records: Records) -> list[tuple[object, ...]]:
@@ -353,7 +431,9 @@ def outlined(records: Records) -> list[tuple[object, ...]]:
     assert not isinstance(outline, Columns)
     short = outline.short()
     columns = [
-        [column.name(row) for row in range(len(outline))] if isinstance(column, Codes) else column.tolist()
+        [column.name(row) for row in range(len(outline))]
+        if isinstance(column, Codes)
+        else column.tolist()
         for column in short.values()
     ]
     return sorted(zip(*columns, strict=True), key=repr)
@@ -394,7 +474,9 @@ OTHERS = Scope("acme", "sales")
 
 
 def whole(*records: Record) -> Held:
-    return Held(columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None)
+    return Held(
+        columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None
+    )
 
 
 def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> None:
@@ -410,7 +492,9 @@ def test_the_cache_keeps_one_version_of_each_store_and_no_more_than_fits() -> No
     assert cache.get(ACME, Grain.WORKING, 1) is small.columns
 
 
-def test_the_stores_of_an_agent_that_together_do_not_fit_are_kept_all_the_same() -> None:
+def test_the_stores_of_an_agent_that_together_do_not_fit_are_kept_all_the_same() -> (
+    None
+):
     small = whole(*SAID)
     cache = ColumnCache(max_bytes=small.columns.bytes)
     cache.put(OTHERS, Grain.WORKING, 1, small)

@@ -40,7 +40,11 @@ EVERYBODYS = [f"Everybody says {n}." for n in range(3)]
 
 def objects_at(root: str) -> Objects:
     bucket, _, prefix = root.removeprefix("s3://").partition("/")
-    return s3_objects(bucket, prefix) if root.startswith("s3://") else local_objects(Path(root))
+    return (
+        s3_objects(bucket, prefix)
+        if root.startswith("s3://")
+        else local_objects(Path(root))
+    )
 
 
 def records_at(root: str, cache: Path) -> LanceRecords:
@@ -52,7 +56,10 @@ class Writer:
     """One process's worth of a writer: what it was acknowledged, and how often it had to try again."""
 
     def __init__(self, root: str, number: int, cache: Path) -> None:
-        self._records, self._graph = records_at(root, cache), ParquetGraph(objects_at(root))
+        self._records, self._graph = (
+            records_at(root, cache),
+            ParquetGraph(objects_at(root)),
+        )
         self._number = number
         self.texts: list[str] = []
         self.objects: list[str] = []
@@ -60,7 +67,9 @@ class Writer:
 
     def run(self) -> Writer:
         for turn in range(COMMITS):
-            texts = [f"Writer {self._number} says {turn}-{n}." for n in range(3)] + EVERYBODYS
+            texts = [
+                f"Writer {self._number} says {turn}-{n}." for n in range(3)
+            ] + EVERYBODYS
             self._until_acknowledged(self._write, texts)
             self.texts += texts
             place = f"Place {self._number}-{turn}"
@@ -70,7 +79,9 @@ class Writer:
         return self
 
     def _write(self, texts: Sequence[str]) -> None:
-        self._records.upsert(ACME, Grain.WORKING, embedded(*map(a_record, texts)), MODEL)
+        self._records.upsert(
+            ACME, Grain.WORKING, embedded(*map(a_record, texts)), MODEL
+        )
 
     def _tell(self, place: str) -> None:
         both = [an_operation(place, "visited"), an_operation("Everywhere", "visited")]
@@ -110,7 +121,11 @@ def as_processes(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
     """All wait for a line on their input, so that none has finished before another begins."""
     command = [sys.executable, "-m", "tests.contract.test_concurrent_writers", root]
     given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
-    options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    options: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+    }
     running = [
         subprocess.Popen([*command, str(number)], cwd=PROJECT, env=given, **options)
         for number in range(count)
@@ -132,7 +147,9 @@ def told(writer: Writer) -> dict[str, Any]:
     return {"texts": writer.texts, "objects": writer.objects, "retries": writer.retries}
 
 
-@pytest.mark.parametrize("kind", [as_threads, as_processes], ids=["threads", "processes"])
+@pytest.mark.parametrize(
+    "kind", [as_threads, as_processes], ids=["threads", "processes"]
+)
 @pytest.mark.parametrize("count", [2, 8])
 def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
     root: str, count: int, kind: Any, tmp_path: Path
@@ -144,13 +161,19 @@ def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
     rows = reader.browse(ACME, Grain.WORKING, where=Filter(), limit=10_000)
     told_texts = {text for each in acknowledged for text in each["texts"]}
     assert Counter(row.content for row in rows) == dict.fromkeys(told_texts, 1)
-    assert len({row.id for row in rows}) == len(rows) == count * COMMITS * 3 + len(EVERYBODYS)
+    assert (
+        len({row.id for row in rows})
+        == len(rows)
+        == count * COMMITS * 3 + len(EVERYBODYS)
+    )
     triples = ParquetGraph(objects_at(root)).triples(ACME)
     assert Counter(t.evidence[0].object for t in triples) == dict.fromkeys(
         {name for each in acknowledged for name in each["objects"]}, 1
     )
     retries = sum(each["retries"] for each in acknowledged)
-    print(f"\n{count} {kind.__name__} {root[:2]}: {len(rows)} rows, {retries} deliveries again, {took:.1f} s")
+    print(
+        f"\n{count} {kind.__name__} {root[:2]}: {len(rows)} rows, {retries} deliveries again, {took:.1f} s"
+    )
 
 
 if __name__ == "__main__":

@@ -47,7 +47,16 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CountingS3]:
 
 def keys_in(objects: Objects) -> dict[str, str]:
     """A key of each kind."""
-    folders = ("workspaces", "ledger", "timeline", "profiles", "graphs", "vectordb", "payloads", "audit")
+    folders = (
+        "workspaces",
+        "ledger",
+        "timeline",
+        "profiles",
+        "graphs",
+        "vectordb",
+        "payloads",
+        "audit",
+    )
     return of_each_kind(info.key for folder in folders for info in objects.list(folder))
 
 
@@ -58,7 +67,9 @@ def check(memory: Memory, ids: list[str], key: str) -> None:
         if isinstance(error, Damaged):
             assert f"{key} is damaged" in str(error), name
         elif error is not None:
-            assert f"{WORKSPACE}/{AGENT}" in str(error) or "config.json" in str(error), name
+            assert f"{WORKSPACE}/{AGENT}" in str(error) or "config.json" in str(
+                error
+            ), name
 
 
 def test_invariant_1_every_sort_of_object_is_tried_that_lies_in_a_store(
@@ -73,7 +84,10 @@ def test_invariant_1_every_sort_of_object_is_tried_that_lies_in_a_store(
 def test_a_damaged_object_in_a_directory_ends_in_an_answer_or_an_error_of_ours(
     kind: str, damage: str, directory: Path, tmp_path: Path
 ) -> None:
-    key, ids = keys_in(local_objects(directory))[kind], ids_in(opened(str(directory), tmp_path))
+    key, ids = (
+        keys_in(local_objects(directory))[kind],
+        ids_in(opened(str(directory), tmp_path)),
+    )
     root = tmp_path / ROOT
     shutil.copytree(directory, root)
     (root / key).write_bytes(DAMAGES[damage]((root / key).read_bytes()))
@@ -109,10 +123,16 @@ def test_a_damaged_object_on_s3_ends_in_an_answer_or_an_error_of_ours(
 
 
 def ids_in(memory: Memory) -> list[str]:
-    return [result.id for grain in ("working", "daily") for result in memory.search(grain=grain).results]
+    return [
+        result.id
+        for grain in ("working", "daily")
+        for result in memory.search(grain=grain).results
+    ]
 
 
-def test_a_damaged_note_of_a_failure_is_tried_again_and_stops_nobody(directory: Path, tmp_path: Path) -> None:
+def test_a_damaged_note_of_a_failure_is_tried_again_and_stops_nobody(
+    directory: Path, tmp_path: Path
+) -> None:
     root = tmp_path / ROOT
     shutil.copytree(directory, root)
     key = keys_in(local_objects(root))["failure"]

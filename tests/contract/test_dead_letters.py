@@ -38,9 +38,9 @@ def queue(sqs: Any) -> Iterator[SqsQueue]:
 def taken(sqs: Any, url: str) -> list[dict[str, Any]]:
     """All messages of a queue, taken away."""
     messages: list[dict[str, Any]] = []
-    while found := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"]).get(
-        "Messages"
-    ):
+    while found := sqs.receive_message(
+        QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"]
+    ).get("Messages"):
         for message in found:
             sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
             messages.append(message)
@@ -61,19 +61,25 @@ def desk(request: pytest.FixtureRequest, sqs: Any, queue: SqsQueue) -> Desk:
     if request.param == "sqs":
 
         def returned() -> list[tuple[str, str]]:
-            return [(m["Body"], m["Attributes"]["MessageGroupId"]) for m in taken(sqs, queue.url)]
+            return [
+                (m["Body"], m["Attributes"]["MessageGroupId"])
+                for m in taken(sqs, queue.url)
+            ]
 
         return Desk(SqsDeadLetters(queue), SqsDeadLetterBox(queue), returned)
     memory, source = InMemoryDeadLetters(), RecordingQueue()
     return Desk(
-        memory, InMemoryDeadLetterBox(memory, source), lambda: [(d.body, d.group) for d in source.sent]
+        memory,
+        InMemoryDeadLetterBox(memory, source),
+        lambda: [(d.body, d.group) for d in source.sent],
     )
 
 
 def bury(desk: Desk, *bodies: str, group: str = "g") -> None:
     for number, body in enumerate(bodies):
         desk.dead.send(
-            Delivery(f"m-{group}-{number}", body, group), Rejected("messages[0].role", "is missing")
+            Delivery(f"m-{group}-{number}", body, group),
+            Rejected("messages[0].role", "is missing"),
         )
 
 
@@ -128,12 +134,16 @@ def test_an_empty_box_is_empty(desk: Desk) -> None:
 def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
     sqs: Any, queue: SqsQueue
 ) -> None:
-    before = datetime.now(UTC) - timedelta(seconds=1)  # the server tells whole milliseconds
+    before = datetime.now(UTC) - timedelta(
+        seconds=1
+    )  # the server tells whole milliseconds
     queue.send("words", group="g", deduplication_id="d")
     for _ in range(MAX_RECEIVES):
         (message,) = sqs.receive_message(QueueUrl=queue.url)["Messages"]
         sqs.change_message_visibility(
-            QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+            QueueUrl=queue.url,
+            ReceiptHandle=message["ReceiptHandle"],
+            VisibilityTimeout=0,
         )
     assert taken(sqs, queue.url) == []
     (letter,) = SqsDeadLetterBox(queue).letters()
@@ -146,13 +156,17 @@ def test_no_more_letters_are_held_than_a_look_may_take_and_all_are_put_back(
 ) -> None:
     monkeypatch.setattr(sqs_dead_letters, "MAX_LETTERS", 15)
     for number in range(25):
-        SqsDeadLetters(queue).send(Delivery(f"m-{number}", "words", f"g-{number}"), Rejected("f", "r"))
+        SqsDeadLetters(queue).send(
+            Delivery(f"m-{number}", "words", f"g-{number}"), Rejected("f", "r")
+        )
     box = SqsDeadLetterBox(queue)
     assert len(box.letters()) == len(box.letters()) == 20
     assert len(taken(sqs, queue.dead_letter_url)) == 25
 
 
-def test_a_letter_that_says_of_itself_what_is_no_text_can_be_read(sqs: Any, queue: SqsQueue) -> None:
+def test_a_letter_that_says_of_itself_what_is_no_text_can_be_read(
+    sqs: Any, queue: SqsQueue
+) -> None:
     sqs.send_message(
         QueueUrl=queue.dead_letter_url,
         MessageBody="words",
@@ -187,12 +201,16 @@ def test_a_redrive_that_ended_between_sending_and_removing_leaves_one_message(
     assert box.letters() == []
 
 
-def test_a_message_that_fails_anew_after_its_redrive_is_a_letter_again(sqs: Any, queue: SqsQueue) -> None:
+def test_a_message_that_fails_anew_after_its_redrive_is_a_letter_again(
+    sqs: Any, queue: SqsQueue
+) -> None:
     dead, box = SqsDeadLetters(queue), SqsDeadLetterBox(queue)
     dead.send(Delivery("m-1", "words", "g"), Rejected("f", "first"))
     box.redrive([letter.id for letter in box.letters()])
     (message,) = taken(sqs, queue.url)
-    dead.send(Delivery(message["MessageId"], message["Body"], "g"), Rejected("f", "second"))
+    dead.send(
+        Delivery(message["MessageId"], message["Body"], "g"), Rejected("f", "second")
+    )
     (letter,) = box.letters()
     assert letter.reasons["reason"] == "f: second"
     assert box.redrive([letter.id]) == [letter.id]

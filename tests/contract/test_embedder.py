@@ -19,7 +19,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.model_server import EMBEDDINGS, Fault, ModelServer, rate_limited, wrong_dimensions
+from tests.support.model_server import (
+    EMBEDDINGS,
+    Fault,
+    ModelServer,
+    rate_limited,
+    wrong_dimensions,
+)
 from tests.support.queues import sqs_server
 from varve.adapters.models import cached_embedder
 from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder
@@ -43,8 +49,14 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-def remote(server: ModelServer, model: str = GTE, dimensions: int = 768, **options: Any) -> OpenAIEmbedder:
-    given: dict[str, Any] = {"api_key": server.api_key, "base_url": server.base_url, "max_retries": 0}
+def remote(
+    server: ModelServer, model: str = GTE, dimensions: int = 768, **options: Any
+) -> OpenAIEmbedder:
+    given: dict[str, Any] = {
+        "api_key": server.api_key,
+        "base_url": server.base_url,
+        "max_retries": 0,
+    }
     return OpenAIEmbedder(model, dimensions=dimensions, **given | options)
 
 
@@ -54,16 +66,25 @@ def local() -> WordLlamaEmbedder:
 
 
 @pytest.fixture(params=["remote", "local", "cached remote", "cached local"])
-def embedder(request: pytest.FixtureRequest, server: ModelServer, local: WordLlamaEmbedder) -> Embedder:
+def embedder(
+    request: pytest.FixtureRequest, server: ModelServer, local: WordLlamaEmbedder
+) -> Embedder:
     inner: Embedder = local if "local" in request.param else remote(server)
     return CachedEmbedder(inner) if "cached" in request.param else inner
 
 
-def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(server: ModelServer) -> None:
+def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(
+    server: ModelServer,
+) -> None:
     with sqs_server(), closing(boto3.client("secretsmanager")) as secrets:
         secrets.create_secret(Name="varve/key", SecretString=server.api_key)
-        environment = {"OPENAI_BASE_URL": server.base_url, "VARVE_API_KEY_SECRET": "varve/key"}
-        parts = Parts(read_settings({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"}))
+        environment = {
+            "OPENAI_BASE_URL": server.base_url,
+            "VARVE_API_KEY_SECRET": "varve/key",
+        }
+        parts = Parts(
+            read_settings({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"})
+        )
         parts.embedder(WorkspaceConfig()).embed(["before"])
         server.api_key = "sk-rotated-0815"
         with pytest.raises(Misconfigured, match="refused the key"):
@@ -87,14 +108,19 @@ def test_a_client_that_is_left_to_the_garbage_collector_leaves_no_socket_open(
         (connected,) = [
             each
             for each in gc.get_objects()
-            if isinstance(each, socket.socket) and _peer(each) == ("127.0.0.1", server.port)
+            if isinstance(each, socket.socket)
+            and _peer(each) == ("127.0.0.1", server.port)
         ]
         # The collector moves whom it reaches by way of `held` behind the socket, which a frame holds.
         gc.collect()
         assert connected.fileno() >= 0
 
     complaints: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: complaints.append(unraisable.exc_value))
+    monkeypatch.setattr(
+        sys,
+        "unraisablehook",
+        lambda unraisable: complaints.append(unraisable.exc_value),
+    )
     gc.collect()
     complaints.clear()
     used()
@@ -110,27 +136,41 @@ def _peer(connection: socket.socket) -> object:
 
 
 class TestEveryEmbedder:
-    def test_gives_each_text_a_unit_vector_of_the_dimensions_in_its_name(self, embedder: Embedder) -> None:
-        for vector in embedder.embed(["Dana moved to Lisbon.", "Error E-4711 in build 2.3.1", "Olá!"]):
+    def test_gives_each_text_a_unit_vector_of_the_dimensions_in_its_name(
+        self, embedder: Embedder
+    ) -> None:
+        for vector in embedder.embed(
+            ["Dana moved to Lisbon.", "Error E-4711 in build 2.3.1", "Olá!"]
+        ):
             assert vector.dtype == np.float32
             assert vector.shape == (dimensions_of(embedder.model),)
             assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
-    def test_keeps_the_order_of_more_texts_than_one_request_carries(self, embedder: Embedder) -> None:
+    def test_keeps_the_order_of_more_texts_than_one_request_carries(
+        self, embedder: Embedder
+    ) -> None:
         texts = [f"ticket number {number}" for number in range(150)]
         together = embedder.embed(texts)
         assert len(together) == 150
         for at in (0, 63, 64, 149):
             assert np.array_equal(together[at], embedder.embed([texts[at]])[0])
 
-    def test_gives_a_text_the_same_vector_in_any_company(self, embedder: Embedder) -> None:
+    def test_gives_a_text_the_same_vector_in_any_company(
+        self, embedder: Embedder
+    ) -> None:
         alone = embedder.embed(["Dana likes tea"])[0]
         beside = embedder.embed(["x", "a much longer text " * 50, "Dana likes tea"])[2]
         assert np.array_equal(alone, beside)
 
-    def test_puts_texts_of_one_matter_nearer_than_others(self, embedder: Embedder) -> None:
+    def test_puts_texts_of_one_matter_nearer_than_others(
+        self, embedder: Embedder
+    ) -> None:
         asked, answer, other = embedder.embed(
-            ["where does Dana live", "Dana does live in Lisbon", "seventeen overdue invoices"]
+            [
+                "where does Dana live",
+                "Dana does live in Lisbon",
+                "seventeen overdue invoices",
+            ]
         )
         assert asked @ answer > asked @ other
 
@@ -142,11 +182,15 @@ class TestEveryEmbedder:
         assert np.array_equal(first, again)
 
     @pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
-    def test_calls_a_blank_text_a_programming_error(self, embedder: Embedder, blank: str) -> None:
+    def test_calls_a_blank_text_a_programming_error(
+        self, embedder: Embedder, blank: str
+    ) -> None:
         with pytest.raises(ValueError, match="blank"):
             embedder.embed(["something", blank])
 
-    def test_takes_a_text_far_longer_than_any_model_reads(self, embedder: Embedder) -> None:
+    def test_takes_a_text_far_longer_than_any_model_reads(
+        self, embedder: Embedder
+    ) -> None:
         vector = embedder.embed(["word " * 100_000])[0]
         assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
@@ -158,13 +202,19 @@ class TestRemote:
         sizes = [len(request.body["input"]) for request in server.embeddings]
         assert sizes == [2, 1, 16, 16, 8]
 
-    def test_cuts_a_text_at_the_stated_number_of_characters(self, server: ModelServer) -> None:
+    def test_cuts_a_text_at_the_stated_number_of_characters(
+        self, server: ModelServer
+    ) -> None:
         remote(server, text_characters=10).embed(["0123456789abcdef"])
         assert server.embeddings[0].body["input"] == ["0123456789"]
 
     @pytest.mark.parametrize(
         ("model", "asked"),
-        [("text-embedding-3-small", 256), ("openai/text-embedding-3-large", 256), (GTE, None)],
+        [
+            ("text-embedding-3-small", 256),
+            ("openai/text-embedding-3-large", 256),
+            (GTE, None),
+        ],
     )
     def test_asks_for_dimensions_only_where_a_model_can_cut(
         self, server: ModelServer, model: str, asked: int | None
@@ -177,7 +227,9 @@ class TestRemote:
         with pytest.raises(Misconfigured, match=r"384 .* 768"):
             remote(server).embed(["tea"])
 
-    def test_goes_by_the_index_and_not_by_the_order_of_the_answer(self, server: ModelServer) -> None:
+    def test_goes_by_the_index_and_not_by_the_order_of_the_answer(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(_answer((1, [0.0, 3.0]), (0, [2.0, 0.0])))
         first, second = remote(server, dimensions=2).embed(["a", "b"])
         assert first.tolist() == [1, 0]
@@ -193,21 +245,35 @@ class TestRemote:
             [(0, [1.0, 0.0]), (1, [float("nan"), 0.0])],
             [(0, [1.0, 0.0]), (1, ["tea", "coffee"])],
         ],
-        ids=["too few", "twice the same", "wrong numbers", "no direction", "no numbers", "no vector"],
+        ids=[
+            "too few",
+            "twice the same",
+            "wrong numbers",
+            "no direction",
+            "no numbers",
+            "no vector",
+        ],
     )
-    def test_takes_no_faulty_answer(self, server: ModelServer, answer: list[tuple[int, list[Any]]]) -> None:
+    def test_takes_no_faulty_answer(
+        self, server: ModelServer, answer: list[tuple[int, list[Any]]]
+    ) -> None:
         server.fail_next(_answer(*answer))
         with pytest.raises(Retryable):
             remote(server, dimensions=2).embed(["a", "b"])
 
-    @pytest.mark.parametrize("body", [b"<html>busy</html>", b'{"data": [{', b"\xff\xfe", b"[]", b"null"])
-    def test_takes_a_malformed_body_for_an_outage(self, server: ModelServer, body: bytes) -> None:
+    @pytest.mark.parametrize(
+        "body", [b"<html>busy</html>", b'{"data": [{', b"\xff\xfe", b"[]", b"null"]
+    )
+    def test_takes_a_malformed_body_for_an_outage(
+        self, server: ModelServer, body: bytes
+    ) -> None:
         server.fail_next(Fault(200, body=body))
         with pytest.raises(Retryable):
             remote(server).embed(["tea"])
 
     @pytest.mark.parametrize(
-        ("status", "error"), [(401, Misconfigured), (404, Misconfigured), (429, Retryable), (400, Rejected)]
+        ("status", "error"),
+        [(401, Misconfigured), (404, Misconfigured), (429, Retryable), (400, Rejected)],
     )
     def test_says_what_the_caller_must_do(
         self, server: ModelServer, status: int, error: type[Exception]
@@ -225,8 +291,13 @@ class TestRemote:
 
 
 def _answer(*items: tuple[int, Sequence[Any]]) -> Fault:
-    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in items]
-    return Fault(200, body=json.dumps({"object": "list", "data": data}).encode(), path=EMBEDDINGS)
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector}
+        for index, vector in items
+    ]
+    return Fault(
+        200, body=json.dumps({"object": "list", "data": data}).encode(), path=EMBEDDINGS
+    )
 
 
 class Counting:
@@ -260,7 +331,12 @@ class TestCache:
 
     def test_answers_a_call_larger_than_itself(self) -> None:
         cached = CachedEmbedder(Counting(), capacity=2)
-        assert [vector[0] for vector in cached.embed(["a", "bb", "ccc", "dddd"])] == [1, 2, 3, 4]
+        assert [vector[0] for vector in cached.embed(["a", "bb", "ccc", "dddd"])] == [
+            1,
+            2,
+            3,
+            4,
+        ]
 
     def test_hands_out_vectors_that_no_caller_can_change(self) -> None:
         vector = CachedEmbedder(Counting()).embed(["a"])[0]
@@ -298,19 +374,29 @@ class TestCacheOfWords:
             assert found.tolist() == [[float(ord(word))] * 256 for word in words]
         assert inner.asked == ["b", "a", "c"]
 
-    def test_begins_anew_where_the_words_become_too_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_begins_anew_where_the_words_become_too_many(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(cached_embedder, "MOST_WORDS", 2)
         inner = Letters()
         cached = CachedWordEmbedder(Counting(), inner)
         for words in (["a", "b"], ["b", "c"], ["a", "b", "c"], ["c"]):
-            assert cached.embed_words(words)[:, 0].tolist() == [float(ord(word)) for word in words]
+            assert cached.embed_words(words)[:, 0].tolist() == [
+                float(ord(word)) for word in words
+            ]
         assert inner.asked == ["a", "b", "b", "c", "a", "b", "c", "c"]
 
 
 class TestEmbedded:
-    @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @settings(
+        max_examples=200,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+        deadline=None,
+    )
     @given(text=st.text(min_size=1).filter(lambda text: bool(text.strip())))
-    def test_has_a_direction_for_every_text_there_is(self, local: WordLlamaEmbedder, text: str) -> None:
+    def test_has_a_direction_for_every_text_there_is(
+        self, local: WordLlamaEmbedder, text: str
+    ) -> None:
         assert np.linalg.norm(local.embed([text])[0]) == pytest.approx(1, abs=1e-5)
 
     def test_gives_a_text_without_tokens_a_fixed_direction(self) -> None:
@@ -322,7 +408,9 @@ class TestEmbedded:
         embedder._loaded = Void()
         assert np.linalg.norm(embedder.embed(["\u2063"])[0]) == 1
 
-    def test_loads_and_embeds_without_a_socket(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_loads_and_embeds_without_a_socket(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(socket, "socket", _no_socket)
         monkeypatch.setattr(socket, "getaddrinfo", _no_socket)
         assert len(WordLlamaEmbedder().embed(["tea"])) == 1

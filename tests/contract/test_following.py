@@ -30,7 +30,14 @@ from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns
 
 MODEL, WORKING = WordEmbedder.model, Grain.WORKING
-TEXTS = ["tea in May", "¿dónde?", "the router E-4711 is down again", "I moved to Lisbon", "houses", "house"]
+TEXTS = [
+    "tea in May",
+    "¿dónde?",
+    "the router E-4711 is down again",
+    "I moved to Lisbon",
+    "houses",
+    "house",
+]
 
 
 def a_row(number: int, **given: Any) -> Record:
@@ -66,7 +73,9 @@ class Played:
         objects = local_objects(self.root)
         if not self.replicas:
             return LanceRecords(str(self.root), objects)
-        return LanceRecords("s3://bucket/root", objects, caching=Caching(self.home / "cache"))
+        return LanceRecords(
+            "s3://bucket/root", objects, caching=Caching(self.home / "cache")
+        )
 
     def table(self) -> LanceTable:
         """The table, to be changed by LanceDB itself."""
@@ -77,7 +86,9 @@ class Played:
         self.opened().upsert(ACME, WORKING, embedded(*records), MODEL)
 
     def rows(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.table().search().limit(None).to_arrow().sort_by("id").to_pylist()
+        rows: list[dict[str, Any]] = (
+            self.table().search().limit(None).to_arrow().sort_by("id").to_pylist()
+        )
         return rows
 
     def one(self, number: int) -> str:
@@ -92,12 +103,27 @@ class Played:
             self.put(*(a_row(next(self.numbers)) for _ in range(1 + number % 4)))
 
     def say_anew(self, number: int) -> None:
-        self.put(a_row(number, id=self.one(number), content=TEXTS[number % 5], position=5 + number))
+        self.put(
+            a_row(
+                number,
+                id=self.one(number),
+                content=TEXTS[number % 5],
+                position=5 + number,
+            )
+        )
 
     def weigh_anew(self, number: int) -> None:
         same = next((row for row in self.rows() if row["id"] == self.one(number)), None)
         if same is not None:
-            self.put(a_row(number, id=same["id"], content=same["content"], position=9, importance=0.123))
+            self.put(
+                a_row(
+                    number,
+                    id=same["id"],
+                    content=same["content"],
+                    position=9,
+                    importance=0.123,
+                )
+            )
 
     def repeat(self, number: int) -> None:
         self.put(a_row(number))
@@ -112,7 +138,10 @@ class Played:
         self.table().delete(f"id = '{self.one(number)}'")
 
     def update(self, number: int) -> None:
-        self.table().update(where=f"id = '{self.one(number)}'", values={"about": "Zoe", "content": "zebra"})
+        self.table().update(
+            where=f"id = '{self.one(number)}'",
+            values={"about": "Zoe", "content": "zebra"},
+        )
 
     def compact(self, _: int) -> None:
         self.table().optimize()
@@ -121,10 +150,16 @@ class Played:
         """Go back to one of the versions of which a purge has removed nothing."""
         table, folder = self.table(), self.store / "memories.lance"
         needs = {
-            found["version"]: needs_of((folder / manifest_name(found["version"])).read_bytes()).files
+            found["version"]: needs_of(
+                (folder / manifest_name(found["version"])).read_bytes()
+            ).files
             for found in table.list_versions()
         }
-        whole = [v for v, files in needs.items() if all((folder / name).exists() for name in files)]
+        whole = [
+            v
+            for v, files in needs.items()
+            if all((folder / name).exists() for name in files)
+        ]
         table.restore(whole[number % len(whole)])
 
     def overwrite(self, _: int) -> None:
@@ -148,7 +183,13 @@ class Played:
     def live_on(self, number: int) -> None:
         """Another life, which counts its versions from a lesser number."""
         for _ in range(1 + number % 4):
-            self.put(a_row(number % 4, content=f"another life {next(self.numbers)}", position=500))
+            self.put(
+                a_row(
+                    number % 4,
+                    content=f"another life {next(self.numbers)}",
+                    position=500,
+                )
+            )
             self.put(a_row(next(self.numbers), content="another life"))
 
     def happens(self, what: str, number: int) -> None:
@@ -162,14 +203,28 @@ class Played:
 
 def shown(held: Columns) -> dict[str, Any]:
     """All that rows have, and what is worked out for each of them."""
-    named = {name: getattr(held, name) for name in ("periods", "conversations", "users", "speakers")}
-    each = ("types", "positions", "event_times", "importances", "telling_time", "questions", "asking")
+    named = {
+        name: getattr(held, name)
+        for name in ("periods", "conversations", "users", "speakers")
+    }
+    each = (
+        "types",
+        "positions",
+        "event_times",
+        "importances",
+        "telling_time",
+        "questions",
+        "asking",
+    )
     held.lexical.postings([])
     return {
         "ids": list(held.ids),
         "contents": list(held.contents),
         "sources": [list(sources) for sources in held.sources],
-        **{name: (codes.of.tolist(), list(codes.names)) for name, codes in named.items()},
+        **{
+            name: (codes.of.tolist(), list(codes.names))
+            for name, codes in named.items()
+        },
         **{name: getattr(held, name).tolist() for name in each},
         "places": held.places.of.tolist(),
         "lengths": held.lexical.lengths.tolist(),
@@ -198,7 +253,11 @@ HAPPENING = st.sampled_from(
 
 @pytest.mark.parametrize("replicas", [False, True], ids=["directory", "replica"])
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(HAPPENING, st.integers(0, 40), st.booleans()), min_size=2, max_size=8))
+@given(
+    st.lists(
+        st.tuples(HAPPENING, st.integers(0, 40), st.booleans()), min_size=2, max_size=8
+    )
+)
 @example([("back_up", 0, True), ("say", 5, True), ("put_back", 3, True)])
 @example([("say", 5, True), ("begin_anew", 5, True)])
 def test_columns_that_followed_all_changes_are_those_of_the_store_read_whole(
@@ -206,11 +265,15 @@ def test_columns_that_followed_all_changes_are_those_of_the_store_read_whole(
 ) -> None:
     with tempfile.TemporaryDirectory() as home:
         played = Played(Path(home), replicas=replicas)
-        shown(played.read(played.reader))  # what is worked out for each row is carried on
+        shown(
+            played.read(played.reader)
+        )  # what is worked out for each row is carried on
         for what, number, searched in happenings:
             played.happens(what, number)
             if searched:
-                require_the_same(played.read(played.reader), played.read(played.opened()))
+                require_the_same(
+                    played.read(played.reader), played.read(played.opened())
+                )
         require_the_same(played.read(played.reader), played.read(played.opened()))
 
 
@@ -281,7 +344,9 @@ def test_what_a_commit_left_as_it_was_is_the_same_object(played: Played) -> None
     assert played.read(played.reader) is held
 
 
-def test_so_many_deletions_that_they_are_a_bitmap_are_read_with_the_rest(tmp_path: Path) -> None:
+def test_so_many_deletions_that_they_are_a_bitmap_are_read_with_the_rest(
+    tmp_path: Path,
+) -> None:
     played = Played(tmp_path, replicas=False)
     played.put(*(a_row(3, id=f"x{i:04}", position=i) for i in range(6_000)))
     played.read(played.reader)
@@ -294,14 +359,23 @@ def test_so_many_deletions_that_they_are_a_bitmap_are_read_with_the_rest(tmp_pat
         played.put(a_row(number, position=9_000))
 
 
-def test_a_store_that_moved_to_another_model_and_back_has_the_new_vectors(tmp_path: Path) -> None:
+def test_a_store_that_moved_to_another_model_and_back_has_the_new_vectors(
+    tmp_path: Path,
+) -> None:
     played, other = Played(tmp_path, replicas=False), "other:4"
     held = played.read(played.reader)
-    stores = LanceStores(played.opened().newest, local_objects(played.root), tmp_path / "moving")
+    stores = LanceStores(
+        played.opened().newest, local_objects(played.root), tmp_path / "moving"
+    )
     drawn = np.random.default_rng(1).normal(size=(len(held), held.vectors.shape[1]))
-    stores.move(ACME, WORKING, other, lambda records: [np.ones(4, np.float32) for _ in records])
     stores.move(
-        ACME, WORKING, MODEL, lambda records: [drawn[i].astype(np.float32) for i in range(len(records))]
+        ACME, WORKING, other, lambda records: [np.ones(4, np.float32) for _ in records]
+    )
+    stores.move(
+        ACME,
+        WORKING,
+        MODEL,
+        lambda records: [drawn[i].astype(np.float32) for i in range(len(records))],
     )
     moved = played.read(played.reader)
     require_the_same(moved, played.read(played.opened()))
@@ -309,13 +383,28 @@ def test_a_store_that_moved_to_another_model_and_back_has_the_new_vectors(tmp_pa
 
 
 def test_where_the_rows_lie_is_what_lancedb_says(played: Played) -> None:
-    for what in ("say", "say_anew", "delete", "update", "compact", "say", "forget", "overwrite", "restore"):
+    for what in (
+        "say",
+        "say_anew",
+        "delete",
+        "update",
+        "compact",
+        "say",
+        "forget",
+        "overwrite",
+        "restore",
+    ):
         played.happens(what, 4)
         table = played.table()
         layout = layout_of(table, None)
         assert layout is not None
         addresses = (
-            table.search().with_row_id(True).select(["id"]).limit(None).to_arrow()["_rowid"].to_numpy()
+            table.search()
+            .with_row_id(True)
+            .select(["id"])
+            .limit(None)
+            .to_arrow()["_rowid"]
+            .to_numpy()
         )
         assert layout.holds(addresses)
         assert not layout.holds(addresses[1:])
@@ -324,7 +413,9 @@ def test_where_the_rows_lie_is_what_lancedb_says(played: Played) -> None:
 def test_where_a_manifest_cannot_be_read_all_rows_are(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_layout, "manifest_name", lambda version: f"_versions/none-{version}")
+    monkeypatch.setattr(
+        lance_layout, "manifest_name", lambda version: f"_versions/none-{version}"
+    )
     readings = Readings(monkeypatch)
     for number in (40, 41):
         played.put(a_row(number))

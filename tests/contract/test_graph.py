@@ -83,7 +83,9 @@ def graph(opened: Callable[[], Graph]) -> Graph:
     return opened()
 
 
-def said(subject: str, predicate: str, object_: str, day: int = 0, **changes: Any) -> TripleOperation:
+def said(
+    subject: str, predicate: str, object_: str, day: int = 0, **changes: Any
+) -> TripleOperation:
     made = TripleOperation(
         op=Op.ADD,
         subject=subject,
@@ -146,7 +148,9 @@ class TestEveryGraph:
                 shuffled = shuffled[size:]
             assert opened().triples(scope) == expected.triples(SCOPE)
 
-    def test_invariant_8_what_is_taken_back_was_never_said(self, opened: Callable[[], Graph]) -> None:
+    def test_invariant_8_what_is_taken_back_was_never_said(
+        self, opened: Callable[[], Graph]
+    ) -> None:
         graph, gone = opened(), STORY[3]
         graph.apply(SCOPE, STORY)
         assert graph.erase(SCOPE, [gone.id, "none such"]) == 1
@@ -155,7 +159,9 @@ class TestEveryGraph:
         never.apply(SCOPE, [operation for operation in STORY if operation is not gone])
         assert opened().triples(SCOPE) == never.triples(SCOPE)
 
-    def test_nothing_can_be_taken_back_of_a_graph_that_is_not_there(self, graph: Graph) -> None:
+    def test_nothing_can_be_taken_back_of_a_graph_that_is_not_there(
+        self, graph: Graph
+    ) -> None:
         assert graph.erase(SCOPE, ["none such"]) == 0
 
     def test_counts_only_what_is_new(self, graph: Graph) -> None:
@@ -165,7 +171,9 @@ class TestEveryGraph:
         assert graph.apply(SCOPE, STORY[:6]) == 0
         assert graph.apply(SCOPE, []) == 0
 
-    def test_a_statement_keeps_the_moment_it_was_first_learnt(self, opened: Callable[[], Graph]) -> None:
+    def test_a_statement_keeps_the_moment_it_was_first_learnt(
+        self, opened: Callable[[], Graph]
+    ) -> None:
         later = replace(STORY[0], created_at=STORY[0].created_at + timedelta(days=5))
         for name, order in (("a", [STORY[0], later]), ("b", [later, STORY[0]])):
             for operation in order:
@@ -173,7 +181,9 @@ class TestEveryGraph:
             (triple,) = opened().triples(Scope("acme", name))
             assert triple.created_at == STORY[0].created_at
 
-    def test_what_one_opening_writes_another_reads_at_once(self, opened: Callable[[], Graph]) -> None:
+    def test_what_one_opening_writes_another_reads_at_once(
+        self, opened: Callable[[], Graph]
+    ) -> None:
         writer, reader = opened(), opened()
         assert reader.triples(SCOPE) == []
         for number, operation in enumerate(STORY[:2], start=1):
@@ -185,9 +195,13 @@ class TestEveryGraph:
         for scope in others:
             graph.apply(scope, [said("Dana", "knows", str(scope))])
         assert graph.triples(SCOPE) == []
-        assert [spans(graph.triples(s))[0][2] for s in others] == [str(s) for s in others]
+        assert [spans(graph.triples(s))[0][2] for s in others] == [
+            str(s) for s in others
+        ]
 
-    def test_writers_at_the_same_time_lose_nothing(self, opened: Callable[[], Graph]) -> None:
+    def test_writers_at_the_same_time_lose_nothing(
+        self, opened: Callable[[], Graph]
+    ) -> None:
         writers, each = 4, 6
         start = Barrier(writers)
 
@@ -195,15 +209,20 @@ class TestEveryGraph:
             graph = opened()
             start.wait()
             return sum(
-                graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)]) for n in range(each)
+                graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)])
+                for n in range(each)
             )
 
         with ThreadPoolExecutor(writers) as pool:
             new = list(pool.map(run, range(writers)))
         told = {(t.source_id, t.target_id) for t in opened().triples(SCOPE)}
-        assert told == {(f"writer {me}", f"thing {n}") for me in range(writers) for n in range(each)}
+        assert told == {
+            (f"writer {me}", f"thing {n}") for me in range(writers) for n in range(each)
+        }
         assert len(opened().triples(SCOPE)) == writers * each
-        if not isinstance(opened(), InMemoryGraph):  # whose count is a difference of two moments
+        if not isinstance(
+            opened(), InMemoryGraph
+        ):  # whose count is a difference of two moments
             assert new == [each] * writers
 
 
@@ -219,7 +238,9 @@ print(sum(graph.apply(SCOPE, [said(f"writer {me}", "likes", f"thing {n}", n)]) f
 
 
 def test_who_writes_or_reads_no_triples_does_not_import_duckdb() -> None:
-    handlers = sorted(path.parent.name for path in (PROJECT / "functions").glob("*/app.py"))
+    handlers = sorted(
+        path.parent.name for path in (PROJECT / "functions").glob("*/app.py")
+    )
     program = f"""
 import importlib, sys
 for name in {handlers!r}:
@@ -230,15 +251,21 @@ Parts(read_settings({{}})).graph
 assert "duckdb" not in sys.modules, "duckdb is imported"
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}
-    subprocess.run([sys.executable, "-c", program], cwd=PROJECT, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, env=environment, check=True
+    )
 
 
 class TestParquet:
-    def test_the_object_is_readable_by_any_parquet_reader(self, objects: Callable[[], Objects]) -> None:
+    def test_the_object_is_readable_by_any_parquet_reader(
+        self, objects: Callable[[], Objects]
+    ) -> None:
         ParquetGraph(objects()).apply(SCOPE, STORY)
         table = pq.read_table(io.BytesIO(self.stored(objects).data))
         assert table.schema.equals(SCHEMA)
-        assert {"id", "source_id", "target_id", "label", "properties"} < set(table.column_names)
+        assert {"id", "source_id", "target_id", "label", "properties"} < set(
+            table.column_names
+        )
         assert {"valid_at", "invalid_at"} < set(table.column_names)
         triples = ParquetGraph(objects()).triples(SCOPE)
         for row, triple in zip(table.to_pylist(), triples, strict=True):
@@ -246,24 +273,40 @@ class TestParquet:
             assert (row["source_id"], row["label"], row["target_id"]) == (
                 triple.source_id, triple.label, triple.target_id,
             )  # fmt: skip
-            assert (row["valid_at"], row["invalid_at"]) == (triple.valid_at, triple.invalid_at)
-            assert (row["created_at"], row["expired_at"]) == (triple.created_at, triple.expired_at)
+            assert (row["valid_at"], row["invalid_at"]) == (
+                triple.valid_at,
+                triple.invalid_at,
+            )
+            assert (row["created_at"], row["expired_at"]) == (
+                triple.created_at,
+                triple.expired_at,
+            )
             assert row["valid_at"].utcoffset() == timedelta(0)
-            assert len(json.loads(row["properties"])["evidence"]) == len(triple.evidence)
+            assert len(json.loads(row["properties"])["evidence"]) == len(
+                triple.evidence
+            )
 
     def test_row_ids_are_unique(self, objects: Callable[[], Objects]) -> None:
         ParquetGraph(objects()).apply(SCOPE, STORY)
-        ids = pq.read_table(io.BytesIO(self.stored(objects).data), columns=["id"]).column("id").to_pylist()
+        ids = (
+            pq.read_table(io.BytesIO(self.stored(objects).data), columns=["id"])
+            .column("id")
+            .to_pylist()
+        )
         assert len(set(ids)) == len(ids)
 
-    def test_the_same_again_does_not_touch_the_object(self, objects: Callable[[], Objects]) -> None:
+    def test_the_same_again_does_not_touch_the_object(
+        self, objects: Callable[[], Objects]
+    ) -> None:
         ParquetGraph(objects()).apply(SCOPE, STORY)
         (before,) = objects().list("graphs")
         ParquetGraph(objects()).apply(SCOPE, STORY)
         (after,) = objects().list("graphs")
         assert after == before
 
-    def test_the_same_operations_make_the_same_bytes(self, objects: Callable[[], Objects]) -> None:
+    def test_the_same_operations_make_the_same_bytes(
+        self, objects: Callable[[], Objects]
+    ) -> None:
         for agent, order in (("a", STORY), ("b", STORY[::-1])):
             for operation in order:
                 ParquetGraph(objects()).apply(Scope("acme", agent), [operation])
@@ -276,7 +319,9 @@ class TestParquet:
         assert ParquetGraph(objects()).triples(SCOPE) == []
         assert list(objects().list("graphs")) == []
 
-    def test_a_writer_who_always_loses_gives_up_and_says_so(self, objects: Callable[[], Objects]) -> None:
+    def test_a_writer_who_always_loses_gives_up_and_says_so(
+        self, objects: Callable[[], Objects]
+    ) -> None:
         class Unlucky:
             tries = 0
 
@@ -299,7 +344,10 @@ class TestParquet:
         command = [sys.executable, "-c", WRITER, BUCKET, prefix]
         writers = [
             subprocess.Popen(
-                [*command, str(me), str(each)], cwd=PROJECT, env=environment, stdout=subprocess.PIPE
+                [*command, str(me), str(each)],
+                cwd=PROJECT,
+                env=environment,
+                stdout=subprocess.PIPE,
             )
             for me in range(2)
         ]
@@ -311,7 +359,9 @@ class TestParquet:
             (f"writer {me}", f"thing {n}") for me in range(2) for n in range(each)
         }
 
-    @pytest.mark.parametrize("meanwhile", [False, True], ids=["alone", "another wrote since"])
+    @pytest.mark.parametrize(
+        "meanwhile", [False, True], ids=["alone", "another wrote since"]
+    )
     def test_a_lost_acknowledgement_neither_loses_nor_doubles(
         self, objects: Callable[[], Objects], meanwhile: bool
     ) -> None:

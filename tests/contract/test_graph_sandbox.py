@@ -80,15 +80,21 @@ class TestWhatMayBeAsked:
 
     def test_rows_come_as_json_values(self, triples: bytes) -> None:
         (row,) = rows(triples, "select * from facts where target_id = 'porto'")
-        assert (row["source_id"], row["label"], row["invalid_at"]) == ("dana", "lives_in", None)
+        assert (row["source_id"], row["label"], row["invalid_at"]) == (
+            "dana",
+            "lives_in",
+            None,
+        )
         assert row["valid_at"] == "2026-03-22T09:15:00Z"
         assert row["properties"]["userId"] == "u-1"
-        odd = (
-            "select 1.5::decimal(4,2) d, 'nan'::double n, '\\x01'::blob b, {'a': [date '2026-01-02']} s, 2 d"
-        )
-        assert rows(triples, odd) == [{"d": 1.5, "n": "nan", "b": "01", "s": {"a": ["2026-01-02"]}, "d_2": 2}]
+        odd = "select 1.5::decimal(4,2) d, 'nan'::double n, '\\x01'::blob b, {'a': [date '2026-01-02']} s, 2 d"  # noqa: E501
+        assert rows(triples, odd) == [
+            {"d": 1.5, "n": "nan", "b": "01", "s": {"a": ["2026-01-02"]}, "d_2": 2}
+        ]
 
-    def test_json_can_be_taken_apart_and_recursion_is_allowed(self, triples: bytes) -> None:
+    def test_json_can_be_taken_apart_and_recursion_is_allowed(
+        self, triples: bytes
+    ) -> None:
         evidence = "select count(*) n from facts, json_each(properties, '$.evidence')"
         assert rows(triples, evidence)[0]["n"] >= len(STORY)
         reach = (
@@ -97,13 +103,17 @@ class TestWhatMayBeAsked:
         )
         assert rows(triples, reach)[0]["n"] > 5
 
-    def test_what_was_believed_and_what_held_are_told_apart_in_sql(self, triples: bytes) -> None:
+    def test_what_was_believed_and_what_held_are_told_apart_in_sql(
+        self, triples: bytes
+    ) -> None:
         held = (
             "select target_id from facts where source_id = 'dana' and label = 'lives_in' "
             "and valid_at <= '2026-03-15' and (invalid_at is null or invalid_at > '2026-03-15')"
         )
         assert rows(triples, held) == [{"target_id": "lisbon"}]
-        believed = held.replace("valid_at", "created_at").replace("increated_at", "expired_at")
+        believed = held.replace("valid_at", "created_at").replace(
+            "increated_at", "expired_at"
+        )
         assert rows(triples, believed) == [{"target_id": "lisbon"}]
 
     def test_entities_and_aliases_can_be_joined(self, triples: bytes) -> None:
@@ -112,14 +122,15 @@ class TestWhatMayBeAsked:
 
     def test_a_graph_that_nobody_wrote_to_has_no_rows(self) -> None:
         graph = ParquetGraph(InMemoryObjects())
-        assert graph.query(SCOPE, "select id from facts", AMPLE) == QueryResult(("id",), ())
+        assert graph.query(SCOPE, "select id from facts", AMPLE) == QueryResult(
+            ("id",), ()
+        )
 
     def test_without_duckpgq_the_error_says_what_to_use(self, triples: bytes) -> None:
-        asked = (
-            "from graph_table(facts_graph match (a:entities)-[f:facts]->(b:entities) columns (a.id, b.id))"
-        )
-        assert "duckpgq, which is not installed here; use entity, neighbours and paths" in refusal(
-            triples, asked
+        asked = "from graph_table(facts_graph match (a:entities)-[f:facts]->(b:entities) columns (a.id, b.id))"  # noqa: E501
+        assert (
+            "duckpgq, which is not installed here; use entity, neighbours and paths"
+            in refusal(triples, asked)
         )
 
 
@@ -177,15 +188,23 @@ NAMED_ESCAPES = [
     ("select * from '/etc/passwd'", "does not exist"),
     ("select 1; drop table facts", "must be one statement, not 2"),
     ("with x as (delete from facts returning *) select * from x", "read-only"),
-    ("with x as (insert into facts select * from facts returning *) select * from x", "read-only"),
-    ("with x as (update facts set label = 'x' returning *) select * from x", "read-only"),
+    (
+        "with x as (insert into facts select * from facts returning *) select * from x",
+        "read-only",
+    ),
+    (
+        "with x as (update facts set label = 'x' returning *) select * from x",
+        "read-only",
+    ),
     ("select $1", "must not have parameters"),
 ]
 
 
 class TestWhatMustNotGetOut:
     @pytest.mark.parametrize(("sql", "reason"), NAMED_ESCAPES)
-    def test_an_escape_ends_in_a_reason(self, triples: bytes, sql: str, reason: str) -> None:
+    def test_an_escape_ends_in_a_reason(
+        self, triples: bytes, sql: str, reason: str
+    ) -> None:
         assert reason in refusal(triples, sql)
 
     @pytest.mark.parametrize("call", CALLS)
@@ -196,7 +215,9 @@ class TestWhatMustNotGetOut:
 
     @pytest.mark.parametrize("place", ELSEWHERE)
     def test_nor_anywhere_deeper(self, guarded: Connection, place: str) -> None:
-        assert "must not call read_text" in guard(guarded, place.format(call="read_text('/etc/passwd')"))
+        assert "must not call read_text" in guard(
+            guarded, place.format(call="read_text('/etc/passwd')")
+        )
 
     @pytest.mark.parametrize("statement", STATEMENTS)
     def test_only_select_runs(self, guarded: Connection, statement: str) -> None:
@@ -208,16 +229,26 @@ class TestWhatMustNotGetOut:
          "-- select 1\ndelete from facts", "; select 1; delete from facts",
          "select 1\u00a0;\u2003drop table facts"],
     )  # fmt: skip
-    def test_nothing_hides_behind_a_select(self, guarded: Connection, hidden: str) -> None:
+    def test_nothing_hides_behind_a_select(
+        self, guarded: Connection, hidden: str
+    ) -> None:
         guard(guarded, hidden)
 
     @pytest.mark.parametrize("sql", FILES)
-    def test_the_lock_alone_keeps_files_and_settings_closed(self, guarded: Connection, sql: str) -> None:
-        with pytest.raises(duckdb.Error, match=r"(?i)permission|disabled|locked|not exist|not found"):
+    def test_the_lock_alone_keeps_files_and_settings_closed(
+        self, guarded: Connection, sql: str
+    ) -> None:
+        with pytest.raises(
+            duckdb.Error, match=r"(?i)permission|disabled|locked|not exist|not found"
+        ):
             guarded.execute(sql).fetchall()
 
-    @pytest.mark.parametrize("name", ["triples", "guarded", "connection", "sys", "os", "rows", "CALLS"])
-    def test_no_python_variable_stands_for_a_table(self, guarded: Connection, name: str) -> None:
+    @pytest.mark.parametrize(
+        "name", ["triples", "guarded", "connection", "sys", "os", "rows", "CALLS"]
+    )
+    def test_no_python_variable_stands_for_a_table(
+        self, guarded: Connection, name: str
+    ) -> None:
         with pytest.raises(duckdb.CatalogException, match="does not exist"):
             guarded.execute(f"select * from {name}")
 
@@ -226,19 +257,31 @@ class TestWhatMustNotGetOut:
     ) -> None:
         monkeypatch.setenv("VARVE_LEAK", "a-secret-value")
         monkeypatch.setenv("HOME", "/a-secret-value")
-        settings = "current_setting('home_directory') h, current_setting('secret_directory') s"
+        settings = (
+            "current_setting('home_directory') h, current_setting('secret_directory') s"
+        )
         assert "a-secret-value" not in str(rows(triples, f"select {settings}"))
 
     def test_the_locks_are_closed_while_the_query_runs(self, triples: bytes) -> None:
         names = ["enable_external_access", "lock_configuration", "autoload_known_extensions",
                  "python_enable_replacements", "allow_community_extensions"]  # fmt: skip
         settings = ", ".join(f"current_setting('{name}') as {name}" for name in names)
-        assert list(rows(triples, f"select {settings}")[0].values()) == [False, True, False, False, False]
+        assert list(rows(triples, f"select {settings}")[0].values()) == [
+            False,
+            True,
+            False,
+            False,
+            False,
+        ]
 
     def test_nothing_is_written_anywhere(self, triples: bytes, tmp_path: Path) -> None:
         tempfile.tempdir = str(tmp_path)
         try:
-            query(triples, "select * from range(1000000) t(a) order by hash(a) desc limit 1", AMPLE)
+            query(
+                triples,
+                "select * from range(1000000) t(a) order by hash(a) desc limit 1",
+                AMPLE,
+            )
         finally:
             tempfile.tempdir = None
         assert list(tmp_path.iterdir()) == []
@@ -247,7 +290,8 @@ class TestWhatMustNotGetOut:
 ENDLESS = [
     "with recursive x(a) as (select 1 union all select a + 1 from x) select count(*) from x",
     "select count(*) from range(1000000000000)",
-    "select sum(length(a.id)) from facts a" + "".join(f", facts f{n}" for n in range(12)),
+    "select sum(length(a.id)) from facts a"
+    + "".join(f", facts f{n}" for n in range(12)),
     "select levenshtein(repeat('a', 60000), repeat('b', 60000))",
     "select sleep_ms(100000)",
 ]
@@ -271,13 +315,17 @@ class TestWhatMustStayInBounds:
     def test_what_takes_all_memory_is_ended(self, triples: bytes, sql: str) -> None:
         assert refusal(triples, sql, TIGHT) == TOO_MUCH
 
-    @pytest.mark.parametrize("sql", ["from range(101)", "from facts a, facts b, facts c"])
+    @pytest.mark.parametrize(
+        "sql", ["from range(101)", "from facts a, facts b, facts c"]
+    )
     def test_more_rows_than_allowed_are_refused(self, triples: bytes, sql: str) -> None:
         assert "more than" in refusal(triples, sql, SMALL)
         assert len(query(triples, "from range(100)", SMALL).rows) == 100
 
     def test_more_bytes_than_allowed_are_refused(self, triples: bytes) -> None:
-        assert "gives more than 20,000 bytes" in refusal(triples, "select repeat('x', 21000)", SMALL)
+        assert "gives more than 20,000 bytes" in refusal(
+            triples, "select repeat('x', 21000)", SMALL
+        )
 
     @pytest.mark.parametrize(
         "sql",
@@ -286,12 +334,15 @@ class TestWhatMustStayInBounds:
          " union all ".join(["select 1"] * 900)[: MAX_SQL - 9] + " select 1"],
         ids=["long", "parentheses", "lists", "nots", "unions"],
     )  # fmt: skip
-    def test_monstrous_sql_is_refused_or_answered_and_nothing_else(self, triples: bytes, sql: str) -> None:
+    def test_monstrous_sql_is_refused_or_answered_and_nothing_else(
+        self, triples: bytes, sql: str
+    ) -> None:
         outcome = attempt(query, triples, sql, TIGHT)
         assert isinstance(outcome, QueryResult | Rejected)
 
     @pytest.mark.parametrize(
-        "sql", ["", "  \n", ";", "-- nothing", "selec 1", "\ud800", "\x00select 1", "🙂", "'"]
+        "sql",
+        ["", "  \n", ";", "-- nothing", "selec 1", "\ud800", "\x00select 1", "🙂", "'"],
     )
     def test_what_is_no_sql_is_refused_in_words(self, triples: bytes, sql: str) -> None:
         assert refusal(triples, sql)

@@ -93,7 +93,9 @@ def write(records: LanceRecords, *numbers: int, content: str = "Dana likes tea")
 
 def rows(records: LanceRecords) -> Counter[str]:
     """How many rows each id has, as the table holds them."""
-    browsed = [r.id for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=100_000)]
+    browsed = [
+        r.id for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=100_000)
+    ]
     total = records.count(SCOPE, Grain.WORKING, where=ANY)
     counted = Counter(browsed)
     counted["without an own id"] = total - len(set(browsed))
@@ -101,7 +103,9 @@ def rows(records: LanceRecords) -> Counter[str]:
 
 
 def each_once(*numbers: int) -> Counter[str]:
-    return Counter({f"r-{number:05d}": 1 for number in numbers} | {"without an own id": 0})
+    return Counter(
+        {f"r-{number:05d}": 1 for number in numbers} | {"without an own id": 0}
+    )
 
 
 class TestManySmallWrites:
@@ -117,17 +121,24 @@ class TestManySmallWrites:
         """
         writes = upkeep.max_versions + upkeep.max_fragments
         compactions = writes // upkeep.max_fragments + 1
-        return self.FILES_PER_VERSION * (writes + 2 * compactions) + self.FILES_PER_INDEX * (compactions + 1)
+        return self.FILES_PER_VERSION * (
+            writes + 2 * compactions
+        ) + self.FILES_PER_INDEX * (compactions + 1)
 
     def files(self, root: Path) -> int:
         return sum(1 for path in root.rglob("*") if path.is_file())
 
     @pytest.mark.parametrize(
         "upkeep",
-        [Upkeep(), Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16)],
+        [
+            Upkeep(),
+            Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16),
+        ],
         ids=["default", "tight"],
     )
-    def test_leave_a_bounded_number_of_files(self, tmp_path: Path, upkeep: Upkeep) -> None:
+    def test_leave_a_bounded_number_of_files(
+        self, tmp_path: Path, upkeep: Upkeep
+    ) -> None:
         records = open_records(str(tmp_path), upkeep)
         most = 0
         for number in range(300):
@@ -146,7 +157,9 @@ class TestManySmallWrites:
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
         newest = records.browse(SCOPE, Grain.WORKING, where=ANY, limit=5)
-        assert [r.content.partition(",")[0] for r in newest] == [f"round {n}" for n in range(149, 144, -1)]
+        assert [r.content.partition(",")[0] for r in newest] == [
+            f"round {n}" for n in range(149, 144, -1)
+        ]
 
     def test_stay_bounded_when_they_change_nothing(self, tmp_path: Path) -> None:
         upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=16)
@@ -156,14 +169,20 @@ class TestManySmallWrites:
         assert self.files(tmp_path) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(5))
 
-    def test_are_bounded_on_s3_too(self, moto: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(lance_upkeep, "FENCE", timedelta(0))  # manifests stay for that long as well
+    def test_are_bounded_on_s3_too(
+        self, moto: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            lance_upkeep, "FENCE", timedelta(0)
+        )  # manifests stay for that long as well
         upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=8)
         prefix = next(prefixes)
         records = open_records(f"s3://{BUCKET}/{prefix}", upkeep)
         for number in range(60):
             write(records, number)
-        assert sum(1 for _ in s3_objects(BUCKET, prefix).list("vectordb")) <= self.bound(upkeep)
+        assert sum(
+            1 for _ in s3_objects(BUCKET, prefix).list("vectordb")
+        ) <= self.bound(upkeep)
         assert rows(records) == each_once(*range(60))
 
 
@@ -176,7 +195,9 @@ class TestReadersInFlight:
         ],
         ids=["policy", "merciless"],
     )
-    def test_read_right_while_a_writer_writes_and_compacts(self, root: str, upkeep: Upkeep) -> None:
+    def test_read_right_while_a_writer_writes_and_compacts(
+        self, root: str, upkeep: Upkeep
+    ) -> None:
         write(open_records(root), 0)
         reader, writer, done = open_records(root), open_records(root, upkeep), Event()
         assert rows(reader) == each_once(0)
@@ -200,7 +221,9 @@ class TestReadersInFlight:
     def read(self, reader: LanceRecords, seen: int) -> int:
         """Every way of reading, each of which must show the first so many records and none twice."""
         found = reader.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
-        assert [r.id for r in found] == [f"r-{n:05d}" for n in reversed(range(len(found)))]
+        assert [r.id for r in found] == [
+            f"r-{n:05d}" for n in reversed(range(len(found)))
+        ]
         assert len(found) >= seen
         counted = reader.count(SCOPE, Grain.WORKING, where=Filter(user_id="u-1"))
         assert counted >= len(found)
@@ -208,7 +231,9 @@ class TestReadersInFlight:
         near = hits(reader, SCOPE, text="tea", vector=vector, limit=1_000)
         assert {c.id for c in near} >= {r.id for r in found}
         assert all(c.keyword > 0 for c in near)
-        assert reader.get(SCOPE, Grain.WORKING, ["r-00000", "none"]) == [embedded(0).record]
+        assert reader.get(SCOPE, Grain.WORKING, ["r-00000", "none"]) == [
+            embedded(0).record
+        ]
         return len(found)
 
     def test_one_that_opened_long_before_reads_the_newest(self, root: str) -> None:
@@ -216,7 +241,8 @@ class TestReadersInFlight:
         reader = open_records(root)
         assert rows(reader) == each_once(0)
         writer = open_records(
-            root, Upkeep(max_fragments=2, keep_for=timedelta(milliseconds=1), max_versions=1)
+            root,
+            Upkeep(max_fragments=2, keep_for=timedelta(milliseconds=1), max_versions=1),
         )
         for number in range(1, 12):
             write(writer, number)
@@ -242,7 +268,9 @@ class TestTwoWriters:
             list(pool.map(run, (1, 9)))
         assert rows(open_records(root)) == each_once(*range(35))
 
-    def test_invariant_4_two_threads_that_replace_the_same_rows(self, root: str) -> None:
+    def test_invariant_4_two_threads_that_replace_the_same_rows(
+        self, root: str
+    ) -> None:
         write(open_records(root), *range(4))
         start = Barrier(2)
 
@@ -256,7 +284,10 @@ class TestTwoWriters:
             list(pool.map(run, ("one", "two")))
         records = open_records(root)
         assert rows(records) == each_once(*range(4))
-        last = {r.content.partition(",")[0] for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=4)}
+        last = {
+            r.content.partition(",")[0]
+            for r in records.browse(SCOPE, Grain.WORKING, where=ANY, limit=4)
+        }
         assert last <= {"one 11", "two 11"}
 
     def test_invariant_4_two_processes_with_overlapping_ids(self, root: str) -> None:
@@ -312,7 +343,9 @@ class TestTwoWriters:
             with pytest.raises(Retryable):
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
         assert write(open_records(root), 0) == 1
-        (found,) = hits(open_records(root), SCOPE, text="tea", vector=embedded(0).vector)
+        (found,) = hits(
+            open_records(root), SCOPE, text="tea", vector=embedded(0).vector
+        )
         assert found.keyword > 0
 
 

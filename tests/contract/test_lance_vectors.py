@@ -32,7 +32,9 @@ UPKEEP = Upkeep(max_fragments=2, keep_for=timedelta(milliseconds=1), index_rows=
 BUCKET = "varve-test"
 prefixes = (f"vectors-{number}" for number in count())
 
-VECTORS: NDArray[np.float32] = np.random.default_rng(7).normal(size=(800, DIMENSIONS)).astype(np.float32)
+VECTORS: NDArray[np.float32] = (
+    np.random.default_rng(7).normal(size=(800, DIMENSIONS)).astype(np.float32)
+)
 VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
 
 
@@ -43,7 +45,9 @@ def moto() -> Iterator[str]:
 
 
 @pytest.fixture(params=["directory", "replica", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Objects, Caching]:
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> tuple[str, Objects, Caching]:
     """A root, what lies there, and how much of it may be copied."""
     caching = Caching(tmp_path, 10**8 if request.param == "replica" else 0)
     if request.param == "directory":
@@ -61,7 +65,13 @@ def objects(place: tuple[str, Objects, Caching]) -> Objects:
 @pytest.fixture
 def records(place: tuple[str, Objects, Caching]) -> LanceRecords:
     root, objects, caching = place
-    return LanceRecords(root, objects, lance_options() if root.startswith("s3") else None, UPKEEP, caching)
+    return LanceRecords(
+        root,
+        objects,
+        lance_options() if root.startswith("s3") else None,
+        UPKEEP,
+        caching,
+    )
 
 
 def embedded(number: int) -> EmbeddedRecord:
@@ -82,7 +92,9 @@ def embedded(number: int) -> EmbeddedRecord:
 
 
 def write(records: LanceRecords, start: int, stop: int) -> None:
-    records.upsert(SCOPE, Grain.WORKING, [embedded(n) for n in range(start, stop)], MODEL)
+    records.upsert(
+        SCOPE, Grain.WORKING, [embedded(n) for n in range(start, stop)], MODEL
+    )
 
 
 def filled(records: LanceRecords) -> None:
@@ -91,10 +103,15 @@ def filled(records: LanceRecords) -> None:
     write(records, 250, 500)
 
 
-def found(records: LanceRecords, near: int, where: Filter = ANY, limit: int = 10) -> list[str]:
+def found(
+    records: LanceRecords, near: int, where: Filter = ANY, limit: int = 10
+) -> list[str]:
     """The ids of the nearest rows; no word of the question is in any."""
     return [
-        hit.id for hit in hits(records, SCOPE, text="zzz", vector=VECTORS[near], where=where, limit=limit)
+        hit.id
+        for hit in hits(
+            records, SCOPE, text="zzz", vector=VECTORS[near], where=where, limit=limit
+        )
     ]
 
 
@@ -107,26 +124,39 @@ def nearest(near: int, among: range, limit: int = 10) -> list[str]:
 
 def indexed(records: LanceRecords) -> bool:
     table = records._stores.newest(SCOPE, Grain.WORKING)
-    return table is not None and any(index.columns == ["vector"] for index in table.list_indices())
+    return table is not None and any(
+        index.columns == ["vector"] for index in table.list_indices()
+    )
 
 
 def codes(objects: Objects) -> set[bytes]:
     """What lies in the store of vector indices, also of those of old versions."""
-    keys = [info.key for info in objects.list("vectordb") if info.key.endswith("/auxiliary.idx")]
+    keys = [
+        info.key
+        for info in objects.list("vectordb")
+        if info.key.endswith("/auxiliary.idx")
+    ]
     return {stored.data for key in keys if (stored := objects.get(key))}
 
 
-def test_a_table_gets_its_index_with_the_first_compaction_above_the_size(records: LanceRecords) -> None:
+def test_a_table_gets_its_index_with_the_first_compaction_above_the_size(
+    records: LanceRecords,
+) -> None:
     write(records, 0, 300)
     assert not indexed(records)
     filled(records)
     assert indexed(records)
 
 
-def test_what_the_index_finds_is_what_comparing_with_every_row_finds(records: LanceRecords) -> None:
+def test_what_the_index_finds_is_what_comparing_with_every_row_finds(
+    records: LanceRecords,
+) -> None:
     filled(records)
     asked = range(0, 500, 25)
-    hits = [len(set(found(records, n, limit=100)) & set(nearest(n, range(500)))) for n in asked]
+    hits = [
+        len(set(found(records, n, limit=100)) & set(nearest(n, range(500))))
+        for n in asked
+    ]
     assert sum(hits) >= 0.95 * 10 * len(hits)
     assert all(found(records, n)[0] == f"r-{n:05d}" for n in asked)
 
@@ -134,7 +164,9 @@ def test_what_the_index_finds_is_what_comparing_with_every_row_finds(records: La
 def test_filters_apply_before_the_limit(records: LanceRecords) -> None:
     filled(records)
     rare = range(0, 500, 40)
-    assert set(found(records, 3, Filter(user_id="u-rare"), limit=20)) == set(nearest(3, rare, limit=20))
+    assert set(found(records, 3, Filter(user_id="u-rare"), limit=20)) == set(
+        nearest(3, rare, limit=20)
+    )
 
 
 def test_rows_written_after_the_index_are_found_at_once(records: LanceRecords) -> None:
@@ -146,19 +178,36 @@ def test_rows_written_after_the_index_are_found_at_once(records: LanceRecords) -
     assert len(set(found(records, 705, limit=600))) == 510
 
 
-def test_what_was_said_around_a_row_is_found_with_the_index_and_since(records: LanceRecords) -> None:
+def test_what_was_said_around_a_row_is_found_with_the_index_and_since(
+    records: LanceRecords,
+) -> None:
     filled(records)
     write(records, 500, 503)
-    for number, around in ((10, (9, 10, 11)), (300, (300, 301)), (501, (500, 501, 502))):
+    for number, around in (
+        (10, (9, 10, 11)),
+        (300, (300, 301)),
+        (501, (500, 501, 502)),
+    ):
         found = records.candidates(
-            SCOPE, Grain.WORKING, text="zzz", vector=VECTORS[number], model=MODEL, where=ANY, limit=1, reach=1
+            SCOPE,
+            Grain.WORKING,
+            text="zzz",
+            vector=VECTORS[number],
+            model=MODEL,
+            where=ANY,
+            limit=1,
+            reach=1,
         )
         assert list(found.ids) == [f"r-{n:05d}" for n in around]
 
 
-def test_rows_replaced_after_the_index_are_found_by_their_new_vectors_alone(records: LanceRecords) -> None:
+def test_rows_replaced_after_the_index_are_found_by_their_new_vectors_alone(
+    records: LanceRecords,
+) -> None:
     filled(records)
-    changed = EmbeddedRecord(replace(embedded(5).record, content="Dana saw a swan"), VECTORS[750])
+    changed = EmbeddedRecord(
+        replace(embedded(5).record, content="Dana saw a swan"), VECTORS[750]
+    )
     records.upsert(SCOPE, Grain.WORKING, [changed], MODEL)
     assert found(records, 750)[0] == "r-00005"
     assert len(found(records, 5, limit=500)) == 500
@@ -182,8 +231,12 @@ def test_a_purged_vector_leaves_no_code_and_the_next_compaction_makes_the_index_
     assert not codes(objects) & before
 
 
-def test_a_table_that_is_purged_below_the_size_has_no_index(records: LanceRecords) -> None:
+def test_a_table_that_is_purged_below_the_size_has_no_index(
+    records: LanceRecords,
+) -> None:
     filled(records)
-    records.delete_periods(SCOPE, Grain.WORKING, [f"2026-03-{day:02}" for day in range(1, 5)])
+    records.delete_periods(
+        SCOPE, Grain.WORKING, [f"2026-03-{day:02}" for day in range(1, 5)]
+    )
     assert not indexed(records)
     assert found(records, 6)[0] == "r-00006"

@@ -20,7 +20,9 @@ print("lean")
 
 
 def test_the_rest_client_is_loaded_only_when_somebody_calls_it() -> None:
-    run = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=False
+    )
     assert (run.stdout.strip(), run.stderr) == ("lean", "")
 
 
@@ -29,7 +31,9 @@ def test_a_client_that_is_loaded_already_is_left_alone() -> None:
         "import lancedb, varve.adapters.records.records; "
         "lancedb.connect('memory://x').list_tables(); print('ok')"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert run.stdout.strip() == "ok", run.stderr
 
 
@@ -43,7 +47,13 @@ HEAVY = (
 def test_a_function_loads_no_heavy_library_before_it_calls_one(function: str) -> None:
     script = f"import sys, functions.{function}.app; print([name for name in {HEAVY} if name in sys.modules])"
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=here,
+    )
     assert run.stdout.strip() == "[]"
 
 
@@ -57,5 +67,11 @@ def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
     loaded = f"[name for name in {ranking} if name in sys.modules]"
     script = f"import sys, varve.adapters.records.records; print({loaded})"
     here = {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'shared'}"}
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=here)
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=here,
+    )
     assert run.stdout.strip() == "[]"

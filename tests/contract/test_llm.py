@@ -13,7 +13,14 @@ import openai
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from tests.support.model_server import NO_RETRY, Fault, ModelServer, delayed, prompt, rate_limited
+from tests.support.model_server import (
+    NO_RETRY,
+    Fault,
+    ModelServer,
+    delayed,
+    prompt,
+    rate_limited,
+)
 from varve.adapters.models.openai_llm import OpenAILLM
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.domain.usage import Usage
@@ -40,7 +47,12 @@ def server() -> Iterator[ModelServer]:
 
 
 def model_of(server: ModelServer, **options: Any) -> OpenAILLM:
-    given: dict[str, Any] = {"api_key": KEY, "base_url": server.base_url, "max_retries": 0, "timeout": 5}
+    given: dict[str, Any] = {
+        "api_key": KEY,
+        "base_url": server.base_url,
+        "max_retries": 0,
+        "timeout": 5,
+    }
     return OpenAILLM("some/model", **given | options)
 
 
@@ -49,7 +61,9 @@ def ask(llm: OpenAILLM) -> Weather:
 
 
 def formats(server: ModelServer) -> list[str | None]:
-    return [(chat.body.get("response_format") or {}).get("type") for chat in server.chats]
+    return [
+        (chat.body.get("response_format") or {}).get("type") for chat in server.chats
+    ]
 
 
 def scripted(*replies: str | dict[str, Any]) -> Callable[[Any], str | dict[str, Any]]:
@@ -58,22 +72,41 @@ def scripted(*replies: str | dict[str, Any]) -> Callable[[Any], str | dict[str, 
 
 
 def refusal(param: str | None, code: str | None = None, status: int = 400) -> Fault:
-    error = {"message": f"{DIARY} {KEY}", "type": "invalid_request_error", "param": param, "code": code}
+    error = {
+        "message": f"{DIARY} {KEY}",
+        "type": "invalid_request_error",
+        "param": param,
+        "code": code,
+    }
     return Fault(status, body=json.dumps({"error": error}).encode())
 
 
 def completion(message: dict[str, Any] | None, finish_reason: str = "stop") -> Fault:
-    choices = [] if message is None else [{"index": 0, "message": message, "finish_reason": finish_reason}]
-    return Fault(200, body=json.dumps({"id": "1", "object": "chat.completion", "choices": choices}).encode())
+    choices = (
+        []
+        if message is None
+        else [{"index": 0, "message": message, "finish_reason": finish_reason}]
+    )
+    return Fault(
+        200,
+        body=json.dumps(
+            {"id": "1", "object": "chat.completion", "choices": choices}
+        ).encode(),
+    )
 
 
 class TestAsking:
-    def test_asks_for_the_shape_strictly_and_at_temperature_zero(self, server: ModelServer) -> None:
+    def test_asks_for_the_shape_strictly_and_at_temperature_zero(
+        self, server: ModelServer
+    ) -> None:
         assert ask(model_of(server)) == Weather(sky="blue", degrees=21.5)
         body = server.chats[0].body
         assert body["temperature"] == 0
         assert body["response_format"]["json_schema"]["strict"] is True
-        assert body["response_format"]["json_schema"]["schema"]["additionalProperties"] is False
+        assert (
+            body["response_format"]["json_schema"]["schema"]["additionalProperties"]
+            is False
+        )
         assert [message["role"] for message in body["messages"]] == ["system", "user"]
 
     def test_counts_the_tokens_of_every_answer(self, server: ModelServer) -> None:
@@ -101,17 +134,23 @@ def _objects_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class TestFormats:
-    def test_falls_back_to_a_json_object_and_remembers(self, server: ModelServer) -> None:
+    def test_falls_back_to_a_json_object_and_remembers(
+        self, server: ModelServer
+    ) -> None:
         server.supports_json_schema = False
         llm = model_of(server)
         assert ask(llm) == ask(llm)
         assert formats(server) == ["json_schema", "json_object", "json_object"]
-        assert '"degrees"' in prompt(server.chats[1].body), "the shape must now stand in the prompt"
+        assert '"degrees"' in prompt(server.chats[1].body), (
+            "the shape must now stand in the prompt"
+        )
 
     @pytest.mark.parametrize("status", [400, 404, 422])
     def test_falls_back_to_words_alone(self, server: ModelServer, status: int) -> None:
         llm = model_of(server)
-        server.fail_next(refusal("response_format", status=status), refusal("response_format.type"))
+        server.fail_next(
+            refusal("response_format", status=status), refusal("response_format.type")
+        )
         assert ask(llm) == ask(llm)
         assert formats(server) == ["json_schema", "json_object", None, None]
         assert '"degrees"' in prompt(server.chats[3].body)
@@ -123,7 +162,12 @@ class TestFormats:
         assert len(server.chats) == 3
 
     @pytest.mark.parametrize(
-        "other", [refusal("messages"), refusal(None, "context_length_exceeded"), refusal(None, status=413)]
+        "other",
+        [
+            refusal("messages"),
+            refusal(None, "context_length_exceeded"),
+            refusal(None, status=413),
+        ],
     )
     def test_does_not_fall_back_for_what_the_format_cannot_mend(
         self, server: ModelServer, other: Fault
@@ -133,11 +177,17 @@ class TestFormats:
             ask(model_of(server))
         assert len(server.chats) == 1
 
-    def test_leaves_the_temperature_to_a_model_that_insists(self, server: ModelServer) -> None:
+    def test_leaves_the_temperature_to_a_model_that_insists(
+        self, server: ModelServer
+    ) -> None:
         llm = model_of(server)
         server.fail_next(refusal("temperature", "unsupported_value"))
         assert ask(llm) == ask(llm)
-        assert ["temperature" in chat.body for chat in server.chats] == [True, False, False]
+        assert ["temperature" in chat.body for chat in server.chats] == [
+            True,
+            False,
+            False,
+        ]
         assert formats(server) == ["json_schema"] * 3
 
 
@@ -152,12 +202,18 @@ class TestReplies:
             "\n\n  {}  \n",
         ],
     )
-    def test_finds_the_object_among_other_words(self, server: ModelServer, words: str) -> None:
-        server.reply = scripted(words.replace("{}", json.dumps(FINE)).replace("{{", "{").replace("}}", "}"))
+    def test_finds_the_object_among_other_words(
+        self, server: ModelServer, words: str
+    ) -> None:
+        server.reply = scripted(
+            words.replace("{}", json.dumps(FINE)).replace("{{", "{").replace("}}", "}")
+        )
         assert ask(model_of(server)).sky == "blue"
         assert len(server.chats) == 1
 
-    def test_shows_the_model_its_reply_and_what_is_wrong_with_it(self, server: ModelServer) -> None:
+    def test_shows_the_model_its_reply_and_what_is_wrong_with_it(
+        self, server: ModelServer
+    ) -> None:
         server.reply = scripted({"sky": "pink"}, FINE)
         assert ask(model_of(server)).sky == "blue"
         *_, mine, asked = server.chats[1].body["messages"]
@@ -165,31 +221,50 @@ class TestReplies:
         assert "sky: Input should be 'blue' or 'grey'" in asked["content"]
         assert "degrees: Field required" in asked["content"]
 
-    def test_rejects_after_one_repair_without_quoting_anyone(self, server: ModelServer) -> None:
+    def test_rejects_after_one_repair_without_quoting_anyone(
+        self, server: ModelServer
+    ) -> None:
         server.reply = scripted({"sky": DIARY}, {"sky": DIARY})
-        with pytest.raises(Rejected, match="after one repair: sky: Input should be") as raised:
+        with pytest.raises(
+            Rejected, match="after one repair: sky: Input should be"
+        ) as raised:
             ask(model_of(server))
         assert raised.value.field == "model reply"
         assert "diary" not in str(raised.value)
         assert len(server.chats) == 2
 
-    @pytest.mark.parametrize("words", ["", "No.", "{", '{"sky": "blue", "degrees"', "[1]", "{}" * 500])
-    def test_repairs_what_is_no_object_at_all(self, server: ModelServer, words: str) -> None:
+    @pytest.mark.parametrize(
+        "words", ["", "No.", "{", '{"sky": "blue", "degrees"', "[1]", "{}" * 500]
+    )
+    def test_repairs_what_is_no_object_at_all(
+        self, server: ModelServer, words: str
+    ) -> None:
         server.reply = scripted(words, FINE)
         assert ask(model_of(server)).sky == "blue"
         assert all(message["content"] for message in server.chats[1].body["messages"])
 
     @pytest.mark.parametrize("words", ["[" * 100_000, '{"a":' * 5_000, "{" * 5_000])
-    def test_survives_nesting_without_end(self, server: ModelServer, words: str) -> None:
+    def test_survives_nesting_without_end(
+        self, server: ModelServer, words: str
+    ) -> None:
         server.reply = scripted(words, FINE)
         assert ask(model_of(server)).sky == "blue"
 
     @pytest.mark.parametrize(
         ("fault", "reason"),
         [
-            (completion({"role": "assistant", "content": None, "refusal": DIARY}), "refused"),
-            (completion({"role": "assistant", "content": None}, "content_filter"), "refused"),
-            (completion({"role": "assistant", "content": '{"sky": "bl'}, "length"), "finish_reason length"),
+            (
+                completion({"role": "assistant", "content": None, "refusal": DIARY}),
+                "refused",
+            ),
+            (
+                completion({"role": "assistant", "content": None}, "content_filter"),
+                "refused",
+            ),
+            (
+                completion({"role": "assistant", "content": '{"sky": "bl'}, "length"),
+                "finish_reason length",
+            ),
         ],
         ids=["refusal", "filter", "length"],
     )
@@ -216,7 +291,9 @@ class TestReplies:
             Fault(200, {"Content-Type": "text/html"}, body=b"<html>busy</html>"),
         ],
     )
-    def test_takes_an_answer_without_a_reply_for_an_outage(self, server: ModelServer, fault: Fault) -> None:
+    def test_takes_an_answer_without_a_reply_for_an_outage(
+        self, server: ModelServer, fault: Fault
+    ) -> None:
         server.fail_next(fault)
         with pytest.raises(Retryable):
             ask(model_of(server))
@@ -246,17 +323,25 @@ class TestErrors:
         errors = [e for e in public if isinstance(e, type) and issubclass(e, Exception)]
         assert openai.APIStatusError in errors
         foreign = {e.__name__ for e in errors if not issubclass(e, openai.OpenAIError)}
-        assert foreign <= {"InvalidWebhookSignatureError"}, "the adapter translates OpenAIError and below"
+        assert foreign <= {"InvalidWebhookSignatureError"}, (
+            "the adapter translates OpenAIError and below"
+        )
 
-    def test_a_refused_key_names_its_setting_and_never_the_key(self, server: ModelServer) -> None:
+    def test_a_refused_key_names_its_setting_and_never_the_key(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(refusal(None, "invalid_api_key", 401))
         with pytest.raises(Misconfigured, match="OPENAI_API_KEY") as raised:
             ask(model_of(server))
         assert KEY not in str(raised.value)
-        assert raised.value.__suppress_context__, "the provider's own words may quote the key"
+        assert raised.value.__suppress_context__, (
+            "the provider's own words may quote the key"
+        )
         assert KEY not in repr(model_of(server)._provider)
 
-    def test_a_refused_key_is_read_anew_and_the_question_asked_again(self, server: ModelServer) -> None:
+    def test_a_refused_key_is_read_anew_and_the_question_asked_again(
+        self, server: ModelServer
+    ) -> None:
         keys = iter(["sk-old-2", "sk-new"])
         llm = model_of(server, api_key="sk-old-1", reread=lambda: next(keys))
         server.api_key = "sk-new"
@@ -264,14 +349,22 @@ class TestErrors:
             ask(llm)
         assert ask(llm).sky == "blue"
 
-    def test_an_unknown_model_names_itself_and_its_setting(self, server: ModelServer) -> None:
+    def test_an_unknown_model_names_itself_and_its_setting(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(refusal("model", "model_not_found", 404))
         with pytest.raises(Misconfigured, match=r"VARVE_LLM.*some/model"):
             ask(model_of(server))
         assert len(server.chats) == 1
 
-    def test_input_that_a_moderator_flags_is_not_the_keys_fault(self, server: ModelServer) -> None:
-        error = {"message": DIARY, "code": 403, "metadata": {"reasons": ["violence"], "flagged_input": DIARY}}
+    def test_input_that_a_moderator_flags_is_not_the_keys_fault(
+        self, server: ModelServer
+    ) -> None:
+        error = {
+            "message": DIARY,
+            "code": 403,
+            "metadata": {"reasons": ["violence"], "flagged_input": DIARY},
+        }
         server.fail_next(Fault(403, body=json.dumps({"error": error}).encode()))
         with pytest.raises(Rejected) as raised:
             ask(model_of(server))
@@ -298,12 +391,16 @@ class TestErrors:
             ask(model_of(server, **options))
         assert server.requests == []
 
-    def test_a_key_with_a_line_break_at_its_end_is_a_key(self, server: ModelServer) -> None:
+    def test_a_key_with_a_line_break_at_its_end_is_a_key(
+        self, server: ModelServer
+    ) -> None:
         assert ask(model_of(server, api_key=KEY + "\n")).sky == "blue"
 
 
 class TestPatience:
-    def test_waits_as_long_as_it_is_told_and_tries_again(self, server: ModelServer) -> None:
+    def test_waits_as_long_as_it_is_told_and_tries_again(
+        self, server: ModelServer
+    ) -> None:
         server.fail_next(rate_limited(0.3))
         began = time.monotonic()
         assert ask(model_of(server, max_retries=1)).sky == "blue"
@@ -345,7 +442,9 @@ class TestPatience:
         assert formats(server) == ["json_schema"] * 2
 
 
-def test_neither_words_nor_keys_reach_a_log(server: ModelServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_neither_words_nor_keys_reach_a_log(
+    server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     server.fail_next(rate_limited(0.01))
     server.reply = scripted({"sky": DIARY}, FINE)

@@ -81,12 +81,18 @@ def etag_of(objects: Objects, key: str) -> str:
 
 
 class TestReadingAndWriting:
-    @pytest.mark.parametrize("data", [b"", b"words", bytes(range(256)), b"x" * 3_000_000])
-    def test_gives_back_the_bytes_that_were_put(self, objects: Objects, data: bytes) -> None:
+    @pytest.mark.parametrize(
+        "data", [b"", b"words", bytes(range(256)), b"x" * 3_000_000]
+    )
+    def test_gives_back_the_bytes_that_were_put(
+        self, objects: Objects, data: bytes
+    ) -> None:
         objects.put("a/b", data)
         assert data_of(objects, "a/b") == data
 
-    def test_another_opening_of_the_store_sees_them_at_once(self, opened: Callable[[], Objects]) -> None:
+    def test_another_opening_of_the_store_sees_them_at_once(
+        self, opened: Callable[[], Objects]
+    ) -> None:
         opened().put("a/b", b"1")
         assert data_of(opened(), "a/b") == b"1"
 
@@ -135,7 +141,9 @@ class TestConditionalPut:
         assert objects.put_if("a/b", b"mine", None)
         assert data_of(objects, "a/b") == b"mine"
 
-    def test_creating_where_something_is_loses_and_changes_nothing(self, objects: Objects) -> None:
+    def test_creating_where_something_is_loses_and_changes_nothing(
+        self, objects: Objects
+    ) -> None:
         objects.put("a", b"theirs")
         assert not objects.put_if("a", b"mine", None)
         assert data_of(objects, "a") == b"theirs"
@@ -145,33 +153,46 @@ class TestConditionalPut:
         assert objects.put_if("a", b"two", etag_of(objects, "a"))
         assert data_of(objects, "a") == b"two"
 
-    def test_replacing_a_version_that_has_gone_loses_and_changes_nothing(self, objects: Objects) -> None:
+    def test_replacing_a_version_that_has_gone_loses_and_changes_nothing(
+        self, objects: Objects
+    ) -> None:
         objects.put("a", b"one")
         stale = etag_of(objects, "a")
         objects.put("a", b"two")
         assert not objects.put_if("a", b"mine", stale)
         assert data_of(objects, "a") == b"two"
 
-    def test_replacing_what_never_was_loses_and_makes_nothing(self, objects: Objects) -> None:
+    def test_replacing_what_never_was_loses_and_makes_nothing(
+        self, objects: Objects
+    ) -> None:
         objects.put("other", b"one")
         assert not objects.put_if("a", b"mine", etag_of(objects, "other"))
         assert objects.get("a") is None
 
-    def test_a_create_whose_acknowledgement_was_lost_counts_as_won(self, objects: Objects) -> None:
+    def test_a_create_whose_acknowledgement_was_lost_counts_as_won(
+        self, objects: Objects
+    ) -> None:
         assert objects.put_if("a", b"mine", None)
         assert objects.put_if("a", b"mine", None)
 
-    def test_a_replacement_whose_acknowledgement_was_lost_counts_as_won(self, objects: Objects) -> None:
+    def test_a_replacement_whose_acknowledgement_was_lost_counts_as_won(
+        self, objects: Objects
+    ) -> None:
         objects.put("a", b"one")
         read = etag_of(objects, "a")
         assert objects.put_if("a", b"two", read)
         assert objects.put_if("a", b"two", read)
         assert not objects.put_if("a", b"three", read)
 
-    def test_of_threads_that_create_one_object_exactly_one_wins(self, opened: Callable[[], Objects]) -> None:
+    def test_of_threads_that_create_one_object_exactly_one_wins(
+        self, opened: Callable[[], Objects]
+    ) -> None:
         for number in range(12):
             key = f"race/{number}"
-            winners = race(opened, lambda objects, me, key=key: objects.put_if(key, b"by %d" % me, None))
+            winners = race(
+                opened,
+                lambda objects, me, key=key: objects.put_if(key, b"by %d" % me, None),
+            )
             assert len(winners) == 1
             assert data_of(opened(), key) == b"by %d" % winners[0]
 
@@ -183,12 +204,16 @@ class TestConditionalPut:
             read = etag_of(opened(), "race")
             winners = race(
                 opened,
-                lambda objects, me, read=read: objects.put_if("race", os.urandom(8) + b"by %d" % me, read),
+                lambda objects, me, read=read: objects.put_if(
+                    "race", os.urandom(8) + b"by %d" % me, read
+                ),
             )
             assert len(winners) == 1
             assert data_of(opened(), "race").endswith(b"by %d" % winners[0])
 
-    def test_a_counter_that_four_threads_add_to_loses_nothing(self, opened: Callable[[], Objects]) -> None:
+    def test_a_counter_that_four_threads_add_to_loses_nothing(
+        self, opened: Callable[[], Objects]
+    ) -> None:
         opened().put("counter", b"0000")
 
         def add(objects: Objects, _: int) -> bool:
@@ -206,7 +231,9 @@ class TestConditionalPut:
         assert data_of(opened(), "counter")[:4] == b"0040"
 
 
-def race(opened: Callable[[], Objects], act: Callable[[Objects, int], bool], threads: int = 4) -> list[int]:
+def race(
+    opened: Callable[[], Objects], act: Callable[[Objects, int], bool], threads: int = 4
+) -> list[int]:
     """Who of so many threads, started at one moment and each with a store of its own, was told True."""
     start = Barrier(threads)
 
@@ -220,7 +247,9 @@ def race(opened: Callable[[], Objects], act: Callable[[Objects, int], bool], thr
 
 
 class TestListing:
-    def test_lists_what_lies_below_a_prefix_in_order_of_keys(self, objects: Objects) -> None:
+    def test_lists_what_lies_below_a_prefix_in_order_of_keys(
+        self, objects: Objects
+    ) -> None:
         for key in ("a/b/d", "a/b-c", "a/B", "a/b.c/x", "a/b/c/e", "z", "0"):
             objects.put(key, key.encode())
         listed = [info.key for info in objects.list("a")]
@@ -241,7 +270,9 @@ class TestListing:
         assert info.size == 5
         assert info.last_modified.tzinfo is not None
 
-    def test_there_is_nothing_below_a_prefix_without_objects(self, objects: Objects) -> None:
+    def test_there_is_nothing_below_a_prefix_without_objects(
+        self, objects: Objects
+    ) -> None:
         assert list(objects.list("a")) == []
         objects.put("b/c", b"1")
         assert list(objects.list("a")) == []
@@ -254,7 +285,9 @@ class TestListing:
 
 
 class TestDeletingAndFolders:
-    def test_deletes_what_is_there_and_minds_nothing_else(self, objects: Objects) -> None:
+    def test_deletes_what_is_there_and_minds_nothing_else(
+        self, objects: Objects
+    ) -> None:
         for key in ("a/1", "a/2", "a/3"):
             objects.put(key, b"x")
         objects.delete(["a/1", "a/missing", "a/3"])
@@ -263,14 +296,25 @@ class TestDeletingAndFolders:
         objects.delete(["b/never"])
         assert [info.key for info in objects.list("a")] == ["a/2"]
 
-    def test_an_exchange_puts_and_removes_and_minds_nothing_else(self, objects: Objects) -> None:
+    def test_an_exchange_puts_and_removes_and_minds_nothing_else(
+        self, objects: Objects
+    ) -> None:
         for key in ("a/old", "a/older", "a/other"):
             objects.put(key, b"x")
-        objects.exchange([f"a/new-{number}" for number in range(3)], ["a/old", "a/older", "a/never"])
-        assert [info.key for info in objects.list("a")] == ["a/new-0", "a/new-1", "a/new-2", "a/other"]
+        objects.exchange(
+            [f"a/new-{number}" for number in range(3)], ["a/old", "a/older", "a/never"]
+        )
+        assert [info.key for info in objects.list("a")] == [
+            "a/new-0",
+            "a/new-1",
+            "a/new-2",
+            "a/other",
+        ]
         objects.exchange([], [])
 
-    def test_folders_are_the_names_that_have_objects_below_them(self, objects: Objects) -> None:
+    def test_folders_are_the_names_that_have_objects_below_them(
+        self, objects: Objects
+    ) -> None:
         for key in ("v/w1/a/x", "v/w1/b/x", "v/w1/b/y/z", "v/w2/c/x", "v/w1/file"):
             objects.put(key, b"x")
         assert list(objects.folders("v/w1")) == ["a", "b"]
@@ -291,7 +335,9 @@ class TestDirectory:
         assert list(unread.list("a")) == []
         assert not (tmp_path / "unread").exists()
 
-    def test_the_first_write_makes_the_directory_and_those_above(self, tmp_path: Path) -> None:
+    def test_the_first_write_makes_the_directory_and_those_above(
+        self, tmp_path: Path
+    ) -> None:
         local_objects(tmp_path / "some" / "where").put("a/b", b"1")
         assert (tmp_path / "some" / "where" / "a" / "b").read_bytes() == b"1"
 
@@ -300,12 +346,16 @@ class TestDirectory:
         with pytest.raises(Misconfigured, match=r"store: is a file"):
             local_objects(tmp_path / "store")
 
-    def test_a_version_is_told_by_its_bytes_not_by_the_file_systems_clock(self, tmp_path: Path) -> None:
+    def test_a_version_is_told_by_its_bytes_not_by_the_file_systems_clock(
+        self, tmp_path: Path
+    ) -> None:
         objects = local_objects(tmp_path)
         objects.put("a", b"one")
         read = etag_of(objects, "a")
         was = (tmp_path / "a").stat()
-        (tmp_path / "a").write_bytes(b"two")  # same inode, size and, on a coarse clock, time
+        (tmp_path / "a").write_bytes(
+            b"two"
+        )  # same inode, size and, on a coarse clock, time
         os.utime(tmp_path / "a", ns=(was.st_atime_ns, was.st_mtime_ns))
         assert not objects.put_if("a", b"mine", read)
         assert data_of(objects, "a") == b"two"
@@ -352,8 +402,13 @@ class _FakeS3Handler(LoopbackHandler):
         self._reply(self._owner.stored.get(self.path.partition("?")[0], b""))
 
     def _reply(self, body: bytes) -> None:
-        headers = {"ETag": f'"{self._owner.puts}"', "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT"}
-        self.answer(self._owner.status or 200, b"" if self._owner.status else body, headers)
+        headers = {
+            "ETag": f'"{self._owner.puts}"',
+            "Last-Modified": "Sat, 01 Aug 2026 00:00:00 GMT",
+        }
+        self.answer(
+            self._owner.status or 200, b"" if self._owner.status else body, headers
+        )
 
     @property
     def _owner(self) -> Any:
@@ -368,7 +423,9 @@ class TestS3:
             point_aws_at(f"http://{server.address}", monkeypatch)
             for _ in range(3):
                 with pytest.raises(Misconfigured, match="If-None-Match") as raised:
-                    require_conditional_put(s3_objects(BUCKET, "p"), f"http://{server.address}")
+                    require_conditional_put(
+                        s3_objects(BUCKET, "p"), f"http://{server.address}"
+                    )
                 assert server.address in str(raised.value)
             assert [key for key in server.stored if PROBE_KEY in key]
 
@@ -376,9 +433,13 @@ class TestS3:
         prefix = next(prefixes)
         for _ in range(3):
             require_conditional_put(s3_objects(BUCKET, prefix), moto)
-        assert [info.key for info in s3_objects(BUCKET, prefix).list("probe")] == [PROBE_KEY]
+        assert [info.key for info in s3_objects(BUCKET, prefix).list("probe")] == [
+            PROBE_KEY
+        ]
 
-    def test_processes_that_ask_at_the_same_moment_all_accept_it(self, moto: str) -> None:
+    def test_processes_that_ask_at_the_same_moment_all_accept_it(
+        self, moto: str
+    ) -> None:
         for _ in range(5):
             prefix = next(prefixes)
             passed = race(
@@ -448,7 +509,9 @@ class TestWhoAsks:
     """Credentials and region as people have them on their own machines, and what is said without."""
 
     @pytest.fixture
-    def at_home(self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def at_home(
+        self, moto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> Path:
         point_aws_at(moto, monkeypatch)
         for name in CREDENTIALS:
             if name.startswith("AWS_"):
@@ -458,8 +521,12 @@ class TestWhoAsks:
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
         return tmp_path
 
-    def test_a_profile_will_do(self, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (at_home / "credentials").write_text("[work]\naws_access_key_id=a\naws_secret_access_key=b\n")
+    def test_a_profile_will_do(
+        self, at_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (at_home / "credentials").write_text(
+            "[work]\naws_access_key_id=a\naws_secret_access_key=b\n"
+        )
         (at_home / "config").write_text("[profile work]\nregion=eu-west-1\n")
         monkeypatch.setenv("AWS_PROFILE", "work")
         objects = s3_objects(BUCKET, next(prefixes))
@@ -467,7 +534,9 @@ class TestWhoAsks:
         assert data_of(objects, "a") == b"1"
         assert lance_options()["region"] == "eu-west-1"
 
-    def test_without_any_it_says_what_to_set(self, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_any_it_says_what_to_set(
+        self, at_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         with pytest.raises(Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"):
             s3_objects(BUCKET, "")
         monkeypatch.setenv("AWS_PROFILE", "nobody")

@@ -49,12 +49,17 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
 
 
 def said(value: str, number: int = 0, **given: object) -> ProfileEntry:
-    entry = ProfileEntry("u-42", "preferences", value, MORNING, MORNING, "c-1", (f"m{number}",), "Dana")
+    entry = ProfileEntry(
+        "u-42", "preferences", value, MORNING, MORNING, "c-1", (f"m{number}",), "Dana"
+    )
     return replace(entry, **given)  # type: ignore[arg-type]
 
 
 def test_what_is_applied_is_read_by_another_process_in_order(opened: Opener) -> None:
-    told = [said("tea “strong” 用", 1), said("short answers", 2, event_time=MORNING.replace(hour=1))]
+    told = [
+        said("tea “strong” 用", 1),
+        said("short answers", 2, event_time=MORNING.replace(hour=1)),
+    ]
     assert JsonProfiles(opened()).apply(SCOPE, "u-42", told) == 2
     assert JsonProfiles(opened()).entries(SCOPE, "u-42") == in_order(told)
 
@@ -71,7 +76,12 @@ def test_invariant_2_applying_again_writes_nothing(opened: Opener) -> None:
     profiles.apply(SCOPE, "u-42", [said("tea")])
     before = opened().get(profile_path(SCOPE, "u-42"))
     assert (
-        profiles.apply(SCOPE, "u-42", [said("tea"), said("tea", created_at=MORNING.replace(year=2030))]) == 0
+        profiles.apply(
+            SCOPE,
+            "u-42",
+            [said("tea"), said("tea", created_at=MORNING.replace(year=2030))],
+        )
+        == 0
     )
     assert opened().get(profile_path(SCOPE, "u-42")) == before
 
@@ -93,12 +103,17 @@ def test_invariant_4_two_writers_at_once_lose_nothing(opened: Opener) -> None:
     def write(number: int) -> int:
         profiles = JsonProfiles(opened())
         start.wait()
-        return sum(profiles.apply(SCOPE, "u-42", [said(f"{number}-{n}", number)]) for n in range(3))
+        return sum(
+            profiles.apply(SCOPE, "u-42", [said(f"{number}-{n}", number)])
+            for n in range(3)
+        )
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(write, range(4))) == 12
     held = standing(JsonProfiles(opened()).entries(SCOPE, "u-42"), MORNING)
-    assert {entry.value for entry in held} == {f"{number}-{n}" for number in range(4) for n in range(3)}
+    assert {entry.value for entry in held} == {
+        f"{number}-{n}" for number in range(4) for n in range(3)
+    }
 
 
 def test_an_erasure_finds_what_it_needs(opened: Opener) -> None:
@@ -107,7 +122,9 @@ def test_an_erasure_finds_what_it_needs(opened: Opener) -> None:
     assert stored is not None
     document = json.loads(stored.data)
     assert document["userId"] == "auth0|42"
-    assert [(e["conversationId"], e["messageIds"]) for e in document["entries"]] == [("c-1", ["m0"])]
+    assert [(e["conversationId"], e["messageIds"]) for e in document["entries"]] == [
+        ("c-1", ["m0"])
+    ]
 
 
 def test_an_id_that_is_none_is_refused_before_any_path_is_built(opened: Opener) -> None:

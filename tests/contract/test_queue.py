@@ -64,7 +64,10 @@ def dead(sqs: Any, queue: SqsQueue) -> list[dict[str, Any]]:
 
 
 def reasons(message: dict[str, Any]) -> dict[str, str]:
-    return {name: value["StringValue"] for name, value in message["MessageAttributes"].items()}
+    return {
+        name: value["StringValue"]
+        for name, value in message["MessageAttributes"].items()
+    }
 
 
 def event(*records: tuple[str, str, str, int]) -> dict[str, Any]:
@@ -107,24 +110,39 @@ class TestSending:
         assert message["Attributes"]["MessageGroupId"] == "acme:support:c-1"
         assert message["Attributes"]["MessageDeduplicationId"] == "a" * 64
 
-    def test_the_same_deduplication_id_is_one_message(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_the_same_deduplication_id_is_one_message(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         for body in ("first", "again"):
             queue.send(body, group="g", deduplication_id="same")
         queue.send("another", group="g", deduplication_id="other")
-        assert [message["Body"] for message in received(sqs, queue.url)] == ["first", "another"]
+        assert [message["Body"] for message in received(sqs, queue.url)] == [
+            "first",
+            "another",
+        ]
 
-    def test_the_order_of_a_group_is_the_order_of_sending(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_the_order_of_a_group_is_the_order_of_sending(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         for number in range(25):
             queue.send(str(number), group="g", deduplication_id=str(number))
-        assert [message["Body"] for message in received(sqs, queue.url)] == [str(n) for n in range(25)]
+        assert [message["Body"] for message in received(sqs, queue.url)] == [
+            str(n) for n in range(25)
+        ]
 
     def test_the_inline_queue_has_handled_the_message_when_it_returns(self) -> None:
         handled: list[Delivery] = []
-        InlineQueue(handled.append).send("words", group="acme:support:c-1", deduplication_id="d-1")
+        InlineQueue(handled.append).send(
+            "words", group="acme:support:c-1", deduplication_id="d-1"
+        )
         assert handled == [Delivery(id="d-1", body="words", group="acme:support:c-1")]
 
-    @pytest.mark.parametrize("error", [Retryable("busy"), Rejected("messages", "is missing")])
-    def test_the_inline_queue_tells_the_sender_what_went_wrong(self, error: Exception) -> None:
+    @pytest.mark.parametrize(
+        "error", [Retryable("busy"), Rejected("messages", "is missing")]
+    )
+    def test_the_inline_queue_tells_the_sender_what_went_wrong(
+        self, error: Exception
+    ) -> None:
         def fail(_: Delivery) -> None:
             raise error
 
@@ -134,7 +152,9 @@ class TestSending:
 
 
 class TestFaults:
-    def test_a_queue_that_is_not_there_is_the_operators_business(self, queue: SqsQueue) -> None:
+    def test_a_queue_that_is_not_there_is_the_operators_business(
+        self, queue: SqsQueue
+    ) -> None:
         missing = SqsQueue(queue.url.replace("queue-", "missing-"))
         with pytest.raises(Misconfigured, match="missing-"):
             missing.send("words", group="g", deduplication_id="d")
@@ -147,20 +167,28 @@ class TestFaults:
     ) -> None:
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
-            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
+            monkeypatch.setenv(
+                "AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}"
+            )
             monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
             away = SqsQueue(queue.url)
             with pytest.raises(Retryable, match="queue"):
                 away.send("words", group="g", deduplication_id="d")
             away.client.close()
 
-    def test_a_queue_without_dead_letters_is_the_operators_business(self, sqs: Any) -> None:
-        url = sqs.create_queue(QueueName=f"{next(names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    def test_a_queue_without_dead_letters_is_the_operators_business(
+        self, sqs: Any
+    ) -> None:
+        url = sqs.create_queue(
+            QueueName=f"{next(names)}.fifo", Attributes={"FifoQueue": "true"}
+        )["QueueUrl"]
         queue = SqsQueue(url)
         with pytest.raises(Misconfigured, match="RedrivePolicy"):
             queue.redrive  # noqa: B018 - reading it asks SQS
         with pytest.raises(Misconfigured, match="RedrivePolicy"):
-            SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), Rejected("f", "r"))
+            SqsDeadLetters(queue).send(
+                Delivery("m-1", "words", "g"), Rejected("f", "r")
+            )
         queue.client.close()
 
     def test_no_client_is_made_before_it_is_needed(self) -> None:
@@ -177,7 +205,9 @@ class TestDeadLetters:
         """Dead letters, and a way to see each one's body and error type."""
         if request.param == "sqs":
             letters = SqsDeadLetters(queue)
-            return letters, lambda: [(m["Body"], reasons(m)["errorType"]) for m in dead(sqs, queue)]
+            return letters, lambda: [
+                (m["Body"], reasons(m)["errorType"]) for m in dead(sqs, queue)
+            ]
         memory = InMemoryDeadLetters()
         return memory, lambda: [(d.body, type(e).__name__) for d, e in memory.letters]
 
@@ -185,11 +215,15 @@ class TestDeadLetters:
         self, kept: tuple[DeadLetters, Callable[[], list[tuple[str, str]]]]
     ) -> None:
         letters, bodies = kept
-        letters.send(Delivery("m-1", "one", "g"), Rejected("messages[0].role", "is missing"))
+        letters.send(
+            Delivery("m-1", "one", "g"), Rejected("messages[0].role", "is missing")
+        )
         letters.send(Delivery("m-2", "two", "g"), Misconfigured("VARVE_LLM: is wrong"))
         assert bodies() == [("one", "Rejected"), ("two", "Misconfigured")]
 
-    def test_carry_type_reason_field_and_the_first_message_id(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_carry_type_reason_field_and_the_first_message_id(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         delivery = Delivery("m-1", '{"a": 1}', "acme:support:c-1", last_chance=True)
         SqsDeadLetters(queue).send(delivery, Rejected("messages[0].role", "is missing"))
         (message,) = dead(sqs, queue)
@@ -202,9 +236,13 @@ class TestDeadLetters:
             "field": "messages[0].role",
         }
 
-    def test_a_message_that_fails_twice_is_one_dead_letter(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_a_message_that_fails_twice_is_one_dead_letter(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         for _ in range(2):
-            SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), Rejected("f", "r"))
+            SqsDeadLetters(queue).send(
+                Delivery("m-1", "words", "g"), Rejected("f", "r")
+            )
         assert len(dead(sqs, queue)) == 1
 
     @pytest.mark.parametrize(
@@ -215,7 +253,9 @@ class TestDeadLetters:
             (ValueError("\n 😀 'x'"), "\n 😀 'x'"),
         ],
     )
-    def test_any_reason_fits(self, sqs: Any, queue: SqsQueue, error: Exception, reason: str | None) -> None:
+    def test_any_reason_fits(
+        self, sqs: Any, queue: SqsQueue, error: Exception, reason: str | None
+    ) -> None:
         SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), error)
         (message,) = dead(sqs, queue)
         assert reasons(message)["errorType"] == type(error).__name__
@@ -224,7 +264,11 @@ class TestDeadLetters:
 
 class TestDeliveries:
     def test_are_the_records_of_an_event_in_their_order(self, queue: SqsQueue) -> None:
-        given = event(("m-1", "one", "g-1", 1), ("m-2", "two", "g-2", 1), ("m-3", "three", "g-1", 2))
+        given = event(
+            ("m-1", "one", "g-1", 1),
+            ("m-2", "two", "g-2", 1),
+            ("m-3", "three", "g-1", 2),
+        )
         assert deliveries(given, queue) == [
             Delivery("m-1", "one", "g-1"),
             Delivery("m-2", "two", "g-2"),
@@ -232,7 +276,8 @@ class TestDeliveries:
         ]
 
     @pytest.mark.parametrize(
-        ("receives", "last"), [(1, False), (MAX_RECEIVES - 1, False), (MAX_RECEIVES, True), (9, True)]
+        ("receives", "last"),
+        [(1, False), (MAX_RECEIVES - 1, False), (MAX_RECEIVES, True), (9, True)],
     )
     def test_know_when_failing_again_is_the_last_time(
         self, queue: SqsQueue, receives: int, last: bool
@@ -240,13 +285,19 @@ class TestDeliveries:
         (delivery,) = deliveries(event(("m-1", "one", "g", receives)), queue)
         assert delivery.last_chance is last
 
-    def test_know_it_for_messages_as_sqs_gives_them(self, sqs: Any, queue: SqsQueue) -> None:
+    def test_know_it_for_messages_as_sqs_gives_them(
+        self, sqs: Any, queue: SqsQueue
+    ) -> None:
         queue.send("words", group="g", deduplication_id="d")
         seen = []
         for _ in range(MAX_RECEIVES):
-            (message,) = sqs.receive_message(QueueUrl=queue.url, AttributeNames=["All"])["Messages"]
+            (message,) = sqs.receive_message(
+                QueueUrl=queue.url, AttributeNames=["All"]
+            )["Messages"]
             sqs.change_message_visibility(
-                QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+                QueueUrl=queue.url,
+                ReceiptHandle=message["ReceiptHandle"],
+                VisibilityTimeout=0,
             )
             record = {
                 "messageId": message["MessageId"],
@@ -255,7 +306,11 @@ class TestDeliveries:
             }
             (delivery,) = deliveries({"Records": [record]}, queue)
             seen.append((delivery.body, delivery.group, delivery.last_chance))
-        assert seen == [("words", "g", False), ("words", "g", False), ("words", "g", True)]
+        assert seen == [
+            ("words", "g", False),
+            ("words", "g", False),
+            ("words", "g", True),
+        ]
         assert received(sqs, queue.url) == []
         assert [message["Body"] for message in dead(sqs, queue)] == ["words"]
 
@@ -269,7 +324,9 @@ class TestDeliveries:
     def test_the_redrive_policy_is_asked_for_once(self, queue: SqsQueue) -> None:
         asked: list[str] = []
         for call in ("GetQueueAttributes", "GetQueueUrl"):
-            queue.client.meta.events.register(f"before-call.sqs.{call}", lambda **_: asked.append("call"))
+            queue.client.meta.events.register(
+                f"before-call.sqs.{call}", lambda **_: asked.append("call")
+            )
         for _ in range(3):
             deliveries(event(("m-1", "one", "g", 1), ("m-2", "two", "g", 1)), queue)
         assert len(asked) == 1

@@ -59,7 +59,9 @@ def directory(root: Path) -> Callable[[], Records]:
 
 def s3(_: Path) -> Callable[[], Records]:
     prefix = next(prefixes)
-    return lambda: LanceRecords(f"s3://{BUCKET}/{prefix}", s3_objects(BUCKET, prefix), lance_options())
+    return lambda: LanceRecords(
+        f"s3://{BUCKET}/{prefix}", s3_objects(BUCKET, prefix), lance_options()
+    )
 
 
 @pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
@@ -106,12 +108,20 @@ def embedded(made: Record, vector: Vector | None = None) -> EmbeddedRecord:
     return EmbeddedRecord(made, axis(0) if vector is None else vector)
 
 
-def put(records: Records, *made: Record, vector: Vector | None = None, scope: Scope = SCOPE) -> int:
-    return records.upsert(scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL).changed
+def put(
+    records: Records, *made: Record, vector: Vector | None = None, scope: Scope = SCOPE
+) -> int:
+    return records.upsert(
+        scope, Grain.WORKING, [embedded(one, vector) for one in made], MODEL
+    ).changed
 
 
 def look(
-    records: Records, text: str, vector: Vector | None = None, where: Filter = ANY, limit: int = 50
+    records: Records,
+    text: str,
+    vector: Vector | None = None,
+    where: Filter = ANY,
+    limit: int = 50,
 ) -> list[Hit]:
     asked = axis(0) if vector is None else vector
     return hits(records, SCOPE, text=text, vector=asked, where=where, limit=limit)
@@ -139,23 +149,45 @@ def stored(records: Records, *wanted: str) -> list[Record]:
 
 
 class TestUpsert:
-    def test_gives_back_every_field_as_it_was_written(self, opened: Callable[[], Records]) -> None:
-        full = record("a", "Órbita — 'quoted' \"twice\" \\ 😀\nand a second line", position=7)
-        sparse = record("b", conversation_id=None, user_id=None, about=None, source_ids=())
-        exact = record("c", event_time=datetime(2026, 3, 2, 9, 15, 0, 123_457, tzinfo=UTC))
+    def test_gives_back_every_field_as_it_was_written(
+        self, opened: Callable[[], Records]
+    ) -> None:
+        full = record(
+            "a", "Órbita — 'quoted' \"twice\" \\ 😀\nand a second line", position=7
+        )
+        sparse = record(
+            "b", conversation_id=None, user_id=None, about=None, source_ids=()
+        )
+        exact = record(
+            "c", event_time=datetime(2026, 3, 2, 9, 15, 0, 123_457, tzinfo=UTC)
+        )
         early = record("d", event_time=datetime(1, 1, 1, tzinfo=UTC))
-        late = record("e", event_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
+        late = record(
+            "e", event_time=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+        )
         assert put(opened(), full, sparse, exact, early, late) == 5
-        assert stored(opened(), "a", "b", "c", "d", "e") == [full, sparse, exact, early, late]
+        assert stored(opened(), "a", "b", "c", "d", "e") == [
+            full,
+            sparse,
+            exact,
+            early,
+            late,
+        ]
 
-    def test_the_same_again_changes_nothing_and_counts_for_nothing(self, records: Records) -> None:
+    def test_the_same_again_changes_nothing_and_counts_for_nothing(
+        self, records: Records
+    ) -> None:
         first = [record("a"), record("b", "Dana lives in Lisbon.")]
         assert put(records, *first) == 2
-        later = [replace(one, created_at=one.created_at + timedelta(days=1)) for one in first]
+        later = [
+            replace(one, created_at=one.created_at + timedelta(days=1)) for one in first
+        ]
         assert put(records, *later) == 0
         assert stored(records, "a", "b") == first
 
-    def test_a_record_that_says_something_else_is_replaced(self, records: Records) -> None:
+    def test_a_record_that_says_something_else_is_replaced(
+        self, records: Records
+    ) -> None:
         put(records, record("a"), record("b"))
         changed = record("a", "Dana likes coffee.", importance=0.2)
         assert put(records, changed, record("b")) == 1
@@ -164,7 +196,9 @@ class TestUpsert:
         assert worded(records, "coffee") == {"a"}
         assert "a" not in worded(records, "tea")
 
-    def test_of_two_with_one_id_in_a_batch_the_last_stays_and_they_count_once(self, records: Records) -> None:
+    def test_of_two_with_one_id_in_a_batch_the_last_stays_and_they_count_once(
+        self, records: Records
+    ) -> None:
         last = record("a", "Dana likes coffee.")
         assert put(records, record("a"), record("b"), last) == 2
         assert counted(records) == 2
@@ -172,9 +206,18 @@ class TestUpsert:
         assert put(records, record("a", "Dana likes milk."), last) == 0
         assert stored(records, "a") == [last]
 
-    def test_of_two_that_say_the_same_in_a_batch_the_first_stays(self, records: Records) -> None:
+    def test_of_two_that_say_the_same_in_a_batch_the_first_stays(
+        self, records: Records
+    ) -> None:
         first = record("a")
-        assert put(records, first, replace(first, created_at=first.created_at + timedelta(days=1))) == 1
+        assert (
+            put(
+                records,
+                first,
+                replace(first, created_at=first.created_at + timedelta(days=1)),
+            )
+            == 1
+        )
         assert stored(records, "a") == [first]
 
     def test_no_records_are_no_change(self, records: Records) -> None:
@@ -184,7 +227,9 @@ class TestUpsert:
         assert put(records) == 0
         assert counted(records) == 1
 
-    def test_what_one_opening_writes_another_reads_at_once(self, opened: Callable[[], Records]) -> None:
+    def test_what_one_opening_writes_another_reads_at_once(
+        self, opened: Callable[[], Records]
+    ) -> None:
         writer, reader = opened(), opened()
         for number in range(3):
             put(writer, record(f"r-{number}"))
@@ -192,7 +237,11 @@ class TestUpsert:
             assert f"r-{number}" in ids(look(reader, "tea"))
 
     def test_scopes_and_grains_do_not_see_each_other(self, records: Records) -> None:
-        others = [Scope("acme", "sales"), Scope("acme-2", "support"), Scope("support", "acme")]
+        others = [
+            Scope("acme", "sales"),
+            Scope("acme-2", "support"),
+            Scope("support", "acme"),
+        ]
         for number, scope in enumerate([SCOPE, *others]):
             put(records, record("a", f"secret {number}"), scope=scope)
         daily = embedded(record("a", "secret daily"))
@@ -211,7 +260,9 @@ class TestUpsert:
 class TestModel:
     """Invariant 10: model and dimensions are recorded in each store; a mismatch names both."""
 
-    def test_invariant_10_asking_with_another_model_is_an_error_too(self, records: Records) -> None:
+    def test_invariant_10_asking_with_another_model_is_an_error_too(
+        self, records: Records
+    ) -> None:
         put(records, record("a", "tea"))
         with pytest.raises(Misconfigured) as raised:
             records.candidates(
@@ -250,10 +301,16 @@ class TestModel:
 
 
 class TestSearch:
-    def test_unites_the_nearest_with_those_that_share_a_word(self, records: Records) -> None:
+    def test_unites_the_nearest_with_those_that_share_a_word(
+        self, records: Records
+    ) -> None:
         crowd = [record(f"near-{n}", f"something about weather {n}") for n in range(60)]
         put(records, *crowd, vector=axis(0))
-        put(records, record("worded", "the printer shows ERR-4711 again"), vector=axis(0, -1.0))
+        put(
+            records,
+            record("worded", "the printer shows ERR-4711 again"),
+            vector=axis(0, -1.0),
+        )
         put(records, record("nearest", "nothing in common"), vector=axis(1))
         found = {c.id: c for c in look(records, "printer ERR-4711", axis(1), limit=5)}
         assert found["nearest"].vector == pytest.approx(1.0, abs=1e-3)
@@ -262,7 +319,9 @@ class TestSearch:
         assert found["worded"].keyword > 0.0
         assert len(look(records, "printer ERR-4711", axis(0), limit=5)) == 6
 
-    def test_finds_a_record_of_both_lanes_once_with_both_scores(self, records: Records) -> None:
+    def test_finds_a_record_of_both_lanes_once_with_both_scores(
+        self, records: Records
+    ) -> None:
         put(records, record("a", "tea with lemon"))
         (only,) = look(records, "lemon")
         assert only.vector == pytest.approx(1.0, abs=1e-3)
@@ -284,11 +343,17 @@ class TestSearch:
     def test_finds_ids_and_error_codes_by_their_characters(
         self, records: Records, asked: str, content: str
     ) -> None:
-        put(records, *[record(f"n-{n}", "a note about tea") for n in range(20)], vector=axis(1))
+        put(
+            records,
+            *[record(f"n-{n}", "a note about tea") for n in range(20)],
+            vector=axis(1),
+        )
         put(records, record("wanted", content), vector=axis(2))
         assert worded(records, asked) == {"wanted"}
 
-    @pytest.mark.parametrize("asked", ["nació", "NACIÓ", "nacio", "¿Cuándo nació?", "cuando nacio"])
+    @pytest.mark.parametrize(
+        "asked", ["nació", "NACIÓ", "nacio", "¿Cuándo nació?", "cuando nacio"]
+    )
     @pytest.mark.parametrize("said", ["Alma nació el viernes", "alma nacio el viernes"])
     def test_finds_spanish_words_with_and_without_their_accents(
         self, records: Records, asked: str, said: str
@@ -301,52 +366,81 @@ class TestSearch:
         ["", " ", "?!…", "the of and", '"', "'", "\\", "a AND (b", "content:tea", "+tea -milk", "tea~2^3",
          "*", "😀", "\x00", "' OR 1=1 --", "茶を飲む", "tea " * 2_500, "x" * 10_000],
     )  # fmt: skip
-    def test_takes_any_text_for_words_never_for_a_language(self, records: Records, asked: str) -> None:
+    def test_takes_any_text_for_words_never_for_a_language(
+        self, records: Records, asked: str
+    ) -> None:
         put(records, record("a"))
         assert ids(look(records, asked)) == ["a"]
 
     def test_gives_at_most_the_limit_of_each_lane(self, records: Records) -> None:
         put(records, *[record(f"a-{n}", f"tea {n}") for n in range(30)], vector=axis(1))
-        put(records, *[record(f"b-{n}", f"milk {n}") for n in range(30)], vector=axis(0))
+        put(
+            records, *[record(f"b-{n}", f"milk {n}") for n in range(30)], vector=axis(0)
+        )
         found = ids(look(records, "tea", axis(0), limit=7))
         assert len(found) == 14
         assert sum(id_.startswith("a-") for id_ in found) == 7
 
-    def test_takes_of_equals_at_the_limit_always_the_same(self, records: Records) -> None:
+    def test_takes_of_equals_at_the_limit_always_the_same(
+        self, records: Records
+    ) -> None:
         made = [record(f"r-{n:03d}", "tea") for n in range(300)]
         put(records, *random.Random(4711).sample(made, len(made)), vector=axis(0))
         put(records, record("better", "tea tea tea"), vector=axis(0))
         found = ids(look(records, "tea", axis(0), limit=5))
         assert "better" in found
-        assert all(ids(look(records, "tea", axis(0), limit=5)) == found for _ in range(3))
+        assert all(
+            ids(look(records, "tea", axis(0), limit=5)) == found for _ in range(3)
+        )
 
     def test_compares_directions_not_lengths(self, records: Records) -> None:
         put(records, record("a"), vector=axis(0) * np.float32(0.25))
         (only,) = look(records, "", axis(0) * np.float32(3.0))
-        if isinstance(records, LanceRecords):  # the fake trusts that vectors have unit length
+        if isinstance(
+            records, LanceRecords
+        ):  # the fake trusts that vectors have unit length
             assert only.vector == pytest.approx(1.0, abs=1e-3)
 
 
 class TestFilters:
     def test_apply_before_ranking_and_before_the_limit(self, records: Records) -> None:
-        crowd = [record(f"crowd-{n}", "tea tea tea", user_id="u-other") for n in range(1_500)]
-        old = [record(f"old-{n}", "tea", event_time=T0 - timedelta(days=30)) for n in range(100)]
-        wanted = [record(f"wanted-{n}", f"tea once {n} among many other words") for n in range(3)]
+        crowd = [
+            record(f"crowd-{n}", "tea tea tea", user_id="u-other") for n in range(1_500)
+        ]
+        old = [
+            record(f"old-{n}", "tea", event_time=T0 - timedelta(days=30))
+            for n in range(100)
+        ]
+        wanted = [
+            record(f"wanted-{n}", f"tea once {n} among many other words")
+            for n in range(3)
+        ]
         put(records, *crowd, *old, vector=axis(0))
         put(records, *wanted, vector=axis(0, -1.0))
         where = Filter(since=T0 - timedelta(days=1), user_id="u-1")
-        assert sorted(ids(look(records, "tea", where=where, limit=3))) == ["wanted-0", "wanted-1", "wanted-2"]
-        assert ids(look(records, "unspoken", where=where, limit=1))[0].startswith("wanted-")
+        assert sorted(ids(look(records, "tea", where=where, limit=3))) == [
+            "wanted-0",
+            "wanted-1",
+            "wanted-2",
+        ]
+        assert ids(look(records, "unspoken", where=where, limit=1))[0].startswith(
+            "wanted-"
+        )
         assert len(browsed(records, where, limit=3)) == 3
         assert counted(records, where) == 3
 
     def test_time_is_half_open_to_the_microsecond(self, records: Records) -> None:
         tick = timedelta(microseconds=1)
-        put(records, *[record(f"t{n:+d}", event_time=T0 + n * tick) for n in (-1, 0, 1)])
+        put(
+            records, *[record(f"t{n:+d}", event_time=T0 + n * tick) for n in (-1, 0, 1)]
+        )
         assert ids(browsed(records, Filter(since=T0))) == ["t+1", "t+0"]
         assert ids(browsed(records, Filter(until=T0))) == ["t-1"]
         assert ids(browsed(records, Filter(since=T0, until=T0 + tick))) == ["t+0"]
-        assert sorted(ids(look(records, "tea", where=Filter(since=T0)))) == ["t+0", "t+1"]
+        assert sorted(ids(look(records, "tea", where=Filter(since=T0)))) == [
+            "t+0",
+            "t+1",
+        ]
         assert counted(records, Filter(since=T0 + 2 * tick)) == 0
 
     def test_all_of_them_hold_at_once(self, records: Records) -> None:
@@ -358,20 +452,35 @@ class TestFilters:
             record("d", event_time=T0 + timedelta(days=1)),
             record("e", user_id=None, conversation_id=None),
         )
-        assert ids(browsed(records, Filter(T0, T0 + timedelta(hours=1), "u-1", "c-1"))) == ["a"]
-        assert sorted(ids(browsed(records, Filter(conversation_id="c-1")))) == ["a", "b", "d"]
+        assert ids(
+            browsed(records, Filter(T0, T0 + timedelta(hours=1), "u-1", "c-1"))
+        ) == ["a"]
+        assert sorted(ids(browsed(records, Filter(conversation_id="c-1")))) == [
+            "a",
+            "b",
+            "d",
+        ]
         assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
         assert counted(records) == 5
 
-    def test_no_summary_of_an_unfinished_period_is_let_through(self, records: Records) -> None:
+    def test_no_summary_of_an_unfinished_period_is_let_through(
+        self, records: Records
+    ) -> None:
         day = record("fact").period
         summary = {"memory_type": MemoryType.SUMMARY, "conversation_id": None}
-        put(records, record("fact"), record("its", **summary), record("other", period="2026-W09", **summary))
+        put(
+            records,
+            record("fact"),
+            record("its", **summary),
+            record("other", period="2026-W09", **summary),
+        )
         where = Filter(unfinished=(day, "2026-03", "2026-Q1"))
         assert sorted(ids(browsed(records, where))) == ["fact", "other"]
         assert sorted(ids(look(records, "tea", where=where))) == ["fact", "other"]
         assert counted(records, where) == 2
-        assert counted(records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")) == 1
+        assert (
+            counted(records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")) == 1
+        )
 
     @pytest.mark.parametrize(
         "hostile",
@@ -380,7 +489,9 @@ class TestFilters:
          "u-1\x00", "ｕ-1", "u‐1", "＇ OR 1=1", "Ω≈ç√", "😀",
          "NULL", "true", "user_id", "$1", "{}", "u-1 ", "U-1", ""],
     )  # fmt: skip
-    def test_a_hostile_id_is_a_value_like_any_other(self, records: Records, hostile: str) -> None:
+    def test_a_hostile_id_is_a_value_like_any_other(
+        self, records: Records, hostile: str
+    ) -> None:
         put(records, record("a"), record("b", user_id=None, conversation_id=None))
         for where in (Filter(user_id=hostile), Filter(conversation_id=hostile)):
             assert look(records, "tea", where=where) == []
@@ -402,7 +513,10 @@ class TestFilters:
 
 class TestReading:
     def test_browses_the_newest_first_beyond_a_thousand(self, records: Records) -> None:
-        made = [record(f"r-{n:04d}", event_time=T0 + timedelta(minutes=n)) for n in range(1_250)]
+        made = [
+            record(f"r-{n:04d}", event_time=T0 + timedelta(minutes=n))
+            for n in range(1_250)
+        ]
         shuffled = random.Random(4711).sample(made, len(made))
         for start in range(0, len(shuffled), 500):
             put(records, *shuffled[start : start + 500])
@@ -413,20 +527,38 @@ class TestReading:
         until = Filter(until=T0 + timedelta(minutes=1_100))
         assert ids(browsed(records, until, limit=3)) == ["r-1099", "r-1098", "r-1097"]
 
-    def test_breaks_ties_by_the_later_message_then_by_id(self, records: Records) -> None:
-        put(records, record("b", position=1), record("c", position=2), record("a", position=1))
+    def test_breaks_ties_by_the_later_message_then_by_id(
+        self, records: Records
+    ) -> None:
+        put(
+            records,
+            record("b", position=1),
+            record("c", position=2),
+            record("a", position=1),
+        )
         assert ids(browsed(records)) == ["c", "a", "b"]
 
-    def test_gets_in_the_order_asked_for_and_leaves_out_what_is_not_there(self, records: Records) -> None:
+    def test_gets_in_the_order_asked_for_and_leaves_out_what_is_not_there(
+        self, records: Records
+    ) -> None:
         put(records, *[record(f"r-{n}") for n in range(1_200)])
-        assert ids(stored(records, "r-9", "none", "r-1000", "r-1")) == ["r-9", "r-1000", "r-1"]
+        assert ids(stored(records, "r-9", "none", "r-1000", "r-1")) == [
+            "r-9",
+            "r-1000",
+            "r-1",
+        ]
         assert stored(records) == []
         every = [f"r-{n}" for n in reversed(range(1_200))]
         assert ids(stored(records, *every)) == every
 
     def test_spans_from_the_oldest_to_the_newest(self, records: Records) -> None:
         ends = (T0 - timedelta(days=400), T0 + timedelta(days=30, microseconds=1))
-        put(records, record("a"), record("b", event_time=ends[1]), record("c", event_time=ends[0]))
+        put(
+            records,
+            record("a"),
+            record("b", event_time=ends[1]),
+            record("c", event_time=ends[0]),
+        )
         assert records.span(SCOPE, Grain.WORKING) == ends
 
     def test_a_store_nobody_wrote_to_is_empty(self, records: Records) -> None:
@@ -445,25 +577,39 @@ def test_reading_a_directory_that_is_not_there_does_not_make_it(tmp_path: Path) 
 
 class TestPeriods:
     def test_counts_the_records_of_each_period(self, records: Records) -> None:
-        put(records, *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 2}") for n in range(5)))
-        assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-01": 3, "2026-03-02": 2}
+        put(
+            records,
+            *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 2}") for n in range(5)),
+        )
+        assert records.periods(SCOPE, Grain.WORKING) == {
+            "2026-03-01": 3,
+            "2026-03-02": 2,
+        }
 
     def test_reads_all_of_one_period_oldest_first(self, records: Records) -> None:
         times = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (9, 7, 8)]
-        made = [record(f"a{n}", "tea", period="2026-03-01", event_time=time) for n, time in enumerate(times)]
+        made = [
+            record(f"a{n}", "tea", period="2026-03-01", event_time=time)
+            for n, time in enumerate(times)
+        ]
         put(records, *made, record("b", "tea", period="2026-03-02"))
         found = records.in_period(SCOPE, Grain.WORKING, "2026-03-01")
         assert [one.id for one in found] == ["a1", "a2", "a0"]
         assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
 
-    def test_a_period_is_read_at_the_version_of_a_write_or_not_at_all(self, records: Records) -> None:
+    def test_a_period_is_read_at_the_version_of_a_write_or_not_at_all(
+        self, records: Records
+    ) -> None:
         """Out of a stale listing a store is older than whoever asks knows it to be, or is not there."""
         with pytest.raises(Retryable):
             records.in_period(SCOPE, Grain.WORKING, "2026-03-01", 1)
         made = [embedded(record("a", period="2026-03-01"))]
         written = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert written.changed == 1
-        assert len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01", written.version)) == 1
+        assert (
+            len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01", written.version))
+            == 1
+        )
         again = records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         assert again.changed == 0
         assert again.version >= written.version
@@ -471,12 +617,25 @@ class TestPeriods:
             records.in_period(SCOPE, Grain.WORKING, "2026-03-01", again.version + 1)
 
     def test_reads_a_period_of_more_than_a_thousand(self, records: Records) -> None:
-        put(records, *(record(f"a{n}", "tea", period="2026-03-01") for n in range(1_200)))
+        put(
+            records,
+            *(record(f"a{n}", "tea", period="2026-03-01") for n in range(1_200)),
+        )
         assert len(records.in_period(SCOPE, Grain.WORKING, "2026-03-01")) == 1_200
 
-    def test_deletes_whole_periods_and_says_how_many_records(self, records: Records) -> None:
-        put(records, *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 3}") for n in range(9)))
-        assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01", "2026-03-02", "2026-04-01"]) == 6
+    def test_deletes_whole_periods_and_says_how_many_records(
+        self, records: Records
+    ) -> None:
+        put(
+            records,
+            *(record(f"a{n}", "tea", period=f"2026-03-0{1 + n % 3}") for n in range(9)),
+        )
+        assert (
+            records.delete_periods(
+                SCOPE, Grain.WORKING, ["2026-03-01", "2026-03-02", "2026-04-01"]
+            )
+            == 6
+        )
         assert records.periods(SCOPE, Grain.WORKING) == {"2026-03-03": 3}
         assert records.delete_periods(SCOPE, Grain.WORKING, ["2026-03-01"]) == 0
         assert records.delete_periods(SCOPE, Grain.DAILY, ["2026-03-01"]) == 0
@@ -488,12 +647,19 @@ class TestPeriods:
         assert records.delete(SCOPE, Grain.WORKING, ["a0"]) == 0
         assert records.delete(SCOPE, Store.EXPERIENCE, ["a0"]) == 0
 
-    def test_deletes_of_an_id_only_what_was_made_by_a_time_to_the_microsecond(self, records: Records) -> None:
+    def test_deletes_of_an_id_only_what_was_made_by_a_time_to_the_microsecond(
+        self, records: Records
+    ) -> None:
         put(
             records,
-            *(record(f"a{n}", "tea", created_at=T0 + n * timedelta(microseconds=1)) for n in range(3)),
+            *(
+                record(f"a{n}", "tea", created_at=T0 + n * timedelta(microseconds=1))
+                for n in range(3)
+            ),
         )
-        known_by = (T0 + timedelta(microseconds=1)).astimezone(ZoneInfo("America/New_York"))
+        known_by = (T0 + timedelta(microseconds=1)).astimezone(
+            ZoneInfo("America/New_York")
+        )
         assert records.delete(SCOPE, Grain.WORKING, ["a0", "a1", "a2"], known_by) == 2
         assert [one.id for one in browsed(records)] == ["a2"]
 
@@ -501,67 +667,123 @@ class TestPeriods:
         put(records, record("a", "both halves", position=2))
         put(records, record("a", "the first half", position=1))
         assert [one.content for one in browsed(records)] == ["both halves"]
-        put(records, record("a", "all three", position=3), record("a", "the first half", position=1))
+        put(
+            records,
+            record("a", "all three", position=3),
+            record("a", "the first half", position=1),
+        )
         assert [one.content for one in browsed(records)] == ["all three"]
 
-    def test_a_summary_never_replaces_one_that_was_made_after_it(self, records: Records) -> None:
-        summed = replace(record("a", "two facts"), memory_type=MemoryType.SUMMARY, created_at=T0)
+    def test_a_summary_never_replaces_one_that_was_made_after_it(
+        self, records: Records
+    ) -> None:
+        summed = replace(
+            record("a", "two facts"), memory_type=MemoryType.SUMMARY, created_at=T0
+        )
         put(records, summed)
-        put(records, replace(summed, content="one fact", created_at=T0 - timedelta(microseconds=1)))
+        put(
+            records,
+            replace(
+                summed, content="one fact", created_at=T0 - timedelta(microseconds=1)
+            ),
+        )
         (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
         assert (kept.content, kept.created_at) == ("two facts", T0)
         for number in range(2):
-            put(records, replace(summed, content=f"{number} more", created_at=T0 + timedelta(hours=number)))
+            put(
+                records,
+                replace(
+                    summed,
+                    content=f"{number} more",
+                    created_at=T0 + timedelta(hours=number),
+                ),
+            )
             (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
             assert kept.content == f"{number} more"
 
-    def test_finds_only_the_memory_types_that_are_asked_for(self, records: Records) -> None:
-        put(records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN))
+    def test_finds_only_the_memory_types_that_are_asked_for(
+        self, records: Records
+    ) -> None:
+        put(
+            records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN)
+        )
         turns = Filter(memory_types=("turn",))
-        assert (counted(records, turns), [one.id for one in browsed(records, turns)]) == (1, ["b"])
+        assert (
+            counted(records, turns),
+            [one.id for one in browsed(records, turns)],
+        ) == (1, ["b"])
         assert {one.id for one in look(records, "tea", where=turns)} == {"b"}
 
 
 class TestErasure:
-    def test_deletes_more_records_than_one_condition_holds(self, records: Records) -> None:
+    def test_deletes_more_records_than_one_condition_holds(
+        self, records: Records
+    ) -> None:
         made = [
-            embedded(record(f"r-thing-{number}", f"thing {number}"), axis(number % DIMENSIONS))
+            embedded(
+                record(f"r-thing-{number}", f"thing {number}"),
+                axis(number % DIMENSIONS),
+            )
             for number in range(1_100)
         ]
         records.upsert(SCOPE, Grain.WORKING, made, MODEL)
-        assert records.delete(SCOPE, Grain.WORKING, [e.record.id for e in made[:-1]]) == 1_099
+        assert (
+            records.delete(SCOPE, Grain.WORKING, [e.record.id for e in made[:-1]])
+            == 1_099
+        )
         assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
-    def test_a_store_nobody_wrote_to_has_nothing_to_delete(self, records: Records) -> None:
+    def test_a_store_nobody_wrote_to_has_nothing_to_delete(
+        self, records: Records
+    ) -> None:
         assert records.delete(SCOPE, Grain.WORKING, ["r"]) == 0
 
-    def test_what_stays_is_found_and_what_comes_later_too(self, records: Records) -> None:
+    def test_what_stays_is_found_and_what_comes_later_too(
+        self, records: Records
+    ) -> None:
         made = [
             embedded(record("r-maps", "old maps"), axis(0)),
             embedded(record("r-ferns", "young ferns"), axis(1)),
         ]
         records.upsert(SCOPE, Grain.WORKING, made, MODEL)
         records.delete(SCOPE, Grain.WORKING, [made[0].record.id])
-        records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-sails", "new sails"), axis(2))], MODEL)
-        for word, found in (("maps", set()), ("ferns", {"r-ferns"}), ("sails", {"r-sails"})):
+        records.upsert(
+            SCOPE,
+            Grain.WORKING,
+            [embedded(record("r-sails", "new sails"), axis(2))],
+            MODEL,
+        )
+        for word, found in (
+            ("maps", set()),
+            ("ferns", {"r-ferns"}),
+            ("sails", {"r-sails"}),
+        ):
             lanes = hits(records, SCOPE, text=word, vector=axis(7))
             assert {hit.id for hit in lanes if hit.keyword} == found
 
 
-def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(tmp_path: Path) -> None:
+def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(
+    tmp_path: Path,
+) -> None:
     """The index's words are packed, so a search for bytes proves nothing of them: equality does."""
 
     def words_of(root: Path) -> list[bytes]:
         return [path.read_bytes() for path in root.rglob("*_tokens.lance")]
 
     kept = [
-        embedded(record(f"r-kept-{number}", f"kept {number}"), axis(number % DIMENSIONS))
+        embedded(
+            record(f"r-kept-{number}", f"kept {number}"), axis(number % DIMENSIONS)
+        )
         for number in range(4)
     ]
     gone = [
-        embedded(record(f"r-gone-{number}", f"zebrina{number} quoll"), axis(number)) for number in range(4)
+        embedded(record(f"r-gone-{number}", f"zebrina{number} quoll"), axis(number))
+        for number in range(4)
     ]
-    one, other = (LanceRecords(str(tmp_path / name), local_objects(tmp_path / name)) for name in "ab")
+    one, other = (
+        LanceRecords(str(tmp_path / name), local_objects(tmp_path / name))
+        for name in "ab"
+    )
     for pair in zip(kept, gone, strict=True):
         one.upsert(SCOPE, Grain.WORKING, pair, MODEL)
     other.upsert(SCOPE, Grain.WORKING, kept, MODEL)
@@ -573,11 +795,15 @@ def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(tmp_path
     data = list((tmp_path / "a").rglob("data/*.lance"))
     assert (len(manifests), len(data)) == (1, 1)
     assert not [
-        path for path in (tmp_path / "a").rglob("*") if path.is_file() and b"quoll" in path.read_bytes()
+        path
+        for path in (tmp_path / "a").rglob("*")
+        if path.is_file() and b"quoll" in path.read_bytes()
     ]
 
 
-def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(tmp_path: Path) -> None:
+def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(
+    tmp_path: Path,
+) -> None:
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
     records.upsert(SCOPE, Grain.WORKING, [embedded(record("kept"))], MODEL)
     data = next(tmp_path.rglob("data"))
@@ -591,10 +817,17 @@ def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(tmp_p
     assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
 
-def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(tmp_path: Path) -> None:
+def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(
+    tmp_path: Path,
+) -> None:
     """The names that LanceDB writes anew are among those that the old files have."""
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
-    records.upsert(SCOPE, Grain.WORKING, [embedded(record(f"r-{n}"), axis(n)) for n in range(3)], MODEL)
+    records.upsert(
+        SCOPE,
+        Grain.WORKING,
+        [embedded(record(f"r-{n}"), axis(n)) for n in range(3)],
+        MODEL,
+    )
     data = next(tmp_path.rglob("data"))
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         hour_ago = path.stat().st_mtime - 3600
@@ -605,19 +838,28 @@ def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(tm
     for opened in (records, LanceRecords(str(tmp_path), local_objects(tmp_path))):
         found = opened.browse(SCOPE, Grain.WORKING, where=ANY, limit=10)
         assert {each.id for each in found} == {"r-1", "r-2"}
-    assert records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-3"))], MODEL).changed == 1
+    assert (
+        records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-3"))], MODEL).changed
+        == 1
+    )
 
 
 def test_invariant_8_a_purge_beside_a_writer_that_never_rests_does_not_pass_for_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    records, other = (LanceRecords(str(tmp_path), local_objects(tmp_path)) for _ in range(2))
-    records.upsert(SCOPE, Grain.WORKING, [embedded(record("r-0")), embedded(record("gone"))], MODEL)
+    records, other = (
+        LanceRecords(str(tmp_path), local_objects(tmp_path)) for _ in range(2)
+    )
+    records.upsert(
+        SCOPE, Grain.WORKING, [embedded(record("r-0")), embedded(record("gone"))], MODEL
+    )
     numbers, optimize = count(1), LanceTable.optimize
 
     def and_another(table: LanceTable, **given: Any) -> None:
         optimize(table, **given)
-        other.upsert(SCOPE, Grain.WORKING, [embedded(record(f"r-{next(numbers)}"))], MODEL)
+        other.upsert(
+            SCOPE, Grain.WORKING, [embedded(record(f"r-{next(numbers)}"))], MODEL
+        )
 
     with monkeypatch.context() as patched:
         patched.setattr(LanceTable, "optimize", and_another)

@@ -17,7 +17,17 @@ from typing import Any
 import lancedb
 import pytest
 
-from tests.contract.test_lance_upkeep import ANY, MODEL, SCOPE, T0, each_once, embedded, moto, rows, write
+from tests.contract.test_lance_upkeep import (
+    ANY,
+    MODEL,
+    SCOPE,
+    T0,
+    each_once,
+    embedded,
+    moto,
+    rows,
+    write,
+)
 from tests.support.moto_process import PROJECT
 from varve.adapters.exports import transfers
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
@@ -101,11 +111,16 @@ class Store:
         self.objects = local_objects(self.root)
 
     def open(
-        self, upkeep: Upkeep = NOW_AND_THEN, objects: Objects | None = None, **caching: Any
+        self,
+        upkeep: Upkeep = NOW_AND_THEN,
+        objects: Objects | None = None,
+        **caching: Any,
     ) -> LanceRecords:
         """As another process would, with a replica of its own."""
         given = Caching(self.cache, **caching)
-        return LanceRecords("s3://bucket/root", objects or self.objects, None, upkeep, given)
+        return LanceRecords(
+            "s3://bucket/root", objects or self.objects, None, upkeep, given
+        )
 
     def watched(self, upkeep: Upkeep = NOW_AND_THEN) -> tuple[LanceRecords, Watched]:
         objects = Watched(self.objects)
@@ -120,7 +135,11 @@ class Store:
         return {info.key.removeprefix(prefix) for info in self.objects.list(TABLE)}
 
     def newest(self) -> int:
-        return max(version for name in self.names() if (version := version_of(name)) is not None)
+        return max(
+            version
+            for name in self.names()
+            if (version := version_of(name)) is not None
+        )
 
 
 @pytest.fixture
@@ -140,7 +159,9 @@ def in_period(number: int, label: str) -> Any:
 def as_plain_lancedb_reads_it(store: Store) -> tuple[list[dict[str, Any]], set[str]]:
     table = store.plain()
     found = table.search().limit(None).to_arrow().sort_by("id").to_pylist()
-    worded = table.search("tea", query_type="fts").limit(100).to_arrow()["id"].to_pylist()
+    worded = (
+        table.search("tea", query_type="fts").limit(100).to_arrow()["id"].to_pylist()
+    )
     return found, set(worded)
 
 
@@ -153,19 +174,28 @@ class TestFormat:
             lambda r: write(r, 1, 2),
             lambda r: write(r, 1, content="Dana likes tea again"),
             *[lambda r, n=n: write(r, n) for n in range(3, 12)],
-            lambda r: r.upsert(SCOPE, Grain.WORKING, [in_period(20, "2026-03-03")], MODEL),
+            lambda r: r.upsert(
+                SCOPE, Grain.WORKING, [in_period(20, "2026-03-03")], MODEL
+            ),
             lambda r: purge(r, "2026-03-03"),
             lambda r: write(r, 21),
-            *[lambda r, n=n: write(r, *range(n), content=f"tea {n}") for n in range(1, 6)],
+            *[
+                lambda r, n=n: write(r, *range(n), content=f"tea {n}")
+                for n in range(1, 6)
+            ],
         ]
 
-    def test_after_every_operation_plain_lancedb_finds_what_the_replica_has(self, store: Store) -> None:
+    def test_after_every_operation_plain_lancedb_finds_what_the_replica_has(
+        self, store: Store
+    ) -> None:
         writer = store.open(AT_ONCE)
         for operation in self.operations():
             operation(writer)
             found, worded = as_plain_lancedb_reads_it(store)
             records = writer.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000)
-            assert {row["id"]: row["content"] for row in found} == {r.id: r.content for r in records}
+            assert {row["id"]: row["content"] for row in found} == {
+                r.id: r.content for r in records
+            }
             assert worded == {r.id for r in records}
             fresh = store.open()
             assert fresh.browse(SCOPE, Grain.WORKING, where=ANY, limit=1_000) == records
@@ -190,13 +220,23 @@ class TestFormat:
                 ), f"LanceDB writes {name}, which replicas do not carry"
                 if name == manifest or needs.has(name):
                     (target / name).parent.mkdir(parents=True, exist_ok=True)
-                    (target / name).write_bytes((store.root / TABLE / name).read_bytes())
+                    (target / name).write_bytes(
+                        (store.root / TABLE / name).read_bytes()
+                    )
             assert needs.files <= store.names()
             assert {name for name in needs.files if name.startswith("_indices/")}
             target.rename(target.parent / "memories.lance")
             copied = lancedb.connect(target.parent).open_table("memories")
-            assert copied.search().limit(None).to_arrow().sort_by("id").to_pylist() == expected[0]
-            found = copied.search("tea", query_type="fts").limit(100).to_arrow()["id"].to_pylist()
+            assert (
+                copied.search().limit(None).to_arrow().sort_by("id").to_pylist()
+                == expected[0]
+            )
+            found = (
+                copied.search("tea", query_type="fts")
+                .limit(100)
+                .to_arrow()["id"]
+                .to_pylist()
+            )
             assert set(found) == expected[1]
             (target.parent / "memories.lance").rename(target)
 
@@ -204,7 +244,13 @@ class TestFormat:
         far_away = (
             b"\x0b\x00\x00\x00\x30" + b"\xff" * 9 + b"\x01" + bytes(12) + b"LANC"
         )  # a place past all places
-        for data in (b"", b"LANC", bytes(40), b"\xff" * 40 + bytes(12) + b"LANC", far_away):
+        for data in (
+            b"",
+            b"LANC",
+            bytes(40),
+            b"\xff" * 40 + bytes(12) + b"LANC",
+            far_away,
+        ):
             with pytest.raises(RuntimeError):
                 needs_of(data)
 
@@ -222,10 +268,19 @@ class TestRoundTrips:
             view.count(SCOPE, grain, where=ANY)
             view.browse(SCOPE, grain, where=ANY, limit=5)
             view.span(SCOPE, grain)
-        assert [view.count(SCOPE, grain, where=ANY) for grain in Grain] == [1, 1, 0, 0, 0, 0]
+        assert [view.count(SCOPE, grain, where=ANY) for grain in Grain] == [
+            1,
+            1,
+            0,
+            0,
+            0,
+            0,
+        ]
         assert objects.asked.total() == asked
 
-    def test_a_view_stays_at_its_moment_and_the_next_is_at_the_newest(self, store: Store) -> None:
+    def test_a_view_stays_at_its_moment_and_the_next_is_at_the_newest(
+        self, store: Store
+    ) -> None:
         writer = store.open()
         write(writer, 0)
         records = store.open()
@@ -241,7 +296,9 @@ class TestRoundTrips:
         assert view.count(other, Grain.WORKING, where=ANY) == 0
         assert view.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
-    def test_what_one_commit_brought_comes_beside_the_listing(self, store: Store) -> None:
+    def test_what_one_commit_brought_comes_beside_the_listing(
+        self, store: Store
+    ) -> None:
         writer = store.open(SELDOM)
         write(writer, 0)
         records, objects = store.watched(SELDOM)
@@ -252,9 +309,13 @@ class TestRoundTrips:
         keys: list[str] = []
         objects.before = lambda verb, key: keys.append(f"{verb} {key}")
         assert records.at(SCOPE).count(SCOPE, Grain.WORKING, where=ANY) == 3
-        assert [key for key in keys if "/packs/" not in key] == [f"list vectordb/{SCOPE}"]
+        assert [key for key in keys if "/packs/" not in key] == [
+            f"list vectordb/{SCOPE}"
+        ]
 
-    def test_large_files_come_in_parts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_large_files_come_in_parts(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         write(store.open(), *range(20))
         whole, objects = store.watched()
         whole.at(SCOPE)
@@ -273,7 +334,9 @@ class TestRoundTrips:
         assert write(records, 2) == 1
         assert rows(store.open()) == each_once(0, 1, 2)
 
-    def test_a_batch_is_a_listing_files_a_manifest_and_a_pack(self, store: Store) -> None:
+    def test_a_batch_is_a_listing_files_a_manifest_and_a_pack(
+        self, store: Store
+    ) -> None:
         records, objects = store.watched(SELDOM)
         write(records, 0)
         objects.asked.clear()
@@ -302,12 +365,16 @@ class TestTwoWriters:
         assert rows(store.open()) == each_once(*range(many + 6))
         assert len(as_plain_lancedb_reads_it(store)[0]) == many + 6
 
-    def test_invariant_4_one_with_a_replica_and_one_that_writes_to_s3_directly(self, moto: str) -> None:
+    def test_invariant_4_one_with_a_replica_and_one_that_writes_to_s3_directly(
+        self, moto: str
+    ) -> None:
         prefix, start = "both-sorts", Barrier(2)
 
         def opened(size: int) -> LanceRecords:
             objects, caching = s3_objects("varve-test", prefix), Caching(bytes=size)
-            return LanceRecords(f"s3://varve-test/{prefix}", objects, lance_options(), AT_ONCE, caching)
+            return LanceRecords(
+                f"s3://varve-test/{prefix}", objects, lance_options(), AT_ONCE, caching
+            )
 
         write(opened(10**9), 0)
 
@@ -372,7 +439,9 @@ class TestTwoWriters:
         assert write(writer, 2) == 1
         assert rows(store.open()) == each_once(0, 1, 2)
 
-    def test_a_listing_that_stays_stale_takes_nothing_from_who_has_seen_more(self, store: Store) -> None:
+    def test_a_listing_that_stays_stale_takes_nothing_from_who_has_seen_more(
+        self, store: Store
+    ) -> None:
         records, objects = store.watched(SELDOM)
         nothing_yet = Lagging(store.objects)
         write(records, 0)
@@ -416,7 +485,9 @@ class TestDeathsAndFaults:
         kept = Upkeep(max_fragments=8, keep_for=timedelta(seconds=90))
         for number in range(6):
             write(store.open(kept), number)
-        assert len(self.spare(store)) >= 6, "readers may still be at the version before the compaction"
+        assert len(self.spare(store)) >= 6, (
+            "readers may still be at the version before the compaction"
+        )
         write(store.open(kept), 6)
         assert len(self.spare(store)) >= 6
         records, objects = store.watched(replace(kept, keep_for=timedelta(0)))
@@ -434,7 +505,9 @@ class TestDeathsAndFaults:
         manifest = store.objects.get(f"{TABLE}/{manifest_name(store.newest())}")
         assert manifest is not None
         needs = needs_of(manifest.data)
-        return {name for name in store.names() if is_content(name) and not needs.has(name)}
+        return {
+            name for name in store.names() if is_content(name) and not needs.has(name)
+        }
 
     def test_a_writer_that_dies_before_the_pack_has_written(self, store: Store) -> None:
         reader = store.open()
@@ -457,7 +530,9 @@ class TestDeathsAndFaults:
         store.objects.put(f"{STORE}/{packs.pack_name(before)}", b"no archive")
         assert rows(reader) == each_once(0, 1)
 
-    def test_a_commit_whose_acknowledgement_is_lost_is_written_once(self, store: Store) -> None:
+    def test_a_commit_whose_acknowledgement_is_lost_is_written_once(
+        self, store: Store
+    ) -> None:
         writer, objects = store.watched()
         write(writer, 0)
         objects.after = failing_at("put_if")
@@ -468,7 +543,9 @@ class TestDeathsAndFaults:
         assert rows(store.open()) == each_once(0, 1)
 
     @pytest.mark.parametrize("at", range(1, 10))
-    def test_a_fault_at_any_request_leaves_a_whole_store(self, store: Store, at: int) -> None:
+    def test_a_fault_at_any_request_leaves_a_whole_store(
+        self, store: Store, at: int
+    ) -> None:
         writer, objects = store.watched()
         write(writer, 0)
         objects.asked.clear()
@@ -485,7 +562,9 @@ class TestDeathsAndFaults:
         assert len(as_plain_lancedb_reads_it(store)[0]) == 5
 
     @pytest.mark.parametrize("at", [1, 2, 4, 8])
-    def test_a_reader_meets_a_fault_and_reads_right_the_next_time(self, store: Store, at: int) -> None:
+    def test_a_reader_meets_a_fault_and_reads_right_the_next_time(
+        self, store: Store, at: int
+    ) -> None:
         for number in range(5):
             write(store.open(), number)
         reader, objects = store.watched()
@@ -500,7 +579,9 @@ class TestDeathsAndFaults:
         objects.before = nothing
         assert rows(reader) == each_once(*range(5))
 
-    def a_store_whose_files_vanish_after_its_listing(self, store: Store) -> LanceRecords:
+    def a_store_whose_files_vanish_after_its_listing(
+        self, store: Store
+    ) -> LanceRecords:
         """Somebody else purges what was written first and writes something new, once."""
         other = store.open(AT_ONCE)
         write(other, 0)
@@ -515,21 +596,30 @@ class TestDeathsAndFaults:
         objects.after = after
         return watched
 
-    def test_files_that_vanish_after_the_listing_make_a_reader_look_again(self, store: Store) -> None:
+    def test_files_that_vanish_after_the_listing_make_a_reader_look_again(
+        self, store: Store
+    ) -> None:
         reader = self.a_store_whose_files_vanish_after_its_listing(store)
-        assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [embedded(1).record]
+        assert reader.at(SCOPE).get(SCOPE, Grain.WORKING, ["r-00000", "r-00001"]) == [
+            embedded(1).record
+        ]
 
-    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(self, store: Store) -> None:
+    def test_files_that_vanish_after_the_listing_make_a_writer_look_again(
+        self, store: Store
+    ) -> None:
         writer = self.a_store_whose_files_vanish_after_its_listing(store)
         assert write(writer, 2) == 1
         assert rows(store.open()) == each_once(1, 2)
 
 
 class TestPurge:
-    def test_no_byte_of_what_was_deleted_stays_below_the_root(self, store: Store) -> None:
+    def test_no_byte_of_what_was_deleted_stays_below_the_root(
+        self, store: Store
+    ) -> None:
         writer = store.open()
         secret = replace(
-            embedded(1), record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01")
+            embedded(1),
+            record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
         )
         write(writer, 0)
         writer.upsert(SCOPE, Grain.WORKING, [secret], MODEL)
@@ -541,10 +631,13 @@ class TestPurge:
         assert not [path for path in files if b"xyzzy42" in path.read_bytes()]
         assert rows(store.open()) == each_once(0, 2)
 
-    def test_a_replica_lets_go_of_it_when_it_looks_the_next_time(self, store: Store) -> None:
+    def test_a_replica_lets_go_of_it_when_it_looks_the_next_time(
+        self, store: Store
+    ) -> None:
         writer, reader = store.open(), store.open()
         secret = replace(
-            embedded(1), record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01")
+            embedded(1),
+            record=replace(embedded(1).record, content="xyzzy42", period="2026-03-01"),
         )
         writer.upsert(SCOPE, Grain.WORKING, [secret, embedded(0)], MODEL)
         assert rows(reader) == each_once(0, 1)
@@ -554,7 +647,9 @@ class TestPurge:
         assert held
         assert not [path for path in held if b"xyzzy42" in path.read_bytes()]
 
-    def test_a_store_that_is_made_anew_has_nothing_of_the_one_before(self, store: Store) -> None:
+    def test_a_store_that_is_made_anew_has_nothing_of_the_one_before(
+        self, store: Store
+    ) -> None:
         writer, reader = store.open(), store.open()
         for number in range(4):
             write(writer, number)
@@ -584,7 +679,9 @@ class TestPurge:
 
 
 class TestCache:
-    def test_holds_the_least_recently_used_no_longer_than_there_is_room(self, store: Store) -> None:
+    def test_holds_the_least_recently_used_no_longer_than_there_is_room(
+        self, store: Store
+    ) -> None:
         agents = [Scope("acme", f"agent-{number}") for number in range(6)]
         writer = store.open()
         for number, scope in enumerate(agents):
@@ -598,10 +695,14 @@ class TestCache:
                 view = reader.at(scope)
                 (found,) = view.browse(scope, Grain.WORKING, where=ANY, limit=10)
                 assert found.id == f"r-{number:05d}"
-                held = sum(path.stat().st_size for path in taken.rglob("*") if path.is_file())
+                held = sum(
+                    path.stat().st_size for path in taken.rglob("*") if path.is_file()
+                )
                 assert held <= room
 
-    def test_what_was_evicted_while_a_view_reads_is_read_from_the_newest(self, store: Store) -> None:
+    def test_what_was_evicted_while_a_view_reads_is_read_from_the_newest(
+        self, store: Store
+    ) -> None:
         writer = store.open()
         write(writer, 0)
         reader = store.open()
@@ -611,19 +712,25 @@ class TestCache:
         (found,) = view.browse(SCOPE, Grain.WORKING, where=ANY, limit=10)
         assert found.event_time == T0
 
-    def test_two_threads_that_meet_an_agent_at_the_same_time_read_the_same(self, store: Store) -> None:
+    def test_two_threads_that_meet_an_agent_at_the_same_time_read_the_same(
+        self, store: Store
+    ) -> None:
         write(store.open(), *range(5))
         for _ in range(5):
             records, start = store.open(), Barrier(4)
 
-            def read(_: int, records: LanceRecords = records, start: Barrier = start) -> Counter[str]:
+            def read(
+                _: int, records: LanceRecords = records, start: Barrier = start
+            ) -> Counter[str]:
                 start.wait()
                 return rows(records)
 
             with ThreadPoolExecutor(4) as pool:
                 assert list(pool.map(read, range(4))) == [each_once(*range(5))] * 4
 
-    def test_is_a_directory_of_its_own_that_goes_with_the_process(self, store: Store) -> None:
+    def test_is_a_directory_of_its_own_that_goes_with_the_process(
+        self, store: Store
+    ) -> None:
         script = (
             "import sys; from pathlib import Path\n"
             "from varve.adapters.records.cache_directory import CacheDirectory\n"
@@ -631,10 +738,16 @@ class TestCache:
             "import os; os._exit(1) if sys.argv[2] == 'killed' else None"
         )
         store.cache.mkdir()
-        environment = {**os.environ, "PYTHONPATH": str(PROJECT / "shared"), "PYTHONUNBUFFERED": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(PROJECT / "shared"),
+            "PYTHONUNBUFFERED": "1",
+        }
         for end in ("killed", "ended"):
             command = [sys.executable, "-c", script, str(store.cache), end]
-            run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            run = subprocess.run(
+                command, env=environment, capture_output=True, text=True, check=False
+            )
             assert run.stdout.strip(), run.stderr
             left = list(store.cache.iterdir())
             assert bool(left) == (end == "killed")

@@ -43,7 +43,9 @@ class _Handler(LoopbackHandler):
     def post(self) -> None:
         server: RerankServer = self.server.owner  # type: ignore[attr-defined]
         body = json.loads(self.body())
-        server.requests.append({"path": self.path, "key": self.headers["Authorization"], **body})
+        server.requests.append(
+            {"path": self.path, "key": self.headers["Authorization"], **body}
+        )
         if server.slow:
             self.trickle(server)
         elif isinstance(server.answer, bytes):
@@ -68,15 +70,23 @@ def server() -> Iterator[RerankServer]:
         running.released.set()
 
 
-def reranker(server: RerankServer, deadline: float = 10.0, key: str = KEY) -> HttpReranker:
-    return HttpReranker("some/ranker", api_key=key, base_url=server.base_url, deadline=deadline)
+def reranker(
+    server: RerankServer, deadline: float = 10.0, key: str = KEY
+) -> HttpReranker:
+    return HttpReranker(
+        "some/ranker", api_key=key, base_url=server.base_url, deadline=deadline
+    )
 
 
 @pytest.mark.parametrize("shape", ["cohere", "voyage", "text embeddings inference"])
-def test_scores_come_back_in_the_order_of_the_texts(server: RerankServer, shape: str) -> None:
+def test_scores_come_back_in_the_order_of_the_texts(
+    server: RerankServer, shape: str
+) -> None:
     name = "score" if shape == "text embeddings inference" else "relevance_score"
     items = [{"index": 1, name: 0.9}, {"index": 2, name: -3}, {"index": 0, name: 0.25}]
-    server.answer = {"cohere": {"results": items}, "voyage": {"data": items}}.get(shape, items)
+    server.answer = {"cohere": {"results": items}, "voyage": {"data": items}}.get(
+        shape, items
+    )
     assert reranker(server).rerank("what bangs?", TEXTS) == [0.25, 0.9, -3.0]
     (asked,) = server.requests
     assert asked == {
@@ -94,10 +104,15 @@ def test_long_texts_are_cut(server: RerankServer) -> None:
     server.answer = {"results": [{"index": 0, "relevance_score": 1.0}]}
     reranker(server).rerank("q" * 9_000, ["x" * 9_000])
     (asked,) = server.requests
-    assert (len(asked["query"]), len(asked["documents"][0])) == (MAX_TEXT_CHARACTERS, MAX_TEXT_CHARACTERS)
+    assert (len(asked["query"]), len(asked["documents"][0])) == (
+        MAX_TEXT_CHARACTERS,
+        MAX_TEXT_CHARACTERS,
+    )
 
 
-def test_an_answer_that_only_trickles_in_is_given_up_at_the_deadline(server: RerankServer) -> None:
+def test_an_answer_that_only_trickles_in_is_given_up_at_the_deadline(
+    server: RerankServer,
+) -> None:
     server.slow = True
     with pytest.raises(Retryable, match=r"took longer than 0\.3 s|no answer"):
         reranker(server, deadline=0.3).rerank("what?", TEXTS)
@@ -118,7 +133,9 @@ def test_an_answer_that_only_trickles_in_is_given_up_at_the_deadline(server: Rer
         b"<html>",
     ],
 )
-def test_an_answer_of_another_shape_is_tried_again_elsewhere(server: RerankServer, answer: Any) -> None:
+def test_an_answer_of_another_shape_is_tried_again_elsewhere(
+    server: RerankServer, answer: Any
+) -> None:
     server.answer = answer
     with pytest.raises(Retryable):
         reranker(server).rerank("what?", TEXTS)
@@ -126,7 +143,13 @@ def test_an_answer_of_another_shape_is_tried_again_elsewhere(server: RerankServe
 
 @pytest.mark.parametrize(
     ("status", "error"),
-    [(429, Retryable), (500, Retryable), (401, Misconfigured), (404, Misconfigured), (422, Rejected)],
+    [
+        (429, Retryable),
+        (500, Retryable),
+        (401, Misconfigured),
+        (404, Misconfigured),
+        (422, Rejected),
+    ],
 )
 def test_a_refusal_is_named_by_what_to_do_and_asked_only_once(
     server: RerankServer, status: int, error: type[Exception]
@@ -166,7 +189,9 @@ def test_a_secret_is_read_once_for_all_questions(server: RerankServer) -> None:
     assert [request["key"] for request in server.requests] == ["Bearer old"] * 4
 
 
-def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: RerankServer) -> None:
+def test_a_key_that_is_none_is_refused_before_anything_is_sent(
+    server: RerankServer,
+) -> None:
     with pytest.raises(Misconfigured, match="VARVE_RERANKER"):
         reranker(server, key="").rerank("what?", TEXTS)
     assert server.requests == []

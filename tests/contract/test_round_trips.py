@@ -63,14 +63,18 @@ class Agent:
         """New processes, that have asked once whether the endpoint takes conditional puts."""
         self.deployment.restart()
         parts: Any = self.deployment.writing.parts
-        parts.records = LanceRecords(parts.settings.store, parts.objects, lance_options(), upkeep)
+        parts.records = LanceRecords(
+            parts.settings.store, parts.objects, lance_options(), upkeep
+        )
         self.say(1, scope=OTHER)
         self.deployment.write()
 
     def counted(self, run: Callable[[], object]) -> Counts:
         return self.s3.counted(run, DELAY)
 
-    def least(self, run: Callable[[], object], first: Callable[[], object], most: int) -> Counts:
+    def least(
+        self, run: Callable[[], object], first: Callable[[], object], most: int
+    ) -> Counts:
         """What a run asks for; once or twice more, with what comes first, where it took more round trips."""
         for _ in range(3):
             first()
@@ -82,28 +86,47 @@ class Agent:
     def say(self, messages: int = BATCH, *, scope: Scope = SCOPE) -> None:
         """A turn each, every one on a day of its own, in one batch."""
         numbers = [next(self.numbers) for _ in range(messages)]
-        self.send([WriteRecords(scope, Grain.WORKING, EMBEDDER.model, embedded(turn(n))) for n in numbers])
+        self.send(
+            [
+                WriteRecords(scope, Grain.WORKING, EMBEDDER.model, embedded(turn(n)))
+                for n in numbers
+            ]
+        )
 
     def summarize(self, days: int, first: int = 1) -> None:
         """A summary each for so many days, one batch, each settling the marks that called for it."""
-        periods = [Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in range(first, first + days)]
+        periods = [
+            Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n)
+            for n in range(first, first + days)
+        ]
         ledger = Ledger(self.deployment.writing.parts.objects)
         messages = []
         for period in periods:
             settles = (*ledger.marks(SCOPE, period), failed_key(SCOPE, period))
             changes = LedgerChanges(settles, (expiry_key(NOW, SCOPE, Grain.DAILY),))
             messages.append(
-                WriteRecords(SCOPE, Grain.DAILY, EMBEDDER.model, embedded(summary(period)), changes)
+                WriteRecords(
+                    SCOPE,
+                    Grain.DAILY,
+                    EMBEDDER.model,
+                    embedded(summary(period)),
+                    changes,
+                )
             )
         self.send(messages)
 
     def send(self, messages: Sequence[WriteRecords]) -> None:
-        queue, objects = self.deployment.queues["write"], self.deployment.writing.parts.objects
+        queue, objects = (
+            self.deployment.queues["write"],
+            self.deployment.writing.parts.objects,
+        )
         for message in messages:
             send_records(message, queue=queue, objects=objects)
 
     def search(self, **asked: object) -> None:
-        request = parse_search_request({"query_text": "which firm sent the invoice?", **asked})
+        request = parse_search_request(
+            {"query_text": "which firm sent the invoice?", **asked}
+        )
         assert self.deployment.reading.search(SCOPE, request).results
 
 
@@ -121,7 +144,9 @@ def turn(number: int) -> Record:
 def summary(period: Period) -> Record:
     text = f"On {period.label} a firm sent an invoice."
     id_ = f"summary-{period.label}"
-    return a_record(text, at=period.start(UTC_ZONE), id=id_, memory_type=MemoryType.SUMMARY)
+    return a_record(
+        text, at=period.start(UTC_ZONE), id=id_, memory_type=MemoryType.SUMMARY
+    )
 
 
 def test_a_batch_of_ten_messages_takes_six_round_trips_at_most(s3: CountingS3) -> None:
@@ -147,7 +172,9 @@ def test_a_batch_of_ten_messages_takes_six_round_trips_at_most(s3: CountingS3) -
     assert agent.least(write, agent.say, MOST_FOR_A_WRITE - 1).depth < MOST_FOR_A_WRITE
 
 
-def test_a_batch_of_summaries_takes_six_round_trips_at_most_and_settles_their_marks(s3: CountingS3) -> None:
+def test_a_batch_of_summaries_takes_six_round_trips_at_most_and_settles_their_marks(
+    s3: CountingS3,
+) -> None:
     agent = Agent(s3, "summaries")
     days = count(2)
 
@@ -157,14 +184,19 @@ def test_a_batch_of_summaries_takes_six_round_trips_at_most_and_settles_their_ma
 
     agent.say()
     agent.deployment.write()
-    assert agent.least(agent.deployment.write, cold, MOST_FOR_A_WRITE).depth <= MOST_FOR_A_WRITE
+    assert (
+        agent.least(agent.deployment.write, cold, MOST_FOR_A_WRITE).depth
+        <= MOST_FOR_A_WRITE
+    )
     ledger = Ledger(agent.deployment.writing.parts.objects)
     settled = {Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in (2, 3)}
     assert not ledger.pending(SCOPE) & settled
     assert {period.parent() for period in settled} <= ledger.pending(SCOPE)
 
 
-def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_stale(s3: CountingS3) -> None:
+def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_stale(
+    s3: CountingS3,
+) -> None:
     agent = Agent(s3, "searches")
     agent.say()
     agent.deployment.write()
@@ -178,7 +210,9 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
     cold = agent.least(agent.search, agent.restart, MOST_FOR_A_COLD_SEARCH)
     assert cold.depth <= MOST_FOR_A_COLD_SEARCH
     assert agent.least(agent.search, agent.search, 1).depth == 1
-    assert agent.least(agent.search, another_writes, 1).depth == 1  # and it sees the newest commit
+    assert (
+        agent.least(agent.search, another_writes, 1).depth == 1
+    )  # and it sees the newest commit
     parts = agent.deployment.reading.parts
     parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
     agent.search()
@@ -186,14 +220,18 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
 
 
 CONTEXT = parse_context_request({"prompt": "Which firm sent the invoice?"})
-EPISODES = parse_search_request({"query_text": "an invoice", "memory_types": ["episode"]})
+EPISODES = parse_search_request(
+    {"query_text": "an invoice", "memory_types": ["episode"]}
+)
 
 
 @pytest.mark.parametrize(
     "ask",
     [
         lambda app: app.knowledge.context(SCOPE, CONTEXT),
-        lambda app: app.experience.recall(SCOPE, "an invoice", state=None, user_id=None, limit=8),
+        lambda app: app.experience.recall(
+            SCOPE, "an invoice", state=None, user_id=None, limit=8
+        ),
         lambda app: app.search(SCOPE, EPISODES),
     ],
     ids=["context", "recall", "search"],
@@ -204,8 +242,18 @@ def test_what_needs_experience_as_well_takes_four_round_trips_cold_and_one_warm(
     agent = Agent(s3, f"experience-{request.node.callspec.id}")
     agent.say()
     agent.deployment.write()
-    worked = {"id": "m", "role": "user", "content": "The invoice is overdue.", "state": "billing"}
-    told = {"conversationId": "c-1", "workspaceId": "w", "agentId": "a", "messages": [worked]}
+    worked = {
+        "id": "m",
+        "role": "user",
+        "content": "The invoice is overdue.",
+        "state": "billing",
+    }
+    told = {
+        "conversationId": "c-1",
+        "workspaceId": "w",
+        "agentId": "a",
+        "messages": [worked],
+    }
     agent.deployment.ingest([parse_conversation(told)])
 
     def asked() -> None:
@@ -232,13 +280,23 @@ def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_i
     assert read.bytes_out < s3.usage(f"{agent.deployment.root}/vectordb/{SCOPE}").bytes
 
 
-def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_period(s3: CountingS3) -> None:
+def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_period(
+    s3: CountingS3,
+) -> None:
     asked = []
     for days in (1, 120):
         agent = Agent(s3, f"periods-{days}")
-        made = (summary(Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-1 - n)) for n in range(days))
+        made = (
+            summary(Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-1 - n))
+            for n in range(days)
+        )
         rows = [one for record in made for one in embedded(record)]
-        agent.deployment.writing.parts.records.upsert(SCOPE, Grain.DAILY, rows, EMBEDDER.model)
-        searches = [agent.counted(lambda agent=agent: agent.search(grain="daily")) for _ in range(2)]
+        agent.deployment.writing.parts.records.upsert(
+            SCOPE, Grain.DAILY, rows, EMBEDDER.model
+        )
+        searches = [
+            agent.counted(lambda agent=agent: agent.search(grain="daily"))
+            for _ in range(2)
+        ]
         asked.append([search.by_kind for search in searches])
     assert asked[0] == asked[1]

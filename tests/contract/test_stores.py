@@ -54,7 +54,9 @@ def lance(root: str, cache: Path) -> Open:
 
     def open_() -> tuple[Any, Any]:
         objects = s3_objects(bucket, prefix) if remote else local_objects(Path(root))
-        records = LanceRecords(root, objects, lance_options() if remote else None, caching=Caching(cache))
+        records = LanceRecords(
+            root, objects, lance_options() if remote else None, caching=Caching(cache)
+        )
         return records, LanceStores(records.newest, objects, cache)
 
     return open_
@@ -62,7 +64,10 @@ def lance(root: str, cache: Path) -> Open:
 
 def put(records: Any, *ids: str, model: str = OLD) -> int:
     dimensions = int(model.rpartition(":")[2])
-    made = [EmbeddedRecord(record(id_, f"{id_} likes tea"), axis(0)[:dimensions]) for id_ in ids]
+    made = [
+        EmbeddedRecord(record(id_, f"{id_} likes tea"), axis(0)[:dimensions])
+        for id_ in ids
+    ]
     changed: int = records.upsert(SCOPE, Grain.WORKING, made, model).changed
     return changed
 
@@ -75,7 +80,14 @@ def found(records: Any, model: str) -> set[str]:
     vector = np.zeros(int(model.rpartition(":")[2]), np.float32)
     vector[0] = 1
     candidates = records.candidates(
-        SCOPE, Grain.WORKING, text="tea", vector=vector, model=model, where=Filter(), limit=50, reach=0
+        SCOPE,
+        Grain.WORKING,
+        text="tea",
+        vector=vector,
+        model=model,
+        where=Filter(),
+        limit=50,
+        reach=0,
     )
     return set(candidates.ids)
 
@@ -100,7 +112,9 @@ def test_a_store_is_read_out_whole(opened: Open) -> None:
     assert held[0].record.event_time == T0
 
 
-def test_a_moved_store_holds_the_same_records_under_the_other_model(opened: Open) -> None:
+def test_a_moved_store_holds_the_same_records_under_the_other_model(
+    opened: Open,
+) -> None:
     records, stores = opened()
     put(records, "a", "b")
     _, before = stores.embedded(SCOPE, Grain.WORKING)
@@ -122,7 +136,9 @@ def test_invariant_10_a_moved_store_refuses_the_model_it_has_left(opened: Open) 
             refused()
 
 
-def test_another_process_sees_the_move_and_finds_by_word_and_by_vector(real: Open) -> None:
+def test_another_process_sees_the_move_and_finds_by_word_and_by_vector(
+    real: Open,
+) -> None:
     writing, stores = real()
     put(writing, "a", "b")
     reading, _ = real()
@@ -133,7 +149,9 @@ def test_another_process_sees_the_move_and_finds_by_word_and_by_vector(real: Ope
     assert found(reading, NEW) == {"a", "b"}
 
 
-def test_a_view_from_before_the_move_goes_on_with_the_old_model(real: Open, root: str) -> None:
+def test_a_view_from_before_the_move_goes_on_with_the_old_model(
+    real: Open, root: str
+) -> None:
     if not root.startswith("s3://"):
         pytest.skip("in a directory a view is always the newest")
     writing, stores = real()
@@ -144,7 +162,9 @@ def test_a_view_from_before_the_move_goes_on_with_the_old_model(real: Open, root
     assert found(view, OLD) == {"a"}
 
 
-def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(real: Open) -> None:
+def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(
+    real: Open,
+) -> None:
     records, stores = real()
     put(records, "a")
     other, _ = real()
@@ -158,7 +178,10 @@ def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(real
 
     assert stores.move(SCOPE, Grain.WORKING, NEW, embed) == 2
     assert calls == [1, 2]
-    assert {one.record.id for one in stores.embedded(SCOPE, Grain.WORKING)[1]} == {"a", "b"}
+    assert {one.record.id for one in stores.embedded(SCOPE, Grain.WORKING)[1]} == {
+        "a",
+        "b",
+    }
 
 
 def test_a_write_that_meets_the_move_is_refused_and_not_lost_in_silence(

@@ -35,8 +35,13 @@ class Asked:
         self.store, self.now = Store(folder), T0 + timedelta(hours=1)
         self.objects = Watched(self.store.objects)
         self.writer = self.store.open()
-        parts: Any = Parts(Settings(store="s3://bucket/root", **settings), self.clock, {})
-        parts.objects, parts.records = self.objects, self.store.open(objects=self.objects)
+        parts: Any = Parts(
+            Settings(store="s3://bucket/root", **settings), self.clock, {}
+        )
+        parts.objects, parts.records = (
+            self.objects,
+            self.store.open(objects=self.objects),
+        )
         parts.embedder = lambda _config: EMBEDDER
         self.application = Application(parts)
 
@@ -45,7 +50,9 @@ class Asked:
 
     def write(self, *numbers: int, grain: Grain = Grain.WORKING) -> None:
         records = [embedded(number) for number in numbers]
-        self.writer.upsert(SCOPE, grain, [_worded(one) for one in records], EMBEDDER.model)
+        self.writer.upsert(
+            SCOPE, grain, [_worded(one) for one in records], EMBEDDER.model
+        )
         self.writer.finish()
 
     def search(self, **arguments: Any) -> set[str]:
@@ -66,11 +73,16 @@ def _worded(one: Any) -> Any:
     return type(one)(one.record, vector)
 
 
-CONFIG, AGENT = f"get workspaces/{SCOPE.workspace}/config.json", f"list vectordb/{SCOPE}"
+CONFIG, AGENT = (
+    f"get workspaces/{SCOPE.workspace}/config.json",
+    f"list vectordb/{SCOPE}",
+)
 
 
 class TestOneRoundTrip:
-    def test_a_warm_search_asks_for_the_configuration_and_one_listing(self, tmp_path: Path) -> None:
+    def test_a_warm_search_asks_for_the_configuration_and_one_listing(
+        self, tmp_path: Path
+    ) -> None:
         asked = Asked(tmp_path)
         asked.write(0)
         asked.write(1, grain=Grain.DAILY)
@@ -80,7 +92,9 @@ class TestOneRoundTrip:
         assert asked.asked_for() == [CONFIG, AGENT]
         assert asked.search() == {"r-00000", "r-00001", "r-00002"}
 
-    @pytest.mark.parametrize("arguments", [{"grain": "daily"}, {"queryText": "tea last week"}])
+    @pytest.mark.parametrize(
+        "arguments", [{"grain": "daily"}, {"queryText": "tea last week"}]
+    )
     def test_the_ledger_is_asked_beside_them_where_a_summary_is_asked_for(
         self, tmp_path: Path, arguments: dict[str, Any]
     ) -> None:
@@ -105,7 +119,9 @@ class TestOneRoundTrip:
         asked = Asked(tmp_path)
         asked.write(0)
         config = {"timezone": zone}
-        asked.store.objects.put(f"workspaces/{SCOPE.workspace}/config.json", json.dumps(config).encode())
+        asked.store.objects.put(
+            f"workspaces/{SCOPE.workspace}/config.json", json.dumps(config).encode()
+        )
         asked.now = T0.replace(hour=3 if zone.startswith("America") else 20)
         today = asked.now.astimezone(ZoneInfo(zone)).date()
         asked.search(maximumDaysAgo=0, until=today.isoformat())
@@ -148,7 +164,9 @@ def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compactions: int
 ) -> None:
     """Of a store too large to hold, whose rows another thread of the process writes to other places."""
-    parts: Any = Parts(Settings(store=str(tmp_path)), lambda: T0 + timedelta(hours=1), {})
+    parts: Any = Parts(
+        Settings(store=str(tmp_path)), lambda: T0 + timedelta(hours=1), {}
+    )
     parts.embedder = lambda _config: EMBEDDER
     put(parts.records, *SAID)
     left = compactions
@@ -162,10 +180,15 @@ def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_
 
     monkeypatch.setattr(lance_columns, "MAX_ROWS", 3)
     monkeypatch.setattr(lance_columns, "rows_at", compacted)
-    application, request = Application(parts), parse_search_request({"queryText": "word 4", "maxResults": 1})
+    application, request = (
+        Application(parts),
+        parse_search_request({"queryText": "word 4", "maxResults": 1}),
+    )
     if compactions == 9:
         with pytest.raises(Outdated):
             application.search(ACME, request)
     else:
-        assert [result.id for result in application.search(ACME, request).results] == ["turn-04"]
+        assert [result.id for result in application.search(ACME, request).results] == [
+            "turn-04"
+        ]
         assert not left

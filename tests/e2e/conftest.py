@@ -59,22 +59,34 @@ def other_model() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="session")
-def rehearsal(template: Template, image: Image, model: ModelServer) -> Iterator[Deployment]:
+def rehearsal(
+    template: Template, image: Image, model: ModelServer
+) -> Iterator[Deployment]:
     """The deployment most tests share; each test keeps to a workspace of its own, or to reading."""
     options: dict[str, Any] = {"parameters": PARAMETERS, "overrides": model.environment}
-    with deployed(template, image, processes={"WriteFunction": 2}, **options) as deployment:
+    with deployed(
+        template, image, processes={"WriteFunction": 2}, **options
+    ) as deployment:
         yield deployment
 
 
 @pytest.fixture
-def deploy(template: Template, image: Image, other_model: ModelServer) -> Iterator[Deploy]:
+def deploy(
+    template: Template, image: Image, other_model: ModelServer
+) -> Iterator[Deploy]:
     """Deployments of a test's own, fed by `other_model`: `deploy(deliver_twice=True)`."""
     with ExitStack() as stacks:
 
-        def start(parameters: dict[str, str] | None = None, **options: Any) -> Deployment:
+        def start(
+            parameters: dict[str, str] | None = None, **options: Any
+        ) -> Deployment:
             given = {**PARAMETERS, **(parameters or {})}
             running = deployed(
-                template, image, parameters=given, overrides=other_model.environment, **options
+                template,
+                image,
+                parameters=given,
+                overrides=other_model.environment,
+                **options,
             )
             return stacks.enter_context(running)
 

@@ -21,7 +21,10 @@ SCRIPT = {
         "Dana lives in Porto.", "Dana", "2026-01-10", ("Dana", "lives_in", "Porto")
     ),
     "I adore gooseberries": Knowledge(
-        "Dana likes gooseberries.", "Dana", "2026-03-04", ("Dana", "likes", "gooseberries")
+        "Dana likes gooseberries.",
+        "Dana",
+        "2026-03-04",
+        ("Dana", "likes", "gooseberries"),
     ),
     "and quinces as well": Knowledge(
         "Dana likes quinces.", "Dana", "2026-03-04", ("Dana", "likes", "quinces")
@@ -40,7 +43,10 @@ SCRIPT = {
         ("Marco", "saw_error", "KX-4471"),
     ),
     "started at Brightline": Knowledge(
-        "Priya works at Brightline.", "Priya", "2026-03-01", ("Priya", "works_at", "Brightline")
+        "Priya works at Brightline.",
+        "Priya",
+        "2026-03-01",
+        ("Priya", "works_at", "Brightline"),
     ),
 }
 
@@ -84,8 +90,19 @@ def story(workspace: str = "acme") -> list[Conversation]:
             day="2026-01-10",
             **at,
         ),
-        conversation("c-move", "I moved to Lisbon last Friday.", "The boxes are still packed.", **at),
-        conversation("c-fruit", "I adore gooseberries.", "Oh, and quinces as well!", day="2026-03-04", **at),
+        conversation(
+            "c-move",
+            "I moved to Lisbon last Friday.",
+            "The boxes are still packed.",
+            **at,
+        ),
+        conversation(
+            "c-fruit",
+            "I adore gooseberries.",
+            "Oh, and quinces as well!",
+            day="2026-03-04",
+            **at,
+        ),
         conversation(
             "c-coffee",
             "It says error code KX-4471 again.",
@@ -94,9 +111,19 @@ def story(workspace: str = "acme") -> list[Conversation]:
             day="2026-03-05",
             **at,
         ),
-        conversation("c-taste", "Honestly, by now I cannot stand gooseberries.", day="2026-03-06", **at),
         conversation(
-            "c-job", "I started at Brightline on Monday.", agent="sales", user="u-9", speaker="Priya", **at
+            "c-taste",
+            "Honestly, by now I cannot stand gooseberries.",
+            day="2026-03-06",
+            **at,
+        ),
+        conversation(
+            "c-job",
+            "I started at Brightline on Monday.",
+            agent="sales",
+            user="u-9",
+            speaker="Priya",
+            **at,
         ),
     ]
 

@@ -54,5 +54,9 @@ def contents(deployment: Deployment, workspace: str, agent: str) -> set[str]:
 def without(value: Any, names: set[str]) -> Any:
     """The value with these keys left out at every depth."""
     if isinstance(value, dict):
-        return {key: without(each, names) for key, each in value.items() if key not in names}
-    return [without(each, names) for each in value] if isinstance(value, list) else value
+        return {
+            key: without(each, names) for key, each in value.items() if key not in names
+        }
+    return (
+        [without(each, names) for each in value] if isinstance(value, list) else value
+    )

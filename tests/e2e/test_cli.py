@@ -83,7 +83,13 @@ def conversation(
 ) -> dict[str, Any]:
     """What somebody said when; messages have ids of their own."""
     messages = [
-        {"id": f"{id_}.m{number}", "role": "user", "name": speaker, "content": words, "timestamp": when}
+        {
+            "id": f"{id_}.m{number}",
+            "role": "user",
+            "name": speaker,
+            "content": words,
+            "timestamp": when,
+        }
         for number, (when, words) in enumerate(said, start=1)
     ]
     return {"conversationId": id_, "userId": "u-42", "messages": messages} | changes
@@ -99,15 +105,25 @@ def listing(root: Path) -> dict[str, str] | None:
     if not root.exists():
         return None
     files = sorted(path for path in root.rglob("*") if path.is_file())
-    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 MOVE = conversation(
     ("2026-03-02T09:15:00Z", "I live in Lisbon now."),
     ("2026-03-02T09:16:00Z", "The router shows ERR-4711 again."),
 )
-TRIP = conversation(("2026-03-09T18:00:00Z", "Please book a table, I am allergic to nuts."), id_="c-2")
-PEER = conversation(("2026-03-08T10:00:00Z", "I live in Valencia."), id_="c-3", userId="u-7", speaker="Marco")
+TRIP = conversation(
+    ("2026-03-09T18:00:00Z", "Please book a table, I am allergic to nuts."), id_="c-2"
+)
+PEER = conversation(
+    ("2026-03-08T10:00:00Z", "I live in Valencia."),
+    id_="c-3",
+    userId="u-7",
+    speaker="Marco",
+)
 
 
 @pytest.fixture
@@ -123,7 +139,9 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that every bad command must leave as it is."""
     folder = tmp_path_factory.mktemp("untouched")
     path = write(folder / "one.json", MOVE)
-    assert main(["ingest", str(path), "--store", str(folder / "store"), "--now", NOW]) == 0
+    assert (
+        main(["ingest", str(path), "--store", str(folder / "store"), "--now", NOW]) == 0
+    )
     return folder / "store"
 
 
@@ -147,20 +165,48 @@ def text(value: Any) -> bytes:
 
 FIRST = ("messages", 0)
 BAD_FILES: dict[str, tuple[bytes, str, str]] = {
-    "a missing field": (text(changed(MOVE, "conversationId")), "conversationId", "is missing"),
+    "a missing field": (
+        text(changed(MOVE, "conversationId")),
+        "conversationId",
+        "is missing",
+    ),
     "no messages": (text(changed(MOVE, "messages")), "messages", "is missing"),
-    "an empty conversation": (text(changed(MOVE, "messages", to=[])), "messages", "at least one"),
+    "an empty conversation": (
+        text(changed(MOVE, "messages", to=[])),
+        "messages",
+        "at least one",
+    ),
     "no role": (text(changed(MOVE, *FIRST, "role")), "messages[0].role", "is missing"),
-    "no content": (text(changed(MOVE, *FIRST, "content")), "messages[0].content", "is missing"),
-    "an unknown role": (text(changed(MOVE, *FIRST, "role", to="narrator")), "messages[0].role", "narrator"),
-    "content of a wrong type": (text(changed(MOVE, *FIRST, "content", to=7)), "messages[0].content", "must"),
-    "messages of a wrong type": (text(changed(MOVE, "messages", to="hello")), "messages", "must be an array"),
+    "no content": (
+        text(changed(MOVE, *FIRST, "content")),
+        "messages[0].content",
+        "is missing",
+    ),
+    "an unknown role": (
+        text(changed(MOVE, *FIRST, "role", to="narrator")),
+        "messages[0].role",
+        "narrator",
+    ),
+    "content of a wrong type": (
+        text(changed(MOVE, *FIRST, "content", to=7)),
+        "messages[0].content",
+        "must",
+    ),
+    "messages of a wrong type": (
+        text(changed(MOVE, "messages", to="hello")),
+        "messages",
+        "must be an array",
+    ),
     "a message of a wrong type": (
         text(changed(MOVE, *FIRST, to="hello")),
         "messages[0]",
         "must be an object",
     ),
-    "an id of a wrong type": (text(changed(MOVE, "conversationId", to=7)), "conversationId", "a string"),
+    "an id of a wrong type": (
+        text(changed(MOVE, "conversationId", to=7)),
+        "conversationId",
+        "a string",
+    ),
     "an unparsable date": (
         text(changed(MOVE, "messages", 1, "timestamp", to="yesterday at noon")),
         "messages[1].timestamp",
@@ -176,10 +222,26 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "messages[0].timestamp",
         "as a string",
     ),
-    "a start that is none": (text(MOVE | {"startedAt": "soon"}), "startedAt", "not an ISO 8601"),
-    "an id with a slash": (text(MOVE | {"conversationId": "a/b"}), "conversationId", "not a valid id"),
-    "an id with dots": (text(MOVE | {"conversationId": "a..b"}), "conversationId", "not a valid id"),
-    "an id that climbs": (text(MOVE | {"agentId": "../x"}), "agentId", "not a valid id"),
+    "a start that is none": (
+        text(MOVE | {"startedAt": "soon"}),
+        "startedAt",
+        "not an ISO 8601",
+    ),
+    "an id with a slash": (
+        text(MOVE | {"conversationId": "a/b"}),
+        "conversationId",
+        "not a valid id",
+    ),
+    "an id with dots": (
+        text(MOVE | {"conversationId": "a..b"}),
+        "conversationId",
+        "not a valid id",
+    ),
+    "an id that climbs": (
+        text(MOVE | {"agentId": "../x"}),
+        "agentId",
+        "not a valid id",
+    ),
     "an id that is too long": (
         text(MOVE | {"conversationId": "c" * 129}),
         "conversationId",
@@ -191,7 +253,11 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "messages[0].id",
         "not a valid id",
     ),
-    "a message id twice": (text(changed(MOVE, "messages", 1, "id", to="c-1.m1")), "messages[1].id", "c-1.m1"),
+    "a message id twice": (
+        text(changed(MOVE, "messages", 1, "id", to="c-1.m1")),
+        "messages[1].id",
+        "c-1.m1",
+    ),
     "a message of 5 MB": (
         text(changed(MOVE, *FIRST, "content", to="x" * 5_000_000)),
         "messages[0].content",
@@ -207,12 +273,20 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "messages[0].content",
         "surrogate",
     ),
-    "invalid UTF-8": (text(MOVE).replace(b"Lisbon", b"Lisb\xf3n"), "", "not valid UTF-8 (at byte"),
+    "invalid UTF-8": (
+        text(MOVE).replace(b"Lisbon", b"Lisb\xf3n"),
+        "",
+        "not valid UTF-8 (at byte",
+    ),
     "UTF-16": (json.dumps(MOVE).encode("utf-16"), "", "not valid UTF-8"),
     "an empty file": (b"", "", "holds no conversation"),
     "white space": (b" \n\n", "", "holds no conversation"),
     "an empty array": (b"[]", "", "holds no conversation"),
-    "invalid JSON": (b'{"conversationId": "c-1",\n "messages": [}', "", "not valid JSON (line 2, column 15"),
+    "invalid JSON": (
+        b'{"conversationId": "c-1",\n "messages": [}',
+        "",
+        "not valid JSON (line 2, column 15",
+    ),
     "something after the JSON": (text(MOVE) + b" x", "", "not valid JSON"),
     "a number": (b"42", "conversation", "must be a JSON object"),
     "null": (b"null", "conversation", "not null"),
@@ -234,12 +308,19 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "is missing",
     ),
     "a faulty line of JSON Lines": (
-        text(MOVE) + b"\n\n" + text(changed(TRIP, *FIRST, "role", to="narrator")) + b"\n",
+        text(MOVE)
+        + b"\n\n"
+        + text(changed(TRIP, *FIRST, "role", to="narrator"))
+        + b"\n",
         "line 3: messages[0].role",
         "narrator",
     ),
     "a line that is no JSON": (text(MOVE) + b"\n{oops}\n", "", "line 2, column 2"),
-    "a line that is cut off": (text(MOVE) + b"\n" + text(TRIP)[:50] + b"\n", "", "line 2"),
+    "a line that is cut off": (
+        text(MOVE) + b"\n" + text(TRIP)[:50] + b"\n",
+        "",
+        "line 2",
+    ),
 }
 
 
@@ -269,7 +350,9 @@ class TestBadInput:
         path.write_bytes(data)
         before = listing(untouched)
         for store in (untouched, tmp_path / "none"):
-            assert_refused(run("ingest", path, "--store", store), str(path), field, reason)
+            assert_refused(
+                run("ingest", path, "--store", store), str(path), field, reason
+            )
         assert listing(untouched) == before
         assert not (tmp_path / "none").exists()
 
@@ -281,20 +364,31 @@ class TestBadInput:
             write(tmp_path / "bad.json", changed(TRIP, "messages")),
         )
         before = listing(untouched)
-        assert_refused(run("ingest", good, bad, "--store", untouched), str(bad), "messages", "is missing")
+        assert_refused(
+            run("ingest", good, bad, "--store", untouched),
+            str(bad),
+            "messages",
+            "is missing",
+        )
         assert listing(untouched) == before
 
     def test_may_be_a_directory_a_missing_file_or_a_name_that_cannot_be(
         self, run: Run, tmp_path: Path
     ) -> None:
         assert_refused(run("ingest", tmp_path), str(tmp_path), "is a directory")
-        assert_refused(run("ingest", tmp_path / "none.json"), "none.json", "does not exist")
+        assert_refused(
+            run("ingest", tmp_path / "none.json"), "none.json", "does not exist"
+        )
         assert_refused(run("ingest", "a\0b"), "cannot be read")
         assert list(tmp_path.iterdir()) == []
 
     def test_may_be_scenarios_that_are_none(self, run: Run, tmp_path: Path) -> None:
         path = write(tmp_path / "trip.json", TRIP)
-        assert_refused(run("eval", "experience", "--scenarios", path), f"{path}: name", "is missing")
+        assert_refused(
+            run("eval", "experience", "--scenarios", path),
+            f"{path}: name",
+            "is missing",
+        )
 
     @pytest.mark.parametrize("field", ["workspaceId", "agentId"])
     def test_may_be_a_conversation_of_someone_else(
@@ -307,9 +401,15 @@ class TestBadInput:
         assert_refused(ran, str(path), field, "globex", "acme")
         assert listing(untouched) == before
 
-    def test_may_come_from_standard_input(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"conversationId": 1}')))
-        assert_refused(run("ingest", "-"), "standard input", "conversationId", "a string")
+    def test_may_come_from_standard_input(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            "sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"conversationId": 1}'))
+        )
+        assert_refused(
+            run("ingest", "-"), "standard input", "conversationId", "a string"
+        )
         assert not Path("memory").exists()
 
 
@@ -317,23 +417,50 @@ class TestBadUsage:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (["search", "x", "--max-results", "0"], ["maxResults", "greater than or equal to 1"]),
-            (["search", "x", "--max-results", "101"], ["maxResults", "less than or equal to 100"]),
+            (
+                ["search", "x", "--max-results", "0"],
+                ["maxResults", "greater than or equal to 1"],
+            ),
+            (
+                ["search", "x", "--max-results", "101"],
+                ["maxResults", "less than or equal to 100"],
+            ),
             (["search", "x", "--max-results", "abc"], ["maxResults", "whole number"]),
             (["search", "x", "--max-results", "1.5"], ["maxResults", "whole number"]),
-            (["search", "x", "--max-results=-1"], ["maxResults", "greater than or equal to 1"]),
-            (["search", "x", "--max-tokens", "0"], ["maxTokens", "greater than or equal to 1"]),
+            (
+                ["search", "x", "--max-results=-1"],
+                ["maxResults", "greater than or equal to 1"],
+            ),
+            (
+                ["search", "x", "--max-tokens", "0"],
+                ["maxTokens", "greater than or equal to 1"],
+            ),
             (["search", "x", "--grain", "hourly"], ["grain", "hourly"]),
             (["search", "x", "--grain", "WORKING"], ["grain", "WORKING"]),
             (["search", "x", "--since", "yesterday"], ["since", "yesterday"]),
             (["search", "x", "--until", "2026-13-01"], ["until", "2026-13-01"]),
-            (["search", "x", "--since", "2026-03-05", "--until", "2026-03-01"], ["until", "no time"]),
-            (["search", "x", "--min-days-ago", "9", "--max-days-ago", "2"], ["DaysAgo", "no time"]),
-            (["search", "x", "--min-days-ago=-1"], ["minimumDaysAgo", "greater than or equal to 0"]),
-            (["search", "x", "--max-days-ago", "soon"], ["maximumDaysAgo", "whole number"]),
+            (
+                ["search", "x", "--since", "2026-03-05", "--until", "2026-03-01"],
+                ["until", "no time"],
+            ),
+            (
+                ["search", "x", "--min-days-ago", "9", "--max-days-ago", "2"],
+                ["DaysAgo", "no time"],
+            ),
+            (
+                ["search", "x", "--min-days-ago=-1"],
+                ["minimumDaysAgo", "greater than or equal to 0"],
+            ),
+            (
+                ["search", "x", "--max-days-ago", "soon"],
+                ["maximumDaysAgo", "whole number"],
+            ),
             (["search", "x", "--as-of", "then"], ["asOf", "then"]),
             (["search", "x", "--user", "a/b"], ["userId", "not a valid id"]),
-            (["search", "x", "--conversation", "../c"], ["conversationId", "not a valid id"]),
+            (
+                ["search", "x", "--conversation", "../c"],
+                ["conversationId", "not a valid id"],
+            ),
             (["search", "x" * 10_001], ["queryText", "10,000"]),
             (["search", "x", "--now", "now"], ["--now", "now"]),
             (["status", "--now", "2026-02-30"], ["--now", "2026-02-30"]),
@@ -351,7 +478,12 @@ class TestBadUsage:
         ],
     )
     def test_is_named_in_one_line_and_changes_nothing(
-        self, run: Run, tmp_path: Path, untouched: Path, words: list[str], said: list[str]
+        self,
+        run: Run,
+        tmp_path: Path,
+        untouched: Path,
+        words: list[str],
+        said: list[str],
     ) -> None:
         before = listing(untouched)
         for store in (untouched, tmp_path / "none"):
@@ -359,12 +491,16 @@ class TestBadUsage:
         assert listing(untouched) == before
         assert not (tmp_path / "none").exists()
 
-    @pytest.mark.parametrize("option", [["--workspace", "a/b"], ["--agent", ".."], ["--now", "soon"]])
+    @pytest.mark.parametrize(
+        "option", [["--workspace", "a/b"], ["--agent", ".."], ["--now", "soon"]]
+    )
     def test_of_ingest_is_told_before_anything_is_stored(
         self, run: Run, tmp_path: Path, option: list[str]
     ) -> None:
         path = write(tmp_path / "good.json", MOVE)
-        assert_refused(run("ingest", path, "--store", tmp_path / "none", *option), option[1])
+        assert_refused(
+            run("ingest", path, "--store", tmp_path / "none", *option), option[1]
+        )
         assert not (tmp_path / "none").exists()
 
     @pytest.mark.parametrize(
@@ -372,7 +508,9 @@ class TestBadUsage:
         [("s3://", "no bucket"), ("gs://bucket/x", "s3://bucket/prefix"), ("{file}", "not a directory"),
          ("{file}/x", "cannot be a directory"), ("x" * 300, "too long"), ("a\0b", "null")],
     )  # fmt: skip
-    def test_may_be_a_store_that_is_none(self, run: Run, tmp_path: Path, store: str, said: str) -> None:
+    def test_may_be_a_store_that_is_none(
+        self, run: Run, tmp_path: Path, store: str, said: str
+    ) -> None:
         path = write(tmp_path / "good.json", MOVE)
         where = store.format(file=path)
         assert_refused(run("status", "--store", where), said)
@@ -395,7 +533,9 @@ class TestBadUsage:
         [[], ["remember"], ["serach", "x"], ["ingest"], ["show"], ["search", "two", "texts"],
          ["search", "x", "--max", "3"], ["status", "--nope"], ["search", "--grain"]],
     )  # fmt: skip
-    def test_of_the_grammar_is_told_on_stderr(self, run: Run, tmp_path: Path, words: list[str]) -> None:
+    def test_of_the_grammar_is_told_on_stderr(
+        self, run: Run, tmp_path: Path, words: list[str]
+    ) -> None:
         ran = run(*words)
         assert ran.code == 2
         assert ran.out == ""
@@ -410,7 +550,11 @@ class TestBadUsage:
         }  # fmt: skip
         told = run("--help")
         assert told.code == 0
-        assert {verb for verb in contract if re.search(rf"^    {verb}\b", told.out, re.MULTILINE)} == contract
+        assert {
+            verb
+            for verb in contract
+            if re.search(rf"^    {verb}\b", told.out, re.MULTILINE)
+        } == contract
 
 
 class TestIngest:
@@ -435,9 +579,14 @@ class TestIngest:
         assert ran.json["accepted"] == {"conversations": 3, "messages": 4}
         assert ran.json["stored"]["turns"] == 4
 
-    def test_takes_lines_that_hold_unicode_line_separators(self, run: Run, tmp_path: Path) -> None:
+    def test_takes_lines_that_hold_unicode_line_separators(
+        self, run: Run, tmp_path: Path
+    ) -> None:
         odd = changed(MOVE, *FIRST, "content", to="one\u2028two\u0085three\u000bfour")
-        path = write(tmp_path / "lines", "\n".join(json.dumps(c, ensure_ascii=False) for c in (odd, TRIP)))
+        path = write(
+            tmp_path / "lines",
+            "\n".join(json.dumps(c, ensure_ascii=False) for c in (odd, TRIP)),
+        )
         ran = run("ingest", path, "--json")
         assert (ran.code, ran.err.count("varve:")) == (0, 0)
         assert ran.json["accepted"] == {"conversations": 2, "messages": 3}
@@ -445,37 +594,61 @@ class TestIngest:
     def test_takes_one_conversation_several_files_and_standard_input(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        one, two = write(tmp_path / "one.json", MOVE), write(tmp_path / "two.json", TRIP)
+        one, two = (
+            write(tmp_path / "one.json", MOVE),
+            write(tmp_path / "two.json", TRIP),
+        )
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text(PEER))))
         ran = run("ingest", one, "-", two, "--json")
         assert ran.json["accepted"] == {"conversations": 3, "messages": 4}
         assert run("search", "--json").json["searched"]["records"] >= 4
 
-    def test_sending_again_adds_nothing(self, run: Run, tmp_path: Path, store: Path) -> None:
+    def test_sending_again_adds_nothing(
+        self, run: Run, tmp_path: Path, store: Path
+    ) -> None:
         before = listing(store)
         ran = run("ingest", tmp_path / "three.json", "--store", store, "--json")
         assert ran.code == 0
         assert set(ran.json["stored"].values()) == {0}
         assert listing(store) == before
 
-    def test_a_grown_conversation_adds_only_what_is_new(self, run: Run, tmp_path: Path, store: Path) -> None:
+    def test_a_grown_conversation_adds_only_what_is_new(
+        self, run: Run, tmp_path: Path, store: Path
+    ) -> None:
         before = {
-            r["id"] for r in run("search", "--store", store, "--max-results", 100, "--json").json["results"]
+            r["id"]
+            for r in run(
+                "search", "--store", store, "--max-results", 100, "--json"
+            ).json["results"]
         }
-        more = {"id": "m9", "role": "user", "content": "I sold the car.", "timestamp": "2026-03-10T08:00:00Z"}
-        path = write(tmp_path / "grown.json", MOVE | {"messages": [*MOVE["messages"], more]})
+        more = {
+            "id": "m9",
+            "role": "user",
+            "content": "I sold the car.",
+            "timestamp": "2026-03-10T08:00:00Z",
+        }
+        path = write(
+            tmp_path / "grown.json", MOVE | {"messages": [*MOVE["messages"], more]}
+        )
         ran = run("ingest", path, "--store", store, "--json")
         assert ran.json["accepted"] == {"conversations": 1, "messages": 3}
         assert ran.json["stored"]["messages"] == 1
         assert ran.json["stored"]["turns"] == 1
-        after = run("search", "--store", store, "--max-results", 100, "--json").json["results"]
+        after = run("search", "--store", store, "--max-results", 100, "--json").json[
+            "results"
+        ]
         assert before <= {r["id"] for r in after}
-        assert {source for r in after if r["id"] not in before for source in r["sourceIds"]} == {"m9"}
+        assert {
+            source for r in after if r["id"] not in before for source in r["sourceIds"]
+        } == {"m9"}
 
     def test_an_earlier_message_with_other_words_is_ignored_and_counted(
         self, run: Run, tmp_path: Path, store: Path
     ) -> None:
-        path = write(tmp_path / "edited.json", changed(MOVE, *FIRST, "content", to="I moved to Rome."))
+        path = write(
+            tmp_path / "edited.json",
+            changed(MOVE, *FIRST, "content", to="I moved to Rome."),
+        )
         ran = run("ingest", path, "--store", store)
         assert ran.code == 0
         assert "1 messages came before with other words" in ran.out
@@ -484,7 +657,9 @@ class TestIngest:
     def test_conversations_go_to_the_memory_they_name_or_the_options_name(
         self, run: Run, tmp_path: Path
     ) -> None:
-        own = write(tmp_path / "own.json", MOVE | {"workspaceId": "acme", "agentId": "support"})
+        own = write(
+            tmp_path / "own.json", MOVE | {"workspaceId": "acme", "agentId": "support"}
+        )
         none = write(tmp_path / "none.json", TRIP)
         assert run("ingest", own, none).code == 0
         acme = ("--workspace", "acme", "--agent", "support", "--json")
@@ -492,12 +667,18 @@ class TestIngest:
         assert "nuts" in str(run("search", "--json").contents)
         assert run("search", "--workspace", "acme", "--json").json["results"] == []
 
-    def test_openai_messages_are_taken_as_they_are(self, run: Run, tmp_path: Path) -> None:
+    def test_openai_messages_are_taken_as_they_are(
+        self, run: Run, tmp_path: Path
+    ) -> None:
         parts = [
             {"type": "text", "text": "My cat is Biscuit"},
             {"type": "image_url", "image_url": {"url": "x"}},
         ]
-        call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        call = {
+            "id": "call_1",
+            "type": "function",
+            "function": {"name": "f", "arguments": "{}"},
+        }
         messages = [
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": parts},
@@ -505,7 +686,9 @@ class TestIngest:
             {"role": "tool", "tool_call_id": "call_1", "content": "tool says 42"},
             {"role": "assistant", "content": "Noted."},
         ]
-        path = write(tmp_path / "chat.json", {"conversationId": "c-9", "messages": messages})
+        path = write(
+            tmp_path / "chat.json", {"conversationId": "c-9", "messages": messages}
+        )
         ran = run("ingest", path, "--json", "--now", NOW)
         assert ran.json["stored"] | {"facts": 0, "tripleOperations": 0} == {
             "messages": 5, "turns": 2, "facts": 0, "tripleOperations": 0, "ignored": 0,
@@ -523,8 +706,12 @@ class TestIngest:
 
 
 class TestSearch:
-    def test_answers_in_exactly_the_contracts_shape(self, run: Run, store: Path) -> None:
-        ran = run("search", "where does Dana live", "--store", store, "--now", NOW, "--json")
+    def test_answers_in_exactly_the_contracts_shape(
+        self, run: Run, store: Path
+    ) -> None:
+        ran = run(
+            "search", "where does Dana live", "--store", store, "--now", NOW, "--json"
+        )
         assert (ran.code, ran.err) == (0, "")
         answer = ran.json
         assert list(answer) == ["results", "searched", "hint"]
@@ -549,7 +736,9 @@ class TestSearch:
         assert times == sorted(times, reverse=True)
         assert times[0] >= "2026-03-09T18:00:00Z"
         assert {result["why"]["vector"] for result in answer["results"]} == {None}
-        assert run("search", "", "--store", store, "--now", NOW, "--json").json == answer
+        assert (
+            run("search", "", "--store", store, "--now", NOW, "--json").json == answer
+        )
 
     @pytest.mark.parametrize(
         ("limits", "conversations"),
@@ -575,15 +764,28 @@ class TestSearch:
             (["--grain", "working"], {"c-1", "c-2", "c-3"}),
         ],
     )
-    @pytest.mark.parametrize("asked", [[], ["what did they say about nuts"]], ids=["browse", "ask"])
+    @pytest.mark.parametrize(
+        "asked", [[], ["what did they say about nuts"]], ids=["browse", "ask"]
+    )
     def test_keeps_to_its_limits(
-        self, run: Run, store: Path, asked: list[str], limits: list[str], conversations: set[str]
+        self,
+        run: Run,
+        store: Path,
+        asked: list[str],
+        limits: list[str],
+        conversations: set[str],
     ) -> None:
-        answer = run("search", *asked, *limits, "--store", store, "--now", NOW, "--json").json
-        assert {result["conversationId"] for result in answer["results"]} == conversations
+        answer = run(
+            "search", *asked, *limits, "--store", store, "--now", NOW, "--json"
+        ).json
+        assert {
+            result["conversationId"] for result in answer["results"]
+        } == conversations
         assert (answer["hint"] is None) == bool(conversations)
 
-    def test_gives_at_most_so_many_results_and_tokens(self, run: Run, store: Path) -> None:
+    def test_gives_at_most_so_many_results_and_tokens(
+        self, run: Run, store: Path
+    ) -> None:
         common = ("--store", store, "--now", NOW, "--json")
         assert len(run("search", *common, "--max-results", 2).json["results"]) == 2
         every = run("search", *common, "--max-results", 100).contents
@@ -596,7 +798,9 @@ class TestSearch:
         assert tiny["results"] == []
         assert "maxTokens" in tiny["hint"]
 
-    def test_tells_an_empty_memory_from_a_wrong_window(self, run: Run, tmp_path: Path, store: Path) -> None:
+    def test_tells_an_empty_memory_from_a_wrong_window(
+        self, run: Run, tmp_path: Path, store: Path
+    ) -> None:
         empty = run("search", "x", "--store", tmp_path / "none", "--json")
         assert empty.code == 0
         assert empty.json["searched"]["records"] == 0
@@ -612,13 +816,23 @@ class TestSearch:
         assert "ERR-4711" in ran.contents[0]
 
     def test_reads_well_without_json(self, run: Run, store: Path) -> None:
-        ran = run("search", "where does Dana live", "--store", store, "--now", NOW, "--explain")
+        ran = run(
+            "search",
+            "where does Dana live",
+            "--store",
+            store,
+            "--now",
+            NOW,
+            "--explain",
+        )
         assert (ran.code, ran.err) == (0, "")
         assert "2026-03-02" in ran.out
         assert "Lisbon" in ran.out
         assert "searched" in ran.out
 
-    @pytest.mark.parametrize("asked", ["'", '"; DROP TABLE memories', "\\", "%", "😀", "AND OR NOT (", "--x"])
+    @pytest.mark.parametrize(
+        "asked", ["'", '"; DROP TABLE memories', "\\", "%", "😀", "AND OR NOT (", "--x"]
+    )
     def test_takes_any_text(self, run: Run, store: Path, asked: str) -> None:
         ran = run("search", "--store", store, "--json", "--", asked)
         assert ran.code == 0
@@ -626,7 +840,12 @@ class TestSearch:
 
     def test_reading_changes_nothing(self, run: Run, store: Path) -> None:
         before = listing(store)
-        for words in (["search", "Lisbon"], ["search"], ["status"], ["show", first_id(run, store)]):
+        for words in (
+            ["search", "Lisbon"],
+            ["search"],
+            ["status"],
+            ["show", first_id(run, store)],
+        ):
             assert run(*words, "--store", store).code == 0
         assert listing(store) == before
 
@@ -637,13 +856,17 @@ def first_id(run: Run, store: Path) -> str:
 
 
 class TestShowAndStatus:
-    def test_show_gives_a_record_with_the_messages_it_came_from(self, run: Run, store: Path) -> None:
+    def test_show_gives_a_record_with_the_messages_it_came_from(
+        self, run: Run, store: Path
+    ) -> None:
         id_ = first_id(run, store)
         shown = run("show", id_, "--store", store, "--json")
         assert (shown.code, shown.err) == (0, "")
         assert shown.json["id"] == id_
         assert shown.json["conversationId"] == "c-1"
-        assert [source["content"] for source in shown.json["sources"]] == ["I live in Lisbon now."]
+        assert [source["content"] for source in shown.json["sources"]] == [
+            "I live in Lisbon now."
+        ]
         for_people = run("show", id_, "--store", store)
         assert "I live in Lisbon now." in for_people.out
 
@@ -651,7 +874,9 @@ class TestShowAndStatus:
         held = run("status", "--store", store, "--json")
         assert (held.code, held.err) == (0, "")
         working = held.json["grains"]["working"]
-        every = run("search", "--store", store, "--max-results", 100, "--json").json["results"]
+        every = run("search", "--store", store, "--max-results", 100, "--json").json[
+            "results"
+        ]
         assert working["records"] == len(every) >= 4
         assert working["bytes"] > 0
         assert working["oldest"] == min(result["eventTime"] for result in every)
@@ -672,7 +897,10 @@ class TestShowAndStatus:
 def command(*words: object, data: bytes = b"", **environment: str) -> Ran:
     """Run the installed command in a process of its own."""
     ran = subprocess.run(
-        [VARVE, *map(str, words)], input=data, capture_output=True, env={**os.environ, **environment}
+        [VARVE, *map(str, words)],
+        input=data,
+        capture_output=True,
+        env={**os.environ, **environment},
     )
     return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
@@ -691,7 +919,9 @@ class TestOtherEmbedder:
     def test_invariant_10_is_refused_for_asking_as_for_writing(
         self, tmp_path: Path, store: Path, verb: str, other: str
     ) -> None:
-        path = write(tmp_path / "more.json", conversation((NOW, "I sold the car."), id_="c-9"))
+        path = write(
+            tmp_path / "more.json", conversation((NOW, "I sold the car."), id_="c-9")
+        )
         with ModelServer(api_key="sk-test") as server:
             ran = command(
                 verb,
@@ -706,7 +936,9 @@ class TestOtherEmbedder:
 
 
 class TestOutage:
-    def test_an_interruption_is_one_line(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_interruption_is_one_line(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def interrupted(_: object) -> None:
             raise KeyboardInterrupt
 
@@ -741,13 +973,17 @@ class TestCommand:
         taken = command("ingest", "-", "--now", NOW, data=text(MOVE), **where)
         assert taken.code == 0, taken.err
         assert "accepted 1 conversations, 2 messages" in taken.out
-        found = command("search", "where does Dana live", "--now", NOW, "--json", **where)
+        found = command(
+            "search", "where does Dana live", "--now", NOW, "--json", **where
+        )
         assert found.code == 0, found.err
         assert "Lisbon" in found.contents[0]
         assert found.err == ""
 
     def test_refuses_bad_input_without_a_traceback(self, tmp_path: Path) -> None:
-        ran = command("ingest", "-", data=text(changed(MOVE, *FIRST, "role", to="narrator")))
+        ran = command(
+            "ingest", "-", data=text(changed(MOVE, *FIRST, "role", to="narrator"))
+        )
         assert_refused(ran, "standard input", "messages[0].role", "narrator")
         assert list(tmp_path.iterdir()) == []
 
@@ -756,22 +992,30 @@ class TestCommand:
         assert (ran.code, ran.out) == (2, "")
         assert "remember" in ran.err
 
-    def test_stays_quiet_when_the_reader_of_its_output_leaves(self, tmp_path: Path) -> None:
+    def test_stays_quiet_when_the_reader_of_its_output_leaves(
+        self, tmp_path: Path
+    ) -> None:
         assert command("ingest", "-", data=text(MOVE)).code == 0
         reading, writing = os.pipe()
         os.close(reading)
         with os.fdopen(writing, "wb") as closed:
-            ran = subprocess.run([VARVE, "search"], stdout=closed, stderr=subprocess.PIPE)
+            ran = subprocess.run(
+                [VARVE, "search"], stdout=closed, stderr=subprocess.PIPE
+            )
         assert b"Traceback" not in ran.stderr
 
     def test_prints_any_character_whatever_the_locale(self, tmp_path: Path) -> None:
         said = conversation((NOW, "Nació Alma 😀"))
         assert command("ingest", "-", data=text(said)).code == 0
-        ran = command("search", "Alma", "--json", LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="")
+        ran = command(
+            "search", "Alma", "--json", LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING=""
+        )
         assert ran.code == 0, ran.err
         assert any("Nació Alma 😀" in content for content in ran.contents)
 
     def test_is_a_module_too(self) -> None:
-        ran = subprocess.run([sys.executable, "-m", "varve", "--help"], capture_output=True)
+        ran = subprocess.run(
+            [sys.executable, "-m", "varve", "--help"], capture_output=True
+        )
         assert ran.returncode == 0
         assert ran.stdout.startswith(b"usage: varve")

@@ -25,19 +25,39 @@ AGENTS = {"northwind": "assistant", "brightline": "helpdesk"}
 HOLDS = [
     ("northwind", None, "Where does Dana live now?", "Porto"),
     ("northwind", "u-dana", "Where do I live?", "location: Porto"),
-    ("northwind", None, "When is Hannah's birthday? I want to send a card.", "12th of March"),
+    (
+        "northwind",
+        None,
+        "When is Hannah's birthday? I want to send a card.",
+        "12th of March",
+    ),
     ("northwind", None, "Which antibiotic must Dana never be given?", "penicillin"),
     ("northwind", None, "What is Dana's neighbour called?", "Graciete"),
     ("northwind", "u-priya", "Cook something for me: what is my diet?", "diet: vegan"),
-    ("northwind", None, "At which house number on Hill Road did Dana live?", "41 Hill Road"),
-    ("northwind", None, "Which ticket belongs to the stuck charging cable?", "NW-53977"),
+    (
+        "northwind",
+        None,
+        "At which house number on Hill Road did Dana live?",
+        "41 Hill Road",
+    ),
+    (
+        "northwind",
+        None,
+        "Which ticket belongs to the stuck charging cable?",
+        "NW-53977",
+    ),
     ("northwind", "u-marco", "Where do I work these days?", "employer: Órbita Salud"),
     ("northwind", None, "¿Cómo se llama el perro de Marco?", "Tronco"),
     ("brightline", None, "Order a replacement charger for Lee's laptop", "BLP-55210"),
     ("northwind", None, "Write to Priya's manager", "Tomasz"),
     ("brightline", None, "VPN client shows E-4092, what now?", "6.4.2"),
     ("brightline", None, "Whose phone extension is 4471?", "4471"),
-    ("brightline", "u-dana", "Any allergies of mine that the caterer should know?", "allergies: peanuts"),
+    (
+        "brightline",
+        "u-dana",
+        "Any allergies of mine that the caterer should know?",
+        "allergies: peanuts",
+    ),
 ]
 
 SHOULD = [
@@ -45,7 +65,10 @@ SHOULD = [
     ("northwind", "Where does Dana live now?"),
     ("northwind", "Write a birthday card for Dana's sister"),
     ("northwind", "Suggest a restaurant for Dana tonight, she is hungry"),
-    ("northwind", "The doctor wants to prescribe Dana an antibiotic. Anything to watch out for?"),
+    (
+        "northwind",
+        "The doctor wants to prescribe Dana an antibiotic. Anything to watch out for?",
+    ),
     ("northwind", "What tablets does Biscuit take, and how often?"),
     ("northwind", "Draft an e-mail to Priya's manager about her promotion"),
     ("northwind", "Cook dinner for Priya: which ingredients must I avoid?"),
@@ -149,10 +172,16 @@ def opened(root: Path, workspace: str = "northwind") -> Memory:
 
 
 @pytest.mark.parametrize(
-    ("workspace", "user_id", "prompt", "expected"), HOLDS, ids=[h[2][:40] for h in HOLDS]
+    ("workspace", "user_id", "prompt", "expected"),
+    HOLDS,
+    ids=[h[2][:40] for h in HOLDS],
 )
 def test_the_block_holds_what_the_prompt_needs(
-    memories: dict[str, Memory], workspace: str, user_id: str | None, prompt: str, expected: str
+    memories: dict[str, Memory],
+    workspace: str,
+    user_id: str | None,
+    prompt: str,
+    expected: str,
 ) -> None:
     block = memories[workspace].context(prompt, user_id=user_id, max_tokens=800)
     assert expected.lower() in block.text.lower()
@@ -160,15 +189,21 @@ def test_the_block_holds_what_the_prompt_needs(
 
 
 class TestFloor:
-    def test_prompts_that_memory_bears_on_get_a_block(self, memories: dict[str, Memory]) -> None:
+    def test_prompts_that_memory_bears_on_get_a_block(
+        self, memories: dict[str, Memory]
+    ) -> None:
         assert [p for w, p in SHOULD if memories[w].context(p).empty] == []
 
-    def test_prompts_about_nothing_in_memory_get_none(self, memories: dict[str, Memory]) -> None:
+    def test_prompts_about_nothing_in_memory_get_none(
+        self, memories: dict[str, Memory]
+    ) -> None:
         found = {p: memories[w].context(p) for w, p in SHOULD_NOT}
         assert [p for p, block in found.items() if not block.empty] == []
         assert all(block.text == "" and block.reason for block in found.values())
 
-    def test_most_prompts_that_had_no_part_in_it_are_told_apart(self, memories: dict[str, Memory]) -> None:
+    def test_most_prompts_that_had_no_part_in_it_are_told_apart(
+        self, memories: dict[str, Memory]
+    ) -> None:
         missed = [p for w, p in UNSEEN_SHOULD if memories[w].context(p).empty]
         injected = [p for w, p in UNSEEN_SHOULD_NOT if not memories[w].context(p).empty]
         assert len(missed) <= 3, missed
@@ -201,12 +236,22 @@ def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(tmp_path: Path) -
     before, triples = count(memory), memory.status()["graph"]["triples"]
     own = 0
     for round_ in range(50):
-        block = memory.context("Where do Dana and Hannah live, any allergies?", user_id="u-dana")
+        block = memory.context(
+            "Where do Dana and Hannah live, any allergies?", user_id="u-dana"
+        )
         assert not block.empty
         echo = CHANGES[round_ % len(CHANGES)](block.text)
-        memory.ingest(conversation(f"c-echo-{round_}", echo, role=("user", "assistant")[round_ % 2]))
+        memory.ingest(
+            conversation(
+                f"c-echo-{round_}", echo, role=("user", "assistant")[round_ % 2]
+            )
+        )
         if round_ % 10 == 0:
-            memory.ingest(conversation(f"c-own-{round_}", f"{echo}\n\nThe weather is round {round_} today."))
+            memory.ingest(
+                conversation(
+                    f"c-own-{round_}", f"{echo}\n\nThe weather is round {round_} today."
+                )
+            )
             own += 1
     assert count(memory) == before + own
     assert memory.status()["graph"]["triples"] == triples
@@ -215,7 +260,12 @@ def test_a_memory_fed_back_to_itself_fifty_times_does_not_grow(tmp_path: Path) -
 
 def conversation(name: str, content: str, role: str = "user") -> dict[str, Any]:
     speaker = "Dana" if role == "user" else "Assistant"
-    message = {"role": role, "name": speaker, "content": content, "timestamp": "2026-10-01T09:00:00Z"}
+    message = {
+        "role": role,
+        "name": speaker,
+        "content": content,
+        "timestamp": "2026-10-01T09:00:00Z",
+    }
     return {"conversationId": name, "userId": "u-dana", "messages": [message]}
 
 
@@ -225,9 +275,20 @@ def count(memory: Memory) -> int:
 
 class TestCommandLine:
     def run(
-        self, store: Path, capsys: pytest.CaptureFixture[str], *words: str, now: datetime = NOW
+        self,
+        store: Path,
+        capsys: pytest.CaptureFixture[str],
+        *words: str,
+        now: datetime = NOW,
     ) -> tuple[int, str, str]:
-        where = ["--store", str(store), "--workspace", "northwind", "--agent", "assistant"]
+        where = [
+            "--store",
+            str(store),
+            "--workspace",
+            "northwind",
+            "--agent",
+            "assistant",
+        ]
         code = main([*words, *where, "--now", now.isoformat()])
         printed = capsys.readouterr()
         return code, printed.out, printed.err
@@ -249,7 +310,10 @@ class TestCommandLine:
         ]
         code, out, err = self.run(store, capsys, *words)
         block = opened(store).context(
-            "Dana's boiler", max_tokens=400, user_id="u-dana", documents=[manual.read_text("utf-8")]
+            "Dana's boiler",
+            max_tokens=400,
+            user_id="u-dana",
+            documents=[manual.read_text("utf-8")],
         )
         assert (code, out, err) == (0, f"{block}\n", "")
         assert "document-1.1" in block.ids
@@ -260,7 +324,9 @@ class TestCommandLine:
     def test_nothing_to_inject_prints_nothing_and_says_why(
         self, store: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        code, out, err = self.run(store, capsys, "context", "What is the capital of Mongolia?")
+        code, out, err = self.run(
+            store, capsys, "context", "What is the capital of Mongolia?"
+        )
         assert (code, out) == (0, "")
         assert "nothing to inject" in err
 
@@ -268,18 +334,30 @@ class TestCommandLine:
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         user = ["--user", "auth0|42"]
-        answers = [("language", "French"), ("language", "German"), ("preferences", "short answers")]
+        answers = [
+            ("language", "French"),
+            ("language", "German"),
+            ("preferences", "short answers"),
+        ]
         for day, (key, value) in enumerate(answers, start=1):
             words = ["profile", "set", key, value, *user]
             assert self.run(tmp_path, capsys, *words, now=NOW.replace(day=day))[0] == 0
         later = NOW.replace(day=9)
-        code, out, _ = self.run(tmp_path, capsys, "profile", "show", *user, "--json", now=later)
+        code, out, _ = self.run(
+            tmp_path, capsys, "profile", "show", *user, "--json", now=later
+        )
         shown = json.loads(out)
         assert code == 0
         held = {a["key"]: a["value"] for a in shown["attributes"]}
         assert held == {"language": "German", "preferences": "short answers"}
-        assert [a["value"] for a in shown["history"]] == ["French", "German", "short answers"]
-        _, out, _ = self.run(tmp_path, capsys, "profile", "set", "preferences", "", *user, now=later)
+        assert [a["value"] for a in shown["history"]] == [
+            "French",
+            "German",
+            "short answers",
+        ]
+        _, out, _ = self.run(
+            tmp_path, capsys, "profile", "set", "preferences", "", *user, now=later
+        )
         assert "preferences" not in out
         assert "set by hand" in out
 

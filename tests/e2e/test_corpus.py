@@ -35,18 +35,28 @@ Conversations = list[dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def conversations() -> Conversations:
-    files = sorted(path for path in CORPUS.glob("*.json") if path.name != "questions.json")
-    return [conversation for path in files for conversation in json.loads(path.read_text("utf-8"))]
+    files = sorted(
+        path for path in CORPUS.glob("*.json") if path.name != "questions.json"
+    )
+    return [
+        conversation
+        for path in files
+        for conversation in json.loads(path.read_text("utf-8"))
+    ]
 
 
 @pytest.fixture(scope="module")
 def questions() -> list[dict[str, Any]]:
-    asked: list[dict[str, Any]] = json.loads((CORPUS / "questions.json").read_text("utf-8"))
+    asked: list[dict[str, Any]] = json.loads(
+        (CORPUS / "questions.json").read_text("utf-8")
+    )
     return asked
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory, conversations: Conversations) -> Path:
+def store(
+    tmp_path_factory: pytest.TempPathFactory, conversations: Conversations
+) -> Path:
     """The corpus, ingested once in its own order; no test may change it."""
     root = tmp_path_factory.mktemp("corpus") / "store"
     ingest(root, conversations)
@@ -80,13 +90,19 @@ def records(root: Path, scope: Scope) -> list[dict[str, Any]]:
 
 def triples(root: Path, scope: Scope) -> list[dict[str, Any]]:
     """The rows of an agent's facts.parquet, in order of their ids."""
-    rows = pq.read_table(root / "graphs" / scope.workspace / scope.agent / "facts.parquet").to_pylist()
+    rows = pq.read_table(
+        root / "graphs" / scope.workspace / scope.agent / "facts.parquet"
+    ).to_pylist()
     return sorted(rows, key=lambda row: row["id"])
 
 
 def export(root: Path) -> bytes:
     """Records, then triples, of one agent after the other, a line of JSON each."""
-    rows = [row for scope in SCOPES for row in (*records(root, scope), *triples(root, scope))]
+    rows = [
+        row
+        for scope in SCOPES
+        for row in (*records(root, scope), *triples(root, scope))
+    ]
     return "\n".join(
         json.dumps(row, sort_keys=True, ensure_ascii=False, default=str) for row in rows
     ).encode()
@@ -94,7 +110,10 @@ def export(root: Path) -> bytes:
 
 def listing(root: Path) -> dict[str, str]:
     files = sorted(path for path in root.rglob("*") if path.is_file())
-    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def versions(root: Path) -> dict[str, int]:
@@ -110,14 +129,20 @@ class TestAnyOrder:
         self, tmp_path: Path, store: Path, conversations: Conversations
     ) -> None:
         for seed in (4711, 42):
-            ingest(tmp_path, random.Random(seed).sample(conversations, len(conversations)))
+            ingest(
+                tmp_path, random.Random(seed).sample(conversations, len(conversations))
+            )
         assert export(tmp_path) == export(store)
 
-    def test_the_export_holds_the_whole_corpus(self, store: Path, conversations: Conversations) -> None:
+    def test_the_export_holds_the_whole_corpus(
+        self, store: Path, conversations: Conversations
+    ) -> None:
         for scope in SCOPES:
             own = [c for c in conversations if scope_of(c) == scope]
             kept = records(store, scope)
-            assert {record["conversation_id"] for record in kept} <= {c["conversationId"] for c in own}
+            assert {record["conversation_id"] for record in kept} <= {
+                c["conversationId"] for c in own
+            }
             sources = {source for record in kept for source in record["source_ids"]}
             spoken = {
                 message["id"]
@@ -140,7 +165,9 @@ class TestAnyOrder:
         later = datetime(2027, 1, 1, tzinfo=UTC)
         for conversation in few:
             scope = scope_of(conversation)
-            memory = Memory.open(tmp_path, workspace=scope.workspace, agent=scope.agent, now=later)
+            memory = Memory.open(
+                tmp_path, workspace=scope.workspace, agent=scope.agent, now=later
+            )
             done = memory.ingest(conversation).to_dict()
             assert set(done["stored"].values()) == {0}
         assert versions(tmp_path) == counted
@@ -153,10 +180,16 @@ class TestAnyOrder:
         longest = max(conversations, key=lambda c: len(c["messages"]))
         scope = scope_of(longest)
         for end in range(1, len(longest["messages"]) + 1):
-            opened(tmp_path, scope).ingest(longest | {"messages": longest["messages"][:end]})
+            opened(tmp_path, scope).ingest(
+                longest | {"messages": longest["messages"][:end]}
+            )
 
         def turns(root: Path) -> list[dict[str, Any]]:
-            own = [r for r in records(root, scope) if r["conversation_id"] == longest["conversationId"]]
+            own = [
+                r
+                for r in records(root, scope)
+                if r["conversation_id"] == longest["conversationId"]
+            ]
             return [record for record in own if record["memory_type"] == "turn"]
 
         assert turns(tmp_path) == turns(store)
@@ -164,19 +197,43 @@ class TestAnyOrder:
 
 class TestFaces:
     def test_the_command_line_answers_as_the_library_does(
-        self, store: Path, questions: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+        self,
+        store: Path,
+        questions: list[dict[str, Any]],
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         for question in questions[::9]:
             scope = scope_of(question)
             for words, arguments in (
                 ([], {}),
-                (["--max-results", "3", "--user", "u-dana"], {"max_results": 3, "user_id": "u-dana"}),
-                (["--since", "2026-01-01", "--max-tokens", "80"], {"since": "2026-01-01", "max_tokens": 80}),
+                (
+                    ["--max-results", "3", "--user", "u-dana"],
+                    {"max_results": 3, "user_id": "u-dana"},
+                ),
+                (
+                    ["--since", "2026-01-01", "--max-tokens", "80"],
+                    {"since": "2026-01-01", "max_tokens": 80},
+                ),
             ):
                 memory = opened(store, scope).search(question["question"], **arguments)
                 capsys.readouterr()
-                where = ["--workspace", scope.workspace, "--agent", scope.agent, "--store", str(store)]
-                said = ["search", question["question"], *words, *where, "--now", NOW.isoformat(), "--json"]
+                where = [
+                    "--workspace",
+                    scope.workspace,
+                    "--agent",
+                    scope.agent,
+                    "--store",
+                    str(store),
+                ]
+                said = [
+                    "search",
+                    question["question"],
+                    *words,
+                    *where,
+                    "--now",
+                    NOW.isoformat(),
+                    "--json",
+                ]
                 assert main(said) == 0
                 printed = capsys.readouterr()
                 assert json.loads(printed.out) == memory.to_dict()
@@ -185,7 +242,14 @@ class TestFaces:
     def test_the_demo_answers_ten_questions_and_can_be_shown_again(
         self, tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        command = ["demo", "--store", str(tmp_path / "demo"), "--now", NOW.isoformat(), "--json"]
+        command = [
+            "demo",
+            "--store",
+            str(tmp_path / "demo"),
+            "--now",
+            NOW.isoformat(),
+            "--json",
+        ]
         shown, left = [], []
         for _ in range(2):
             assert main(command) == 0
@@ -196,7 +260,10 @@ class TestFaces:
         assert len(shown[0]["answers"]) == 10
         for answer in shown[0]["answers"]:
             assert answer["response"]["results"], answer["question"]
-        held = {f"{s['workspaceId']}/{s['agentId']}": s["grains"]["working"] for s in shown[0]["status"]}
+        held = {
+            f"{s['workspaceId']}/{s['agentId']}": s["grains"]["working"]
+            for s in shown[0]["status"]
+        }
         assert {name: grain["records"] for name, grain in held.items()} == {
             str(scope): len(records(store, scope)) for scope in SCOPES
         }
@@ -209,7 +276,9 @@ class TestFaces:
         out = capsys.readouterr().out
         assert str(store) in out
         assert sum(line.startswith("? ") for line in out.splitlines()) == 10
-        commands = [line.split()[1] for line in out.splitlines() if line.startswith("  varve ")]
+        commands = [
+            line.split()[1] for line in out.splitlines() if line.startswith("  varve ")
+        ]
         assert len(commands) == 3
 
 
@@ -230,20 +299,33 @@ class TestTenants:
         for question in tenant:
             for scope, memory in memories.items():
                 answer = memory.search(question["question"], max_results=100)
-                assert {result.conversation_id for result in answer.results} <= own[scope]
+                assert {result.conversation_id for result in answer.results} <= own[
+                    scope
+                ]
                 assert answer.results
                 assert answer.searched.records <= counts[scope]
 
-    def test_a_user_of_both_is_two_people(self, store: Path, conversations: Conversations) -> None:
+    def test_a_user_of_both_is_two_people(
+        self, store: Path, conversations: Conversations
+    ) -> None:
         for scope in SCOPES:
-            found = opened(store, scope).search(user_id="u-dana", max_results=100).results
+            found = (
+                opened(store, scope).search(user_id="u-dana", max_results=100).results
+            )
             assert found
             for result in found:
-                (source,) = [c for c in conversations if c["conversationId"] == result.conversation_id]
+                (source,) = [
+                    c
+                    for c in conversations
+                    if c["conversationId"] == result.conversation_id
+                ]
                 assert scope_of(source) == scope
 
     def test_a_record_of_the_other_cannot_be_shown(self, store: Path) -> None:
-        theirs = {scope: {record["id"] for record in records(store, scope)} for scope in SCOPES}
+        theirs = {
+            scope: {record["id"] for record in records(store, scope)}
+            for scope in SCOPES
+        }
         assert not theirs[SCOPES[0]] & theirs[SCOPES[1]]
         here, there = SCOPES
         with pytest.raises(Rejected, match="no record"):
@@ -252,8 +334,16 @@ class TestTenants:
     def test_files_lie_below_the_owners_prefix(self, store: Path) -> None:
         owners = {(scope.workspace, scope.agent) for scope in SCOPES}
         names = [Path(name).parts for name in listing(store)]
-        owned = {parts for parts in names if parts[0] in {"vectordb", "graphs", "profiles", "timeline"}}
+        owned = {
+            parts
+            for parts in names
+            if parts[0] in {"vectordb", "graphs", "profiles", "timeline"}
+        }
         assert {parts[1:3] for parts in owned} == owners
         rest = set(names) - owned
-        assert all(any({*owner} <= {*parts} for owner in owners) for parts in rest if parts[0] == "ledger")
+        assert all(
+            any({*owner} <= {*parts} for owner in owners)
+            for parts in rest
+            if parts[0] == "ledger"
+        )
         assert {parts[0] for parts in rest} <= {"ledger", ".locks"}

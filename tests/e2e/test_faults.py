@@ -39,7 +39,9 @@ def tried(template: Template, image: Image) -> Iterator[Ordeal]:
             for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
                 patched.setenv(name, "testing")
             patched.setenv("AWS_REGION", "us-east-1")
-            store = deployment.stack.functions["WriteFunction"].environment["VARVE_STORE"]
+            store = deployment.stack.functions["WriteFunction"].environment[
+                "VARVE_STORE"
+            ]
             return Parts(Settings(store=store))
 
         with ordeal(template, image, outside) as running:
@@ -50,9 +52,13 @@ def tried(template: Template, image: Image) -> Iterator[Ordeal]:
 def figures(tried: Ordeal) -> str:
     """What all runs together went through, as docs/reliability.md has it."""
     kinds = Counter(fate for _, _, fate in tried.faults)
-    lines = [f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"]
+    lines = [
+        f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"
+    ]
     lines += [f"erasures that named files of a failed write: {tried.unproved}"]
-    return "\n".join([*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))])
+    return "\n".join(
+        [*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))]
+    )
 
 
 def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
@@ -61,18 +67,24 @@ def test_without_faults_memory_is_what_a_plain_one_holds(tried: Ordeal) -> None:
 
 
 @pytest.mark.parametrize("seed", seeds("VARVE_FAULT_SEEDS", "0-49"))
-def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(tried: Ordeal, seed: int) -> None:
+def test_invariants_1_to_5_nothing_is_lost_or_doubled_under_faults(
+    tried: Ordeal, seed: int
+) -> None:
     wrong = tried.run(seed)
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("seed", seeds("VARVE_STALE_SEEDS", "0-2"))
-def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(tried: Ordeal, seed: int) -> None:
+def test_invariants_1_to_5_hold_where_two_listings_of_five_are_stale(
+    tried: Ordeal, seed: int
+) -> None:
     wrong = tried.run(seed, rate=0.4, only="stale")
     assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("seed", seeds("VARVE_FORGETTING_SEEDS", "5-7"))
-def test_invariant_8_nothing_of_a_forgotten_user_comes_back_under_faults(tried: Ordeal, seed: int) -> None:
+def test_invariant_8_nothing_of_a_forgotten_user_comes_back_under_faults(
+    tried: Ordeal, seed: int
+) -> None:
     wrong = tried.forget(seed)
     assert not wrong, "\n".join(wrong)

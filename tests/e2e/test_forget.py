@@ -33,7 +33,9 @@ def open_memory(root: str | Path) -> Memory:
     return Memory.open(root, workspace="acme", agent="support", now=NOW, environment={})
 
 
-def conversation(name: str, user: str, speaker: str, *texts: str, day: str = "2026-04-19") -> Conversation:
+def conversation(
+    name: str, user: str, speaker: str, *texts: str, day: str = "2026-04-19"
+) -> Conversation:
     said = [
         {
             "id": f"{name}-m{index}",
@@ -74,7 +76,9 @@ def forms(data: bytes) -> Iterator[bytes]:
     if data[:4] == b"\x28\xb5\x2f\xfd":
         yield from forms(pa.input_stream(io.BytesIO(data), compression="zstd").read())
     if data[:4] == b"PAR1":
-        yield json.dumps(pq.read_table(io.BytesIO(data)).to_pylist(), default=str).encode()
+        yield json.dumps(
+            pq.read_table(io.BytesIO(data)).to_pylist(), default=str
+        ).encode()
 
 
 def traces(files: dict[str, bytes], *words: str) -> list[str]:
@@ -82,18 +86,30 @@ def traces(files: dict[str, bytes], *words: str) -> list[str]:
     return [
         name
         for name, data in files.items()
-        if any(word.encode() in form.lower() for word in words for form in (name.encode(), *forms(data)))
+        if any(
+            word.encode() in form.lower()
+            for word in words
+            for form in (name.encode(), *forms(data))
+        )
     ]
 
 
 def files_under(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
 
 
 def held(memory: Memory) -> list[tuple[str, str, str | None, str]]:
     """Every record by what it says."""
     grains = ("working", "daily", "weekly", "monthly", "quarterly", "yearly")
-    found = [r for grain in grains for r in memory.search(None, grain=grain, max_results=100).results]
+    found = [
+        r
+        for grain in grains
+        for r in memory.search(None, grain=grain, max_results=100).results
+    ]
     return sorted((r.grain, r.period, r.user_id, r.content) for r in found)
 
 
@@ -104,7 +120,9 @@ SELECTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("selection", "words"), SELECTIONS, ids=lambda value: next(iter(value)))
+@pytest.mark.parametrize(
+    ("selection", "words"), SELECTIONS, ids=lambda value: next(iter(value))
+)
 def test_invariant_8_no_file_holds_a_byte_of_the_forgotten(
     tmp_path: Path, selection: dict[str, str], words: tuple[str, ...]
 ) -> None:
@@ -127,7 +145,14 @@ def test_invariant_8_no_file_holds_a_byte_of_the_forgotten(
 def words_of(root: Path) -> set[str]:
     """The words of six letters or more that stand in any file or its name; no base64, no bit patterns."""
     files = files_under(root)
-    texts = [*files, *(form.decode("utf-8", "replace") for data in files.values() for form in forms(data))]
+    texts = [
+        *files,
+        *(
+            form.decode("utf-8", "replace")
+            for data in files.values()
+            for form in forms(data)
+        ),
+    ]
     plain = (re.sub("[A-Za-z0-9+/]{60,}", " ", text).lower() for text in texts)
     found = {word for text in plain for word in re.findall("[a-z]{6,}", text)}
     return {word for word in found if not re.search(r"(.)\1{2}", word)}
@@ -143,10 +168,14 @@ def test_words_that_every_store_holds_are_nobodys_traces(tmp_path: Path) -> None
     assert memory.forget(user="u-words", verify=True)["verification"]["proved"]
 
 
-def test_what_was_reported_of_a_conversation_goes_with_it_whoever_is_named(tmp_path: Path) -> None:
+def test_what_was_reported_of_a_conversation_goes_with_it_whoever_is_named(
+    tmp_path: Path,
+) -> None:
     memory = told(tmp_path / "store", DANA, *MARCO)
     for conversation_id in ("c-danaquetzal", "c-12"):
-        memory.record_outcome(conversation_id, "FAILURE", correction=f"Not so, said {conversation_id}.")
+        memory.record_outcome(
+            conversation_id, "FAILURE", correction=f"Not so, said {conversation_id}."
+        )
     receipt = memory.forget(user="u-danaquetzal", verify=True)
     assert receipt["erased"]["experience"] == 1
     assert receipt["verification"]["proved"]
@@ -154,7 +183,9 @@ def test_what_was_reported_of_a_conversation_goes_with_it_whoever_is_named(tmp_p
     assert traces(files_under(tmp_path), "said c-12") != []
 
 
-def test_invariant_8_by_record_id_its_message_goes_and_the_others_stay(tmp_path: Path) -> None:
+def test_invariant_8_by_record_id_its_message_goes_and_the_others_stay(
+    tmp_path: Path,
+) -> None:
     memory = told(tmp_path / "store", DANA, *MARCO)
     (fact,) = (
         r
@@ -167,7 +198,10 @@ def test_invariant_8_by_record_id_its_message_goes_and_the_others_stay(tmp_path:
 
 
 def test_the_rest_is_what_it_would_be_without_him(tmp_path: Path) -> None:
-    memory, control = told(tmp_path / "one", DANA, *MARCO), told(tmp_path / "two", *MARCO)
+    memory, control = (
+        told(tmp_path / "one", DANA, *MARCO),
+        told(tmp_path / "two", *MARCO),
+    )
     memory.forget(user="u-danaquetzal")
     memory.summarize()
     assert held(memory) == held(control)
@@ -180,7 +214,11 @@ def test_the_receipt_and_the_tombstones_hold_no_content(tmp_path: Path) -> None:
     assert receipt["complete"]
     assert receipt["erased"]["messages"] == len(DANA["messages"])
     assert receipt["verification"]["hits"] == 0
-    audit = {name: data for name, data in files_under(tmp_path).items() if name.startswith("audit/")}
+    audit = {
+        name: data
+        for name, data in files_under(tmp_path).items()
+        if name.startswith("audit/")
+    }
     assert len(audit) == 2
     assert traces(audit, *CANARIES, "u-danaquetzal") == []
 
@@ -190,15 +228,25 @@ def test_verification_finds_what_was_left_behind(tmp_path: Path) -> None:
     memory = told(tmp_path, DANA)
     left = tmp_path / "caches" / "acme" / "support"
     left.mkdir(parents=True)
-    (left / "notes.gz").write_bytes(gzip.compress(b'{"said": "I live in Kumquatolia."}'))
+    (left / "notes.gz").write_bytes(
+        gzip.compress(b'{"said": "I live in Kumquatolia."}')
+    )
     checked = memory.forget(user="u-danaquetzal", verify=True)["verification"]
-    assert (checked["proved"], checked["foundIn"]) == (False, ["caches/acme/support/notes.gz"])
+    assert (checked["proved"], checked["foundIn"]) == (
+        False,
+        ["caches/acme/support/notes.gz"],
+    )
 
 
-def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(tmp_path: Path) -> None:
+def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(
+    tmp_path: Path,
+) -> None:
     """A writer in another opening of the store goes on; what it is refused it says again, as it may."""
     memory = told(tmp_path / "one", DANA, *MARCO)
-    others = [conversation(f"c-new-{n}", "u-marco", "Marco", f"I like meal {n}.", "Noted.") for n in range(6)]
+    others = [
+        conversation(f"c-new-{n}", "u-marco", "Marco", f"I like meal {n}.", "Noted.")
+        for n in range(6)
+    ]
 
     def write() -> None:
         writer = open_memory(tmp_path / "one")
@@ -238,9 +286,20 @@ def test_invariant_4_others_lose_nothing_while_somebody_is_forgotten(tmp_path: P
 def test_invariant_8_what_others_said_or_are_known_for_as_well_does_not_spoil_the_proof(
     tmp_path: Path,
 ) -> None:
-    texts = ("I'm Dana.", "You're welcome!", "I live in Kumquatolia.", "Understood, thank you.")
-    one, other = (conversation(f"c-{user}", user, "Dana", *texts) for user in ("u-one", "u-other"))
-    memory = told(tmp_path, {**one, "messages": [{**m, "name": None} for m in one["messages"]]}, other)
+    texts = (
+        "I'm Dana.",
+        "You're welcome!",
+        "I live in Kumquatolia.",
+        "Understood, thank you.",
+    )
+    one, other = (
+        conversation(f"c-{user}", user, "Dana", *texts) for user in ("u-one", "u-other")
+    )
+    memory = told(
+        tmp_path,
+        {**one, "messages": [{**m, "name": None} for m in one["messages"]]},
+        other,
+    )
     done = memory.forget(user="u-one", verify=True)
     assert done["verification"]["foundIn"] == []
     assert done["verification"]["proved"]
@@ -257,26 +316,36 @@ def moto() -> Iterator[Any]:
 
 def objects_in(client: Any) -> dict[str, bytes]:
     pages = client.get_paginator("list_object_versions").paginate(Bucket=BUCKET)
-    found = [(o["Key"], o["VersionId"]) for page in pages for o in page.get("Versions", [])]
+    found = [
+        (o["Key"], o["VersionId"]) for page in pages for o in page.get("Versions", [])
+    ]
     return {
-        f"{key}@{version}": client.get_object(Bucket=BUCKET, Key=key, VersionId=version)["Body"].read()
+        f"{key}@{version}": client.get_object(
+            Bucket=BUCKET, Key=key, VersionId=version
+        )["Body"].read()
         for key, version in found
     }
 
 
-def test_invariant_8_on_s3_old_versions_of_tables_are_gone_and_versioning_is_told_of(moto: Any) -> None:
+def test_invariant_8_on_s3_old_versions_of_tables_are_gone_and_versioning_is_told_of(
+    moto: Any,
+) -> None:
     memory = told(f"s3://{BUCKET}/plain", DANA, MARCO[0])
     assert traces(objects_in(moto), *CANARIES)
     done = memory.forget(user="u-danaquetzal", verify=True)
     assert done["verification"]["proved"]
     assert done["notes"] == []
     assert traces(objects_in(moto), *CANARIES) == []
-    moto.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    moto.put_bucket_versioning(
+        Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"}
+    )
     (note,) = memory.forget(user="u-danaquetzal")["notes"]
     assert "BUCKET VERSIONING IS ENABLED" in note
 
 
-def varve(root: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def varve(
+    root: Path, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, str, str]:
     common = [
         "--store",
         str(root),
@@ -297,11 +366,22 @@ def test_the_command_asks_first_and_needs_to_be_told_where_it_cannot(
 ) -> None:
     told(tmp_path, DANA)
     for words in (["--json"], []):
-        code, out, err = varve(tmp_path, capsys, "forget", "--user", "u-danaquetzal", *words)
+        code, out, err = varve(
+            tmp_path, capsys, "forget", "--user", "u-danaquetzal", *words
+        )
         assert (code, out) == (2, "")
         assert "--yes" in err
     assert traces(files_under(tmp_path), "kumquatolia")
-    code, out, _ = varve(tmp_path, capsys, "forget", "--user", "u-danaquetzal", "--yes", "--verify", "--json")
+    code, out, _ = varve(
+        tmp_path,
+        capsys,
+        "forget",
+        "--user",
+        "u-danaquetzal",
+        "--yes",
+        "--verify",
+        "--json",
+    )
     assert code == 0
     done = json.loads(out)
     assert done["verification"]["hits"] == 0
@@ -315,7 +395,9 @@ def test_the_command_says_what_a_description_would_take(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told(tmp_path, DANA)
-    code, out, _ = varve(tmp_path, capsys, "forget", "--query", "zebrinaquoll", "--dry-run")
+    code, out, _ = varve(
+        tmp_path, capsys, "forget", "--query", "zebrinaquoll", "--dry-run"
+    )
     assert code == 0
     assert "zebrinaquoll" in out
     assert traces(files_under(tmp_path), "zebrinaquoll")
@@ -326,7 +408,12 @@ def test_the_command_says_what_a_description_would_take(
 
 @pytest.mark.parametrize(
     "words",
-    [["--user", "u-nobody"], ["--conversation", "c-none"], ["--id", "fact-none"], ["--query", "xylem"]],
+    [
+        ["--user", "u-nobody"],
+        ["--conversation", "c-none"],
+        ["--id", "fact-none"],
+        ["--query", "xylem"],
+    ],
 )
 def test_forgetting_somebody_unknown_says_so_and_succeeds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
@@ -337,7 +424,13 @@ def test_forgetting_somebody_unknown_says_so_and_succeeds(
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["--user", "a", "--query", "b"], ["--user", "../x"], ["--conversation", "a/b"]]
+    "words",
+    [
+        [],
+        ["--user", "a", "--query", "b"],
+        ["--user", "../x"],
+        ["--conversation", "a/b"],
+    ],
 )
 def test_what_to_forget_is_said_in_one_way_and_validly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]

@@ -36,19 +36,27 @@ Question = dict[str, Any]
 
 
 def questions() -> list[Question]:
-    asked: list[Question] = json.loads((CORPUS / "graph" / "questions.json").read_text("utf-8"))
+    asked: list[Question] = json.loads(
+        (CORPUS / "graph" / "questions.json").read_text("utf-8")
+    )
     return asked
 
 
-def memories(root: Path, environment: dict[str, str], seed: int | None = None) -> dict[Scope, Memory]:
+def memories(
+    root: Path, environment: dict[str, str], seed: int | None = None
+) -> dict[Scope, Memory]:
     """The corpus, shuffled where there is a seed, through the pipeline; the records stay in memory."""
-    parts: Any = Parts(read_settings(environment, str(root)), fixed_clock(NOW), environment)
+    parts: Any = Parts(
+        read_settings(environment, str(root)), fixed_clock(NOW), environment
+    )
     parts.records = parts.stores = InMemoryRecords()
     application = Application(parts)
     found: defaultdict[Scope, list[Any]] = defaultdict(list)
     for path in sorted(CORPUS.glob("*.json")):
         if path.name != "questions.json":
-            for conversation in map(parse_conversation, json.loads(path.read_text("utf-8"))):
+            for conversation in map(
+                parse_conversation, json.loads(path.read_text("utf-8"))
+            ):
                 found[conversation.scope].append(conversation)
     for scope, conversations in found.items():
         if seed is not None:
@@ -62,7 +70,9 @@ def answered(question: Question, told: dict[Scope, Memory]) -> set[str]:
     graph = told[Scope(question["workspaceId"], question["agentId"])].graph
     as_of = question["asOf"] and datetime.fromisoformat(question["asOf"])
     facts = graph.entity(question["entity"], as_of=as_of)["facts"]
-    return {fact["targetId"] for fact in facts if fact["label"] == question["predicate"]}
+    return {
+        fact["targetId"] for fact in facts if fact["label"] == question["predicate"]
+    }
 
 
 def right(question: Question, told: dict[Scope, Memory]) -> bool:
@@ -82,11 +92,17 @@ def score(told: dict[Scope, Memory]) -> int:
 
 def recorded(request: Request) -> dict[str, Any]:
     """The reply kept for the conversation whose messages the prompt holds; those without have nothing."""
-    replies: dict[str, Any] = json.loads((CORPUS / "graph" / "replies.json").read_text("utf-8"))
+    replies: dict[str, Any] = json.loads(
+        (CORPUS / "graph" / "replies.json").read_text("utf-8")
+    )
     spoken = {message["id"] for message in messages_of(request)}
     conversations = {id_.rpartition(".")[0] for id_ in spoken}
     nothing: dict[str, Any] = {"facts": [], "triples": []}
-    return replies.get(conversations.pop(), nothing) if len(conversations) == 1 else nothing
+    return (
+        replies.get(conversations.pop(), nothing)
+        if len(conversations) == 1
+        else nothing
+    )
 
 
 @pytest.fixture(scope="module")
@@ -130,12 +146,22 @@ def test_invariant_2_the_conversations_order_does_not_matter_to_the_graph(
         assert stored[0] is not None
 
 
-def test_with_good_replies_the_graph_answers_nearly_all(with_model: dict[Scope, Memory]) -> None:
+def test_with_good_replies_the_graph_answers_nearly_all(
+    with_model: dict[Scope, Memory],
+) -> None:
     assert score(with_model) >= MODEL_FLOOR
 
 
-def test_a_question_gets_the_same_answer_under_any_name(with_model: dict[Scope, Memory]) -> None:
+def test_a_question_gets_the_same_answer_under_any_name(
+    with_model: dict[Scope, Memory],
+) -> None:
     graph = with_model[Scope("northwind", "assistant")].graph
-    for short, full in [("Dana", "Dana Whitfield"), ("Reme", "remedios ferrer"), ("Rui", "Rui Bastos")]:
+    for short, full in [
+        ("Dana", "Dana Whitfield"),
+        ("Reme", "remedios ferrer"),
+        ("Rui", "Rui Bastos"),
+    ]:
         assert graph.entity(short, history=True) == graph.entity(full, history=True)
-        assert graph.entity(short, history=True)["mentions"] + graph.entity(short)["facts"]
+        assert (
+            graph.entity(short, history=True)["mentions"] + graph.entity(short)["facts"]
+        )

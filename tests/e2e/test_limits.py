@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import ACME, DIMENSIONS, RecordingQueue, WordEmbedder, a_record, embedded
+from tests.support.builders import (
+    ACME,
+    DIMENSIONS,
+    RecordingQueue,
+    WordEmbedder,
+    a_record,
+    embedded,
+)
 from tests.support.moto_process import PROJECT
 from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
@@ -28,7 +35,12 @@ from varve.domain.record import EmbeddedRecord
 from varve.domain.text import passages
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.wire import MAX_BODY_BYTES
-from varve.messages.write import WriteRecords, read_write, records_in_bounds, send_records
+from varve.messages.write import (
+    WriteRecords,
+    read_write,
+    records_in_bounds,
+    send_records,
+)
 from varve.wiring.parts import Parts
 from varve.wiring.settings import Settings
 
@@ -36,7 +48,9 @@ pytestmark = pytest.mark.e2e
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SQS_BYTES = 262_144
-NIGHTLY = pytest.mark.skipif("VARVE_NIGHTLY" not in os.environ, reason="takes a minute: VARVE_NIGHTLY=1")
+NIGHTLY = pytest.mark.skipif(
+    "VARVE_NIGHTLY" not in os.environ, reason="takes a minute: VARVE_NIGHTLY=1"
+)
 
 
 class Clock:
@@ -66,27 +80,42 @@ def memory(tmp_path: Path, clock: Clock) -> Memory:
     return Memory(Application(Sharing(Settings(store=str(tmp_path)), clock, {})), ACME)
 
 
-def conversation(*texts: Any, name: str = "c-1", at: datetime | None = NOON) -> dict[str, Any]:
+def conversation(
+    *texts: Any, name: str = "c-1", at: datetime | None = NOON
+) -> dict[str, Any]:
     time = {"timestamp": at.isoformat()} if at else {}
-    said = [{"id": f"m{n}", "role": "user", "content": text, **time} for n, text in enumerate(texts)]
+    said = [
+        {"id": f"m{n}", "role": "user", "content": text, **time}
+        for n, text in enumerate(texts)
+    ]
     return {"conversationId": name, "userId": "u-42", "messages": said}
 
 
 def turns(memory: Memory) -> list[str]:
-    return [r.content for r in memory.search(max_results=100).results if r.memory_type == "turn"]
+    return [
+        r.content
+        for r in memory.search(max_results=100).results
+        if r.memory_type == "turn"
+    ]
 
 
 @NIGHTLY
-def test_ten_thousand_messages_are_taken_in_and_one_more_is_refused(memory: Memory) -> None:
+def test_ten_thousand_messages_are_taken_in_and_one_more_is_refused(
+    memory: Memory,
+) -> None:
     texts = [f"Line {n}." for n in range(MAX_MESSAGES)]
-    assert memory.ingest(conversation(*texts)).to_dict()["stored"]["turns"] == MAX_MESSAGES
+    assert (
+        memory.ingest(conversation(*texts)).to_dict()["stored"]["turns"] == MAX_MESSAGES
+    )
     assert memory.status()["grains"]["working"]["records"] >= MAX_MESSAGES
     with pytest.raises(Rejected) as refused:
         memory.ingest(conversation(*texts, "One more.", name="c-2"))
     assert refused.value.field == "messages"
 
 
-def test_a_megabyte_of_text_is_taken_in_and_found_and_a_byte_more_is_refused(memory: Memory) -> None:
+def test_a_megabyte_of_text_is_taken_in_and_found_and_a_byte_more_is_refused(
+    memory: Memory,
+) -> None:
     text = ("Kestrel " * MAX_MESSAGE_BYTES)[:MAX_MESSAGE_BYTES]
     memory.ingest(conversation(text))
     assert memory.search("Kestrel").results
@@ -96,8 +125,15 @@ def test_a_megabyte_of_text_is_taken_in_and_found_and_a_byte_more_is_refused(mem
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\u3000\u200b", "\ufeff"])
-def test_a_text_without_a_word_is_kept_and_nothing_is_made_of_it(text: str, memory: Memory) -> None:
-    assert memory.ingest(conversation(text, "I live in Lisbon.")).to_dict()["stored"]["messages"] == 2
+def test_a_text_without_a_word_is_kept_and_nothing_is_made_of_it(
+    text: str, memory: Memory
+) -> None:
+    assert (
+        memory.ingest(conversation(text, "I live in Lisbon.")).to_dict()["stored"][
+            "messages"
+        ]
+        == 2
+    )
     assert memory.search("Lisbon").results
     memory.summarize()
 
@@ -129,7 +165,9 @@ def test_a_text_longer_than_a_turn_comes_back_in_passages_and_whole_where_it_is_
 ) -> None:
     memory.ingest(conversation(text))
     found = memory.search(max_results=100).results
-    assert sorted(r.content.removeprefix("u-42: ") for r in found) == sorted(passages(text))
+    assert sorted(r.content.removeprefix("u-42: ") for r in found) == sorted(
+        passages(text)
+    )
     assert len(found) > 1
     for turn in found:
         (message,) = memory.show(turn.id)["sources"]
@@ -143,13 +181,19 @@ def test_no_message_is_larger_than_a_queue_takes_whatever_it_carries() -> None:
     for piece in records_in_bounds(whole):
         send_records(piece, queue=queue, objects=objects)
     huge = embedded(a_record("ü" * 500_000))
-    send_records(WriteRecords(ACME, Grain.WORKING, whole.model, tuple(huge)), queue=queue, objects=objects)
+    send_records(
+        WriteRecords(ACME, Grain.WORKING, whole.model, tuple(huge)),
+        queue=queue,
+        objects=objects,
+    )
     assert max(len(d.body.encode()) for d in queue.sent) <= MAX_BODY_BYTES < SQS_BYTES
     arrived = [r for d in queue.sent for r in read_write(d, objects=objects).records]  # type: ignore[union-attr]
     assert [r.record for r in arrived] == [r.record for r in (*records, *huge)]
 
 
-def test_a_clock_that_jumps_loses_and_doubles_nothing(memory: Memory, clock: Clock) -> None:
+def test_a_clock_that_jumps_loses_and_doubles_nothing(
+    memory: Memory, clock: Clock
+) -> None:
     for number, jump in enumerate([0, 40, -35, 3, -400, 400, 0]):
         clock.now = NOON + timedelta(days=jump)
         memory.ingest(conversation("I live in Lisbon.", name=f"c-{number}", at=None))
@@ -164,7 +208,9 @@ def test_a_clock_that_jumps_loses_and_doubles_nothing(memory: Memory, clock: Clo
     assert again["built"] == again["failed"] == 0
 
 
-def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(memory: Memory, clock: Clock) -> None:
+def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(
+    memory: Memory, clock: Clock
+) -> None:
     late = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
     memory.ingest(conversation("I live in Lisbon.", at=late))
     clock.now = NOON + timedelta(days=5)
@@ -176,7 +222,10 @@ def test_a_workspace_that_moves_to_another_zone_keeps_what_it_has(memory: Memory
         assert [r.content for r in memory.search("Lisbon", grain="working").results]
     working = memory.search(grain="working", max_results=100).results
     assert len({r.id for r in working}) == len(working)
-    assert len({r.period for r in memory.search(grain="daily", max_results=100).results}) == 1
+    assert (
+        len({r.period for r in memory.search(grain="daily", max_results=100).results})
+        == 1
+    )
 
 
 def test_a_smaller_plan_takes_what_has_expired_and_a_larger_one_brings_nothing_back(
@@ -186,7 +235,10 @@ def test_a_smaller_plan_takes_what_has_expired_and_a_larger_one_brings_nothing_b
     memory.ingest(conversation("I live in Lisbon."))
     clock.now = NOON + timedelta(days=7)
     memory.summarize()
-    assert not memory.cleanup(dry_run=True)["grains"] or memory.search(grain="working").results
+    assert (
+        not memory.cleanup(dry_run=True)["grains"]
+        or memory.search(grain="working").results
+    )
     memory.configure("plan", "free")
     memory.cleanup()
     assert memory.search(grain="working").results == []
@@ -206,7 +258,9 @@ def test_a_model_of_other_dimensions_is_refused_by_both_names(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("size", [0, 8, DIMENSIONS + 1])
-def test_a_vector_of_other_dimensions_than_its_model_says_is_refused(size: int, tmp_path: Path) -> None:
+def test_a_vector_of_other_dimensions_than_its_model_says_is_refused(
+    size: int, tmp_path: Path
+) -> None:
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
     odd = [EmbeddedRecord(a_record("x"), np.ones(size, np.float32))]
     for _ in range(2):
@@ -216,12 +270,18 @@ def test_a_vector_of_other_dimensions_than_its_model_says_is_refused(size: int, 
 
 
 @NIGHTLY
-def test_two_hundred_thousand_records_are_searched_and_written_in_a_gigabyte(tmp_path: Path) -> None:
+def test_two_hundred_thousand_records_are_searched_and_written_in_a_gigabyte(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, "-m", "tests.support.large_store", str(tmp_path)]
     given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
-    made = subprocess.run([*command, "make"], cwd=PROJECT, env=given, capture_output=True, text=True)
+    made = subprocess.run(
+        [*command, "make"], cwd=PROJECT, env=given, capture_output=True, text=True
+    )
     assert made.returncode == 0, made.stderr
-    used = subprocess.run([*command, "use"], cwd=PROJECT, env=given, capture_output=True, text=True)
+    used = subprocess.run(
+        [*command, "use"], cwd=PROJECT, env=given, capture_output=True, text=True
+    )
     assert used.returncode == 0, used.stderr
     told = json.loads(used.stdout)
     print(told)

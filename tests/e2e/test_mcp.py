@@ -23,11 +23,15 @@ from varve.domain.search.query import SearchRequest
 ROOT = Path(__file__).parents[2]
 
 
-def session(store: Path, asking: Callable[[Client], Awaitable[None]], *options: str) -> None:
+def session(
+    store: Path, asking: Callable[[Client], Awaitable[None]], *options: str
+) -> None:
     """Start `varve mcp` on a store, and end it when all has been asked."""
     arguments = ["-m", "varve", "mcp", "--store", str(store), *options]
     environment = {"PYTHONPATH": str(ROOT / "shared")}
-    started = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    started = StdioServerParameters(
+        command=sys.executable, args=arguments, env=environment
+    )
 
     async def run() -> None:
         async with Client(started) as client:
@@ -46,31 +50,53 @@ async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     return answer
 
 
-def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(tmp_path: Path) -> None:
+def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(
+    tmp_path: Path,
+) -> None:
     async def asking(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["search_memory", "remember"]
-        said = {"name": "Dana", "content": "I moved to Lisbon.", "timestamp": "2026-03-02T09:15:00Z"}
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "search_memory",
+            "remember",
+        ]
+        said = {
+            "name": "Dana",
+            "content": "I moved to Lisbon.",
+            "timestamp": "2026-03-02T09:15:00Z",
+        }
         first = await call(client, "remember", messages=[said])
-        reply = {"role": "assistant", "content": "Which part?", "timestamp": "2026-03-02T09:16:00Z"}
+        reply = {
+            "role": "assistant",
+            "content": "Which part?",
+            "timestamp": "2026-03-02T09:16:00Z",
+        }
         second = await call(client, "remember", messages=[reply])
         assert (first["stored"]["turns"], second["stored"]["turns"]) == (1, 1)
         assert first["conversationId"] == second["conversationId"]
         again = await call(client, "remember", messages=[said])
         assert again["stored"]["turns"] == 0
-        found = await call(client, "search_memory", queryText="where does Dana live?", maxResults=1)
+        found = await call(
+            client, "search_memory", queryText="where does Dana live?", maxResults=1
+        )
         assert found["results"][0]["conversationId"] == first["conversationId"]
         assert "Lisbon" in found["results"][0]["content"]
 
     session(tmp_path, asking)
     turns = Memory.open(tmp_path, environment={}).search(memory_types=["turn"]).results
-    assert [turn.content for turn in turns] == ["Assistant: Which part?", "Dana: I moved to Lisbon."]
+    assert [turn.content for turn in turns] == [
+        "Assistant: Which part?",
+        "Dana: I moved to Lisbon.",
+    ]
 
 
-def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(tmp_path: Path) -> None:
+def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(
+    tmp_path: Path,
+) -> None:
     memory = Memory.open(tmp_path, environment={})
     for user in ("u-1", "u-2"):
         said = {"role": "user", "content": f"The code of {user} is {user}-4711."}
-        memory.ingest({"conversationId": f"c-{user}", "userId": user, "messages": [said]})
+        memory.ingest(
+            {"conversationId": f"c-{user}", "userId": user, "messages": [said]}
+        )
 
     async def asking(client: Client) -> None:
         for arguments in ({}, {"userId": "u-2"}, {"conversationId": "c-u-2"}):
@@ -94,14 +120,19 @@ def test_invariant_7_whose_memory_it_is_never_comes_from_what_a_model_writes(tmp
     session(tmp_path, asking, "--user", "u-1")
 
 
-def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(
+    tmp_path: Path,
+) -> None:
     async def asking(client: Client) -> None:
         for arguments, field in (
             ({}, "messages"),
             ({"messages": "I moved."}, "messages"),
             ({"messages": []}, "messages"),
             ({"messages": ["I moved."]}, "messages[0]"),
-            ({"messages": [{"content": "I moved.", "timestamp": "yesterday"}]}, "messages[0].timestamp"),
+            (
+                {"messages": [{"content": "I moved.", "timestamp": "yesterday"}]},
+                "messages[0].timestamp",
+            ),
         ):
             refused = await call(client, "remember", **arguments)
             assert refused["error"]["type"] == "Rejected"
@@ -110,7 +141,9 @@ def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(tmp_path: Pa
         assert refused["error"]["field"] == "maxResults"
         with pytest.raises(MCPError, match="there is no tool 'forget'"):
             await client.call_tool("forget", {})
-        assert (await call(client, "search_memory"))["hint"].startswith("This memory is empty")
+        assert (await call(client, "search_memory"))["hint"].startswith(
+            "This memory is empty"
+        )
 
     session(tmp_path, asking)
     assert list(tmp_path.iterdir()) == []
@@ -118,7 +151,9 @@ def test_what_is_wrong_with_a_call_is_told_and_the_next_is_answered(tmp_path: Pa
 
 def test_it_ends_when_its_client_closes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "varve", "mcp", "--store", str(tmp_path)]
-    ended = subprocess.run(command, input=b"", capture_output=True, check=False, cwd=ROOT / "shared")
+    ended = subprocess.run(
+        command, input=b"", capture_output=True, check=False, cwd=ROOT / "shared"
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
@@ -144,7 +179,9 @@ def test_every_argument_that_a_model_is_told_of_is_one_of_the_contract() -> None
 
 def test_a_gateway_is_told_of_the_same_tool() -> None:
     text = (ROOT / "docs" / "deploy.md").read_text("utf-8")
-    target = json.loads(text.partition("cat > target.json <<'JSON'\n")[2].partition("   JSON\n")[0])
+    target = json.loads(
+        text.partition("cat > target.json <<'JSON'\n")[2].partition("   JSON\n")[0]
+    )
     (tool,) = target["mcp"]["lambda"]["toolSchema"]["inlinePayload"]
     told = {name: value for name, value in TOOLS[0].items() if name != "annotations"}
     assert tool == told

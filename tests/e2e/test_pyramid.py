@@ -44,7 +44,9 @@ BRIEF = ("24 hours", "9 days", "3 weeks", "2 months", "1 quarter", "1 year")
 
 
 def _workspace(zone: str, plan: str = "free", **retention: str) -> WorkspaceConfig:
-    return WorkspaceConfig.model_validate({"timezone": zone, "plan": plan, "retention": retention})
+    return WorkspaceConfig.model_validate(
+        {"timezone": zone, "plan": plan, "retention": retention}
+    )
 
 
 CONFIGS = {
@@ -58,7 +60,15 @@ CONFIGS = {
     "northwind": _workspace("Europe/London", **LONG),
     "brightline": _workspace("Europe/Brussels"),
 }
-AGENTS = {"harbour": 8, "hudson": 8, "lisboa": 8, "kumo": 8, "annapurna": 6, "archive": 6, "attic": 4}
+AGENTS = {
+    "harbour": 8,
+    "hudson": 8,
+    "lisboa": 8,
+    "kumo": 8,
+    "annapurna": 6,
+    "archive": 6,
+    "attic": 4,
+}
 CORPUS_SCOPES = (Scope("northwind", "assistant"), Scope("brightline", "helpdesk"))
 FORGETTING_NOTHING = ("archive", "attic", "northwind")
 SHARES = (0.3, 0.1, 0.08, 0.05, 0.03)
@@ -80,8 +90,14 @@ def speakers() -> list[Speaker]:
 def arrivals(seed: int) -> list[Arrival]:
     """What all agents are told in the 400 days, in the order it comes in."""
     rng = random.Random(seed)
-    generated = [arrival for speaker in speakers() for arrival in traffic(speaker, FIRST, DAYS, rng)]
-    return sorted(arrival for arrival in [*generated, *corpus(FIRST, DAYS)] if arrival.at < END)
+    generated = [
+        arrival
+        for speaker in speakers()
+        for arrival in traffic(speaker, FIRST, DAYS, rng)
+    ]
+    return sorted(
+        arrival for arrival in [*generated, *corpus(FIRST, DAYS)] if arrival.at < END
+    )
 
 
 def live(sim: Simulation, told: list[Arrival], days: int) -> None:
@@ -100,7 +116,9 @@ def build_at_once(sim: Simulation, told: list[Arrival], now: datetime) -> None:
     """The same data taken in at once, and summed up in one go."""
     sim.clock.now = now
     # A conversation that grew is told as it was at last.
-    grown = {_name(arrival): arrival.conversation for arrival in sorted(told, key=_length)}
+    grown = {
+        _name(arrival): arrival.conversation for arrival in sorted(told, key=_length)
+    }
     sim.ingest(list(grown.values()))
     sim.drain()
     for grain in SUMMARY_GRAINS:
@@ -109,7 +127,10 @@ def build_at_once(sim: Simulation, told: list[Arrival], now: datetime) -> None:
 
 
 def _name(arrival: Arrival) -> tuple[str, ...]:
-    return tuple(arrival.conversation[key] for key in ("workspaceId", "agentId", "conversationId"))
+    return tuple(
+        arrival.conversation[key]
+        for key in ("workspaceId", "agentId", "conversationId")
+    )
 
 
 def _length(arrival: Arrival) -> int:
@@ -119,7 +140,8 @@ def _length(arrival: Arrival) -> int:
 def lengthened(configs: dict[str, WorkspaceConfig]) -> dict[str, WorkspaceConfig]:
     """The same workspaces, forgetting nothing."""
     return {
-        name: config.model_copy(update={"retention": Retention(**LONG)}) for name, config in configs.items()
+        name: config.model_copy(update={"retention": Retention(**LONG)})
+        for name, config in configs.items()
     }
 
 
@@ -134,13 +156,18 @@ class Pyramid:
         """All records of a grain by their period's label."""
         if (scope, grain) not in self._known:
             labels = sorted(self._records.periods(scope, grain))
-            found = {label: self._records.in_period(scope, grain, label) for label in labels}
+            found = {
+                label: self._records.in_period(scope, grain, label) for label in labels
+            }
             self._known[scope, grain] = found
         return self._known[scope, grain]
 
     def ids(self, scope: Scope, grain: Grain) -> dict[str, set[str]]:
         """The same, their ids alone."""
-        return {label: {r.id for r in records} for label, records in self.of(scope, grain).items()}
+        return {
+            label: {r.id for r in records}
+            for label, records in self.of(scope, grain).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -204,13 +231,19 @@ SAMPLED, SAMPLED_DAYS = (Scope("annapurna", "agent-0"), Scope("archive", "agent-
 
 
 @pytest.fixture(scope="module", params=["all agents in memory", "two agents in files"])
-def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Lived:
+def lived(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Lived:
     print(f"seed {SEED}")
     told = arrivals(SEED)
     if request.param == "all agents in memory":
         return lived_through(told, SEED, DAYS)
     end = START + timedelta(days=SAMPLED_DAYS)
-    sample = [arrival for arrival in told if arrival.at < end and Scope(*_name(arrival)[:2]) in SAMPLED]
+    sample = [
+        arrival
+        for arrival in told
+        if arrival.at < end and Scope(*_name(arrival)[:2]) in SAMPLED
+    ]
     root = tmp_path_factory.mktemp("memory")
     objects = local_objects(root)
     records = LanceRecords(str(root), objects)
@@ -222,7 +255,10 @@ def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_the_days_were_as_rough_as_they_should_be(lived: Lived) -> None:
     parts, size = lived.sim.parts, len(lived.told)
-    assert len(lived.scopes) == sum(AGENTS.values()) + len(CORPUS_SCOPES) >= 50 or size < 100
+    assert (
+        len(lived.scopes) == sum(AGENTS.values()) + len(CORPUS_SCOPES) >= 50
+        or size < 100
+    )
     assert lived.sim.missed > size / 10
     assert 0.1 < parts.flaky.failed / len(parts.scripted.tasks) < 0.5
     assert parts.records.deleted > size / 2
@@ -231,10 +267,16 @@ def test_the_days_were_as_rough_as_they_should_be(lived: Lived) -> None:
     assert parts.summary_queue.repeated > size / 20
 
 
-def test_invariant_1_no_message_became_a_dead_letter_or_is_left_in_a_queue(lived: Lived) -> None:
+def test_invariant_1_no_message_became_a_dead_letter_or_is_left_in_a_queue(
+    lived: Lived,
+) -> None:
     parts = lived.sim.parts
     assert parts.letters.letters == []
-    assert [len(parts.ingest_queue), len(parts.write_queue), len(parts.summary_queue)] == [0, 0, 0]
+    assert [
+        len(parts.ingest_queue),
+        len(parts.write_queue),
+        len(parts.summary_queue),
+    ] == [0, 0, 0]
 
 
 def test_every_word_ever_said_was_a_source_of_its_local_day(lived: Lived) -> None:
@@ -246,17 +288,24 @@ def test_every_word_ever_said_was_a_source_of_its_local_day(lived: Lived) -> Non
         if conversation.scope not in CORPUS_SCOPES:
             for message in conversation.messages:
                 day = message.timestamp.astimezone(zone).date().isoformat()
-                said[conversation.scope][day].add(turn_id(conversation.conversation_id, str(message.id)))
+                said[conversation.scope][day].add(
+                    turn_id(conversation.conversation_id, str(message.id))
+                )
     for scope, days in said.items():
         found = lived.whole.ids(scope, Grain.WORKING)
-        turns = {day: {id_ for id_ in ids if id_.startswith("turn-")} for day, ids in found.items()}
+        turns = {
+            day: {id_ for id_ in ids if id_.startswith("turn-")}
+            for day, ids in found.items()
+        }
         assert turns == days, scope
 
 
 # Invariants.
 
 
-def test_invariant_2_any_number_of_deliveries_leaves_the_pyramid_built_in_one_go(lived: Lived) -> None:
+def test_invariant_2_any_number_of_deliveries_leaves_the_pyramid_built_in_one_go(
+    lived: Lived,
+) -> None:
     """Everything but the time of learning is equal, where retention takes nothing."""
     compared = 0
     for scope in lived.scopes:
@@ -266,7 +315,11 @@ def test_invariant_2_any_number_of_deliveries_leaves_the_pyramid_built_in_one_go
             one, other = lived.stored.of(scope, grain), lived.whole.of(scope, grain)
             assert list(one) == list(other), (lived.seed, scope, grain)
             for label, records in one.items():
-                assert _timeless(records) == _timeless(other[label]), (lived.seed, scope, label)
+                assert _timeless(records) == _timeless(other[label]), (
+                    lived.seed,
+                    scope,
+                    label,
+                )
                 compared += len(records) if grain is not Grain.WORKING else 0
     assert compared > len(lived.told) / 10
 
@@ -275,16 +328,25 @@ def _timeless(records: list[Record]) -> list[Record]:
     return [replace(record, created_at=START) for record in records]
 
 
-def test_invariant_2_key_facts_are_the_same_whatever_retention_took_meanwhile(lived: Lived) -> None:
+def test_invariant_2_key_facts_are_the_same_whatever_retention_took_meanwhile(
+    lived: Lived,
+) -> None:
     """A year knows word for word what its days knew, though they and their summaries are long gone."""
     for scope in lived.scopes:
         for grain in SUMMARY_GRAINS:
             whole = lived.whole.of(scope, grain)
             for label, (summary,) in lived.stored.of(scope, grain).items():
-                assert summary.key_facts == whole[label][0].key_facts, (lived.seed, scope, grain, label)
+                assert summary.key_facts == whole[label][0].key_facts, (
+                    lived.seed,
+                    scope,
+                    grain,
+                    label,
+                )
 
 
-def test_invariant_3_the_first_failure_of_a_group_returned_it_and_all_later_ones(lived: Lived) -> None:
+def test_invariant_3_the_first_failure_of_a_group_returned_it_and_all_later_ones(
+    lived: Lived,
+) -> None:
     parts = lived.sim.parts
     queues = (parts.ingest_queue, parts.write_queue, parts.summary_queue)
     assert [queue.disorder for queue in queues] == [[], [], []]
@@ -298,21 +360,37 @@ def test_invariant_4_each_grains_store_had_one_group_of_its_own(lived: Lived) ->
     assert max(Counter(store for _, store in pairs).values()) == 1
 
 
-def test_invariant_5_every_closed_period_has_one_summary_made_of_exactly_its_sources(lived: Lived) -> None:
+def test_invariant_5_every_closed_period_has_one_summary_made_of_exactly_its_sources(
+    lived: Lived,
+) -> None:
     for scope in lived.scopes:
         for grain in SUMMARY_GRAINS:
             stored, sources = lived.stored.of(scope, grain), lived.sources(scope, grain)
-            assert {*stored} <= {period.label for period in sources}, (lived.seed, scope, grain)
+            assert {*stored} <= {period.label for period in sources}, (
+                lived.seed,
+                scope,
+                grain,
+            )
             for period, expected in sources.items():
                 found = stored.get(period.label)
                 if found is None:
                     assert lived.is_over(scope, period), (lived.seed, scope, period)
                     continue
-                assert [summary.id for summary in found] == [summary_id(period)], (lived.seed, scope, period)
-                assert sorted(found[0].source_ids) == sorted(expected), (lived.seed, scope, period)
+                assert [summary.id for summary in found] == [summary_id(period)], (
+                    lived.seed,
+                    scope,
+                    period,
+                )
+                assert sorted(found[0].source_ids) == sorted(expected), (
+                    lived.seed,
+                    scope,
+                    period,
+                )
 
 
-def test_invariant_5_a_summary_says_what_its_sources_said_when_it_was_made(lived: Lived) -> None:
+def test_invariant_5_a_summary_says_what_its_sources_said_when_it_was_made(
+    lived: Lived,
+) -> None:
     """The fingerprints kept beside the ids are those of the sources as they are, or last were."""
     for scope in lived.scopes:
         for grain in SUMMARY_GRAINS:
@@ -323,8 +401,12 @@ def test_invariant_5_a_summary_says_what_its_sources_said_when_it_was_made(lived
                 for record in records
             }
             for label, (summary,) in lived.stored.of(scope, grain).items():
-                made_of = zip(summary.source_ids, summary.source_fingerprints, strict=True)
-                differing = [id_ for id_, said in made_of if known.get(id_, said) != said]
+                made_of = zip(
+                    summary.source_ids, summary.source_fingerprints, strict=True
+                )
+                differing = [
+                    id_ for id_, said in made_of if known.get(id_, said) != said
+                ]
                 assert differing == [], (lived.seed, scope, grain, label)
 
 
@@ -348,14 +430,18 @@ def test_no_closed_period_is_due_or_failed(lived: Lived) -> None:
         assert due == [], lived.seed
 
 
-def test_invariant_6_nothing_went_before_its_time_or_before_it_was_summed_up(lived: Lived) -> None:
+def test_invariant_6_nothing_went_before_its_time_or_before_it_was_summed_up(
+    lived: Lived,
+) -> None:
     """Each single deletion was watched: past its limit, and in the summary above as it was."""
     records = lived.sim.parts.records
     assert records.too_young == [], lived.seed
     assert records.unsealed == [], lived.seed
 
 
-def test_invariant_6_nothing_older_than_its_limit_is_left_that_was_sealed(lived: Lived) -> None:
+def test_invariant_6_nothing_older_than_its_limit_is_left_that_was_sealed(
+    lived: Lived,
+) -> None:
     left = [
         (scope, period)
         for scope in lived.scopes
@@ -373,7 +459,11 @@ def test_invariant_6_nothing_younger_than_its_limit_is_gone(lived: Lived) -> Non
             if not lived.is_over(scope, Period(Grain.WORKING, label)):
                 assert stored.get(label) == ids, (lived.seed, scope, label)
         for grain in SUMMARY_GRAINS:
-            kept = {p.label for p in lived.sources(scope, grain) if not lived.is_over(scope, p)}
+            kept = {
+                p.label
+                for p in lived.sources(scope, grain)
+                if not lived.is_over(scope, p)
+            }
             assert kept <= {*lived.stored.of(scope, grain)}, (lived.seed, scope, grain)
 
 
@@ -407,13 +497,23 @@ def test_invariant_6_retention_holds_to_the_hour() -> None:
         gone += sim.parts.records.deleted - before
         moment = Lived(SEED, told, sim, at_once)
         for scope in HOURLY:
-            ever = {Period(Grain.WORKING, label): None for label in moment.whole.of(scope, Grain.WORKING)}
+            ever = {
+                Period(Grain.WORKING, label): None
+                for label in moment.whole.of(scope, Grain.WORKING)
+            }
             for grain in Grain:
                 known = ever if grain is Grain.WORKING else moment.sources(scope, grain)
                 kept = {
-                    p.label for p in known if not moment.is_over(scope, p) or moment.awaits_parent(scope, p)
+                    p.label
+                    for p in known
+                    if not moment.is_over(scope, p) or moment.awaits_parent(scope, p)
                 }
-                assert {*moment.stored.of(scope, grain)} == kept, (SEED, at, scope, grain)
+                assert {*moment.stored.of(scope, grain)} == kept, (
+                    SEED,
+                    at,
+                    scope,
+                    grain,
+                )
     assert gone > 10
 
 
@@ -424,11 +524,18 @@ SCOPE = Scope("acme", "support")
 FREE = {"acme": _workspace("UTC")}
 
 
-def say(*texts: str, at: datetime = MONDAY, name: str = "", scope: Scope = SCOPE) -> dict[str, Any]:
+def say(
+    *texts: str, at: datetime = MONDAY, name: str = "", scope: Scope = SCOPE
+) -> dict[str, Any]:
     """A conversation of the user's, a minute for each message."""
     name = name or f"c-{at:%Y-%m-%dT%H}"
     messages = [
-        {"id": f"{name}.m{i}", "role": "user", "content": text, "timestamp": iso(at + timedelta(minutes=i))}
+        {
+            "id": f"{name}.m{i}",
+            "role": "user",
+            "content": text,
+            "timestamp": iso(at + timedelta(minutes=i)),
+        }
         for i, text in enumerate(texts)
     ]
     return {
@@ -447,10 +554,15 @@ def told(*conversations: dict[str, Any], **given: Any) -> Simulation:
 
 def days_of(count: int, **given: Any) -> list[dict[str, Any]]:
     """A conversation on each of so many days."""
-    return [say(f"I like tea number {i}.", at=MONDAY + timedelta(days=i), **given) for i in range(count)]
+    return [
+        say(f"I like tea number {i}.", at=MONDAY + timedelta(days=i), **given)
+        for i in range(count)
+    ]
 
 
-def summaries(sim: Simulation, grain: Grain, scope: Scope = SCOPE) -> dict[str, list[Record]]:
+def summaries(
+    sim: Simulation, grain: Grain, scope: Scope = SCOPE
+) -> dict[str, list[Record]]:
     return Pyramid(sim).of(scope, grain)
 
 
@@ -461,7 +573,9 @@ def test_fault_random_summary_ids_a_retry_makes_a_second_summary() -> None:
     sim.clock.now = night
     for minutes in (0, 10):
         sim.app.nights.plan(Grain.DAILY, night + timedelta(minutes=minutes))
-    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.nights.work(batch).returned, CALM
+    )
     sim.drain()
     sim.plan(Grain.DAILY, night + timedelta(hours=1))
     assert len(sim.parts.scripted.tasks) == 2  # both saw a day without a summary
@@ -491,13 +605,22 @@ def test_fault_weeks_that_do_not_nest_and_calendar_year_with_iso_week() -> None:
 def in_files(root: Path, *conversations: dict[str, Any], **given: Any) -> Simulation:
     """The same over files."""
     objects = local_objects(root)
-    return told(*conversations, objects=objects, records=LanceRecords(str(root), objects), **given)
+    return told(
+        *conversations,
+        objects=objects,
+        records=LanceRecords(str(root), objects),
+        **given,
+    )
 
 
-def test_fault_reads_capped_at_1000_rows_miss_summaries_and_expiry(tmp_path: Path) -> None:
+def test_fault_reads_capped_at_1000_rows_miss_summaries_and_expiry(
+    tmp_path: Path,
+) -> None:
     """A day of 2,500 records: all of them are sources, and all of them go."""
     texts = [f"I like tea number {i}." for i in range(1_250)]  # a turn and a fact each
-    sim = in_files(tmp_path, say(*texts, at=datetime(2026, 3, 2, tzinfo=UTC), name="c-long"))
+    sim = in_files(
+        tmp_path, say(*texts, at=datetime(2026, 3, 2, tzinfo=UTC), name="c-long")
+    )
     assert sum(sim.parts.records.periods(SCOPE, Grain.WORKING).values()) == 2_500
     sim.plan(Grain.DAILY, MONDAY + timedelta(days=1))
     (summary,) = summaries(sim, Grain.DAILY)["2026-03-02"]
@@ -532,16 +655,24 @@ def test_fault_injection_never_sees_a_summary() -> None:
     now = sim.clock.now = MONDAY + timedelta(days=4)
 
     def search(**given: Any) -> Any:
-        return sim.app.search(SCOPE, SearchRequest(query_text="tea number", **given), now)
+        return sim.app.search(
+            SCOPE, SearchRequest(query_text="tea number", **given), now
+        )
 
     before = search(grain="daily")
-    assert (before.searched.fallback, {result.grain for result in before.results}) == (True, {"working"})
+    assert (before.searched.fallback, {result.grain for result in before.results}) == (
+        True,
+        {"working"},
+    )
     sim.plan(Grain.DAILY, now)
     auto = search()
     assert {result.grain for result in auto.results} >= {"working", "daily"}
     assert auto.searched.fallback is False
     daily = search(grain="daily", since="2026-03-02", until="2026-03-04")
-    assert (daily.searched.fallback, {result.grain for result in daily.results}) == (False, {"daily"})
+    assert (daily.searched.fallback, {result.grain for result in daily.results}) == (
+        False,
+        {"daily"},
+    )
     (monday,) = (result for result in daily.results if result.period == "2026-03-02")
     below = sim.parts.records.get(SCOPE, Grain.WORKING, monday.source_ids)
     assert {record.content for record in below} == {
@@ -552,13 +683,19 @@ def test_fault_injection_never_sees_a_summary() -> None:
 
 def bytes_hold(folder: Path, word: str) -> bool:
     """Whether the word is in any file below the folder."""
-    return any(word.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    return any(
+        word.encode() in path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
 
 
 WORDS = [f"zyx{digest(str(number), length=12)}wvu" for number in range(30)]
 
 
-@pytest.mark.parametrize("kept", [1, 20], ids=["most of it expired", "little of it expired"])
+@pytest.mark.parametrize(
+    "kept", [1, 20], ids=["most of it expired", "little of it expired"]
+)
 def test_fault_purge_leaves_old_versions(tmp_path: Path, kept: int) -> None:
     """After cleanup the bytes of what has expired are in no file of the store any more."""
     days = kept + 1
@@ -570,27 +707,39 @@ def test_fault_purge_leaves_old_versions(tmp_path: Path, kept: int) -> None:
     store = tmp_path / "vectordb" / "acme" / "support" / "working"
     sim.parts.records.get(SCOPE, Grain.WORKING, ["none"])
     assert all(bytes_hold(store, word) for word in WORDS[:days])
-    for night in range(2):  # the second finds all in one file, and nothing to merge it with
+    for night in range(
+        2
+    ):  # the second finds all in one file, and nothing to merge it with
         now = datetime(2026, 3, 3, tzinfo=UTC) + timedelta(days=kept + night)
         sim.plan(Grain.DAILY, now + timedelta(hours=1))
         sim.clean(now + timedelta(hours=1))
-        assert [word for word in WORDS[night + 1 : days] if not bytes_hold(store, word)] == []
+        assert [
+            word for word in WORDS[night + 1 : days] if not bytes_hold(store, word)
+        ] == []
         assert [word for word in WORDS[: night + 1] if bytes_hold(store, word)] == []
 
 
 # Faults of our own.
 
 
-def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_up_first() -> None:
+def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_up_first() -> (
+    None
+):
     """A late message, accepted before cleanup looked and written after, is deleted with its day."""
     sim = told(*days_of(1))
     sim.plan(Grain.DAILY, MONDAY + timedelta(days=1))
     now = sim.clock.now = MONDAY + timedelta(days=4)
     sim.ingest([say("I like late tea.", name="c-late")])
-    sim.parts.ingest_queue.drain(sim.app.extract, CALM)  # on the write queue, and not yet written
+    sim.parts.ingest_queue.drain(
+        sim.app.extract, CALM
+    )  # on the write queue, and not yet written
     sim.app.nights.clean(now)
-    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
-    assert len(sim.parts.write_queue) > 1  # the late words, and behind them the deletion
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.nights.work(batch).returned, CALM
+    )
+    assert (
+        len(sim.parts.write_queue) > 1
+    )  # the late words, and behind them the deletion
     sim.drain()
     sim.catch_up(now)
     assert sim.parts.records.unsealed == []

@@ -65,19 +65,25 @@ def open_memory(root: str, model: ModelServer, tmp_path: Path) -> OpenMemory:
 
     def open_(agent: str = "assistant", **more: str) -> Memory:
         given = {**environment, **more}
-        return Memory.open(root, workspace="northwind", agent=agent, now=NOW, environment=given)
+        return Memory.open(
+            root, workspace="northwind", agent=agent, now=NOW, environment=given
+        )
 
     return open_
 
 
 def fill(memory: Memory, count: int = 3) -> None:
-    for conversation in json.loads((CORPUS / "northwind-dana.json").read_text("utf-8"))[:count]:
+    for conversation in json.loads((CORPUS / "northwind-dana.json").read_text("utf-8"))[
+        :count
+    ]:
         memory.ingest({**conversation, "agentId": memory.scope.agent})
     memory.summarize()
 
 
 def models(memory: Memory) -> set[str]:
-    return {held["model"] for held in memory.status()["grains"].values() if held["model"]}
+    return {
+        held["model"] for held in memory.status()["grains"].values() if held["model"]
+    }
 
 
 def everything(memory: Memory) -> set[str]:
@@ -138,14 +144,21 @@ def test_search_goes_on_while_stores_move(open_memory: OpenMemory) -> None:
     assert everything(memory) == held
 
 
-def test_the_new_model_may_be_set_before_and_search_goes_on(open_memory: OpenMemory) -> None:
+def test_the_new_model_may_be_set_before_and_search_goes_on(
+    open_memory: OpenMemory,
+) -> None:
     memory = open_memory()
     fill(memory, 2)
     held = contents(memory)
     memory.configure("models.embedder", TO)
     assert memory.setting("models.movingFrom") == "default"
     assert contents(memory) == contents(open_memory()) == held
-    memory.ingest({"conversationId": "late", "messages": [{"role": "user", "content": "I bought a kayak."}]})
+    memory.ingest(
+        {
+            "conversationId": "late",
+            "messages": [{"role": "user", "content": "I bought a kayak."}],
+        }
+    )
     assert models(memory) == {MODEL}
     assert any("kayak" in content for content in contents(memory))
     memory.reembed()
@@ -186,8 +199,14 @@ def test_a_crash_between_stores_leaves_a_memory_that_answers_and_goes_on_where_i
     assert everything(memory) == held
     # What the first run had embedded, also of the store it was killed before, is not asked for again.
     parts, scope = memory._application.parts, memory.scope
-    above = [e.record.content for g in SUMMARY_GRAINS[1:] for e in parts.stores.embedded(scope, g)[1]]
-    again = [text for request in model.embeddings[asked:] for text in request.body["input"]]
+    above = [
+        e.record.content
+        for g in SUMMARY_GRAINS[1:]
+        for e in parts.stores.embedded(scope, g)[1]
+    ]
+    again = [
+        text for request in model.embeddings[asked:] for text in request.body["input"]
+    ]
     assert Counter(text for text in again if text != ASKED) <= Counter(above)
     assert list(parts.objects.list("payloads/northwind/assistant")) == []
 
@@ -201,7 +220,9 @@ def test_a_model_that_does_not_answer_is_not_moved_to(open_memory: OpenMemory) -
     assert models(memory) == {MODEL}
 
 
-def test_done_again_it_changes_nothing_and_asks_nobody(open_memory: OpenMemory, model: ModelServer) -> None:
+def test_done_again_it_changes_nothing_and_asks_nobody(
+    open_memory: OpenMemory, model: ModelServer
+) -> None:
     fill(open_memory(), 1)
     open_memory().reembed(to=TO)
     asked = len(model.embeddings)
@@ -217,7 +238,9 @@ def test_all_agents_of_the_workspace_move(open_memory: OpenMemory) -> None:
     assert models(open_memory("second")) == models(open_memory()) == {NEW}
 
 
-def test_a_model_that_only_the_environment_names_is_moved_to_as_well(open_memory: OpenMemory) -> None:
+def test_a_model_that_only_the_environment_names_is_moved_to_as_well(
+    open_memory: OpenMemory,
+) -> None:
     fill(open_memory(), 1)
     changed = open_memory(VARVE_EMBEDDER=TO)
     with pytest.raises(EmbeddingMismatch, match=f"'{MODEL}'.*'{NEW}'"):

@@ -31,9 +31,18 @@ ACME = {"x-varve-workspace": "acme", "x-varve-agent": "support"}
 @pytest.fixture(scope="module")
 def told(rehearsal: Deployment) -> Deployment:
     """The rehearsal after one conversation each of two tenants."""
-    rehearsal.ingest(conversation("c-1", "I moved to Lisbon last Friday.", "The boxes are still packed."))
     rehearsal.ingest(
-        conversation("c-2", "I started at Brightline on Monday.", workspace="rival", speaker="Priya")
+        conversation(
+            "c-1", "I moved to Lisbon last Friday.", "The boxes are still packed."
+        )
+    )
+    rehearsal.ingest(
+        conversation(
+            "c-2",
+            "I started at Brightline on Monday.",
+            workspace="rival",
+            speaker="Priya",
+        )
     )
     rehearsal.run()
     return rehearsal
@@ -43,10 +52,14 @@ def contents(answer: dict[str, Any]) -> list[str]:
     return [result["content"] for result in answer["results"]]
 
 
-def test_every_queue_is_fifo_and_sheds_what_fails_into_a_dead_letter_queue(rehearsal: Deployment) -> None:
+def test_every_queue_is_fifo_and_sheds_what_fails_into_a_dead_letter_queue(
+    rehearsal: Deployment,
+) -> None:
     stack = rehearsal.stack
     # EventBridge Scheduler sends what it could not deliver to standard queues only.
-    assert [name for name, queue in stack.queues.items() if not queue.fifo] == ["ScheduleDeadLetterQueue"]
+    assert [name for name, queue in stack.queues.items() if not queue.fifo] == [
+        "ScheduleDeadLetterQueue"
+    ]
     for queue in FEEDS.values():
         assert stack.dead_letters_of(queue).fifo
         assert stack.queues[queue].redrive["maxReceiveCount"] >= 3
@@ -55,22 +68,29 @@ def test_every_queue_is_fifo_and_sheds_what_fails_into_a_dead_letter_queue(rehea
 
 def test_the_mappings_feed_the_queues_to_their_functions(rehearsal: Deployment) -> None:
     stack = rehearsal.stack
-    assert {mapping.function: mapping.queue for mapping in stack.mappings.values()} == FEEDS
+    assert {
+        mapping.function: mapping.queue for mapping in stack.mappings.values()
+    } == FEEDS
     for function, queue in FEEDS.items():
         mapping = stack.mapping_of(function)
         assert mapping.reports_failures
         assert 1 <= mapping.batch_size <= 10
         assert (
-            int(stack.queues[queue].attributes["VisibilityTimeout"]) >= 6 * stack.functions[function].timeout
+            int(stack.queues[queue].attributes["VisibilityTimeout"])
+            >= 6 * stack.functions[function].timeout
         )
 
 
-def test_the_functions_are_the_images_and_know_their_store(rehearsal: Deployment, image: Image) -> None:
+def test_the_functions_are_the_images_and_know_their_store(
+    rehearsal: Deployment, image: Image
+) -> None:
     for function in rehearsal.stack.functions.values():
         module, _, name = function.command.rpartition(".")
         source = image.root / f"{module.replace('.', '/')}.py"
         assert f"def {name}(" in source.read_text() or f"{name} =" in source.read_text()
-        assert function.environment["VARVE_STORE"].startswith(f"s3://{rehearsal.stack.bucket}/")
+        assert function.environment["VARVE_STORE"].startswith(
+            f"s3://{rehearsal.stack.bucket}/"
+        )
 
 
 def test_only_what_moto_cannot_do_was_left_out(rehearsal: Deployment) -> None:
@@ -82,16 +102,30 @@ def test_a_conversation_comes_back_from_search(told: Deployment) -> None:
     best = answer["results"][0]
     assert best["sourceIds"] == ["c-1-m1"]
     assert "Lisbon" in best["content"]
-    assert (best["conversationId"], best["userId"], best["grain"]) == ("c-1", "u-42", "working")
+    assert (best["conversationId"], best["userId"], best["grain"]) == (
+        "c-1",
+        "u-42",
+        "working",
+    )
     assert answer["searched"]["records"] == 3
     assert answer["hint"] is None
 
 
 def test_what_the_model_extracted_lies_beside_the_words(told: Deployment) -> None:
-    known = {result["content"]: result for result in told.search("acme", "support")["results"]}
+    known = {
+        result["content"]: result
+        for result in told.search("acme", "support")["results"]
+    }
     fact = known[MOVED]
-    assert (fact["date"], fact["period"], fact["sourceIds"]) == ("2026-02-27", "2026-03-02", ["c-1-m1"])
-    assert {"Dana: I moved to Lisbon last Friday.", "Dana: The boxes are still packed."} <= known.keys()
+    assert (fact["date"], fact["period"], fact["sourceIds"]) == (
+        "2026-02-27",
+        "2026-03-02",
+        ["c-1-m1"],
+    )
+    assert {
+        "Dana: I moved to Lisbon last Friday.",
+        "Dana: The boxes are still packed.",
+    } <= known.keys()
 
 
 def test_what_a_user_said_of_themselves_is_in_their_profile(told: Deployment) -> None:
@@ -99,50 +133,73 @@ def test_what_a_user_said_of_themselves_is_in_their_profile(told: Deployment) ->
     profile = json.loads(told.read(key))
     assert profile["userId"] == "u-42"
     # A change of last week, as of then and as of when it was told.
-    assert [(e["key"], e["value"], e["messageIds"]) for e in profile["entries"]] == 2 * [
-        ("location", "Lisbon", ["c-1-m1"])
-    ]
+    assert [
+        (e["key"], e["value"], e["messageIds"]) for e in profile["entries"]
+    ] == 2 * [("location", "Lisbon", ["c-1-m1"])]
 
 
 def test_without_a_query_the_newest_come_first(told: Deployment) -> None:
-    times = [result["eventTime"] for result in told.search("acme", "support")["results"]]
+    times = [
+        result["eventTime"] for result in told.search("acme", "support")["results"]
+    ]
     assert len(times) == 3
     assert times == sorted(times, reverse=True)
 
 
 def test_an_empty_window_says_where_it_looked(told: Deployment) -> None:
-    answer = told.search("acme", "support", queryText="Lisbon", since="2020-01-01", until="2020-02-01")
+    answer = told.search(
+        "acme", "support", queryText="Lisbon", since="2020-01-01", until="2020-02-01"
+    )
     assert answer["results"] == []
     assert answer["hint"]
     assert answer["searched"]["grains"]
 
 
 def test_a_gateway_target_gets_the_same_answer(told: Deployment) -> None:
-    answer = told.search_via_gateway(ACME, queryText="Where does Dana live?", maxResults=5)
+    answer = told.search_via_gateway(
+        ACME, queryText="Where does Dana live?", maxResults=5
+    )
     assert contents(answer) == contents(
         told.search("acme", "support", queryText="Where does Dana live?", maxResults=5)
     )
 
 
-def test_a_gateway_target_may_have_its_identity_from_the_configuration(told: Deployment) -> None:
-    answer = told.search_via_gateway(None, tool="memory___search_memory", maxResults=100)
+def test_a_gateway_target_may_have_its_identity_from_the_configuration(
+    told: Deployment,
+) -> None:
+    answer = told.search_via_gateway(
+        None, tool="memory___search_memory", maxResults=100
+    )
     assert MOVED in contents(answer)
 
 
 def test_an_action_group_gets_the_same_answer_as_text(told: Deployment) -> None:
     session = {"workspaceId": "acme", "agentId": "support"}
-    reply = told.search_via_agent(session, queryText="Where does Dana live?", maxResults=5)
+    reply = told.search_via_agent(
+        session, queryText="Where does Dana live?", maxResults=5
+    )
     assert reply["messageVersion"] == "1.0"
-    assert (reply["response"]["actionGroup"], reply["response"]["function"]) == ("memory", "search_memory")
+    assert (reply["response"]["actionGroup"], reply["response"]["function"]) == (
+        "memory",
+        "search_memory",
+    )
     body = reply["response"]["functionResponse"]["responseBody"]["TEXT"]["body"]
-    direct = told.search("acme", "support", queryText="Where does Dana live?", maxResults=5)
+    direct = told.search(
+        "acme", "support", queryText="Where does Dana live?", maxResults=5
+    )
     assert contents(json.loads(body)) == contents(direct)
 
 
 def test_no_argument_of_a_models_changes_whose_memory_it_is(told: Deployment) -> None:
-    forged = {"workspaceId": "rival", "agentId": "support", "x-varve-workspace": "rival"}
+    forged = {
+        "workspaceId": "rival",
+        "agentId": "support",
+        "x-varve-workspace": "rival",
+    }
     try:
-        answer = told.search_via_gateway(ACME, queryText="Where does Priya work?", **forged)
+        answer = told.search_via_gateway(
+            ACME, queryText="Where does Priya work?", **forged
+        )
     except FunctionError as error:
         answer = {"refused": error.message}
     assert "Brightline" not in json.dumps(answer)
@@ -158,9 +215,15 @@ def test_a_caller_without_identity_is_refused(told: Deployment) -> None:
     assert "Lisbon" not in json.dumps(answer)
 
 
-def test_bad_input_is_refused_with_its_field_and_changes_nothing(rehearsal: Deployment) -> None:
+def test_bad_input_is_refused_with_its_field_and_changes_nothing(
+    rehearsal: Deployment,
+) -> None:
     before = rehearsal.keys()
-    for field, value in (("workspaceId", "../acme"), ("messages", []), ("conversationId", "a/b")):
+    for field, value in (
+        ("workspaceId", "../acme"),
+        ("messages", []),
+        ("conversationId", "a/b"),
+    ):
         bad = {**conversation("c-bad", "Nothing to see."), field: value}
         try:
             text = json.dumps(rehearsal.ingest(bad))
@@ -186,24 +249,45 @@ def test_the_same_conversation_again_adds_nothing_and_a_grown_one_only_what_is_n
     assert rehearsal.search("again", "support")["searched"]["records"] == 4
 
 
-def test_an_outcome_that_the_function_is_told_labels_the_episode(rehearsal: Deployment) -> None:
+def test_an_outcome_that_the_function_is_told_labels_the_episode(
+    rehearsal: Deployment,
+) -> None:
     whose = {"workspaceId": "endings", "agentId": "support", "conversationId": "c-end"}
-    worked = conversation("c-end", "The checkout service waits for connections.", workspace="endings")
-    rehearsal.ingest(worked | {"messages": [m | {"state": "debugging"} for m in worked["messages"]]})
-    ended = {"type": "outcome", **whose, "outcome": "FAILURE", "correction": "It was the release."}
+    worked = conversation(
+        "c-end", "The checkout service waits for connections.", workspace="endings"
+    )
+    rehearsal.ingest(
+        worked | {"messages": [m | {"state": "debugging"} for m in worked["messages"]]}
+    )
+    ended = {
+        "type": "outcome",
+        **whose,
+        "outcome": "FAILURE",
+        "correction": "It was the release.",
+    }
     ended |= {"at": "2026-03-02T10:00:00Z"}
     assert rehearsal.ingest(ended) == {"accepted": {"outcomes": 1}}
     assert "outcome" in rehearsal.ingest(ended | {"outcome": "WON"})["error"]["field"]
     rehearsal.run()
-    answer = rehearsal.search("endings", "support", queryText="connections", memoryTypes=["episode"])
+    answer = rehearsal.search(
+        "endings", "support", queryText="connections", memoryTypes=["episode"]
+    )
     (content,) = contents(answer)
     assert "FAILURE" in content
     assert "It was the release." in content
 
 
-def test_a_conversation_over_the_queues_limit_takes_the_claim_check(rehearsal: Deployment) -> None:
-    filler = " ".join(f"Item {number} of the inventory is in its place." for number in range(9_000))
-    texts = [f"The list for my flat in Porto: {filler}", filler, f"So much for that. {filler}"]
+def test_a_conversation_over_the_queues_limit_takes_the_claim_check(
+    rehearsal: Deployment,
+) -> None:
+    filler = " ".join(
+        f"Item {number} of the inventory is in its place." for number in range(9_000)
+    )
+    texts = [
+        f"The list for my flat in Porto: {filler}",
+        filler,
+        f"So much for that. {filler}",
+    ]
     large = conversation("c-large", *texts, workspace="large")
     assert len(json.dumps(large)) > int(
         rehearsal.stack.queues["IngestQueue"].attributes["MaximumMessageSize"]
@@ -218,7 +302,9 @@ def test_a_conversation_over_the_queues_limit_takes_the_claim_check(rehearsal: D
     assert answer["results"][0]["sourceIds"] == ["c-large-m1"]
 
 
-def test_the_key_may_lie_in_secrets_manager(rehearsal: Deployment, image: Image, model: ModelServer) -> None:
+def test_the_key_may_lie_in_secrets_manager(
+    rehearsal: Deployment, image: Image, model: ModelServer
+) -> None:
     secret = rehearsal.stack.client("secretsmanager").create_secret(
         Name="varve/key", SecretString=model.api_key
     )
@@ -230,7 +316,9 @@ def test_the_key_may_lie_in_secrets_manager(rehearsal: Deployment, image: Image,
     }
     extract = pool(rehearsal.stack.functions["ExtractFunction"], image, environment)
     functions = {**rehearsal.functions, "ExtractFunction": extract}
-    rehearsal.ingest(conversation("c-secret", "I moved to Lisbon last Friday.", workspace="secret"))
+    rehearsal.ingest(
+        conversation("c-secret", "I moved to Lisbon last Friday.", workspace="secret")
+    )
     try:
         Poller(rehearsal.stack, functions).until_quiet()
         assert model.api_key not in extract.logs
@@ -243,9 +331,20 @@ def test_the_command_line_gives_the_same_answer(told: Deployment, image: Image) 
     function = told.functions["SearchFunction"].processes[0]
     now = datetime.now(UTC).isoformat()
     scope = ["--workspace", "acme", "--agent", "support", "--now", now, "--json"]
-    command = [str(image.python), "-m", "varve", "search", "Where does Dana live?", *scope]
+    command = [
+        str(image.python),
+        "-m",
+        "varve",
+        "search",
+        "Where does Dana live?",
+        *scope,
+    ]
     done = subprocess.run(
-        command, env=dict(function.environment), cwd=image.root, capture_output=True, text=True
+        command,
+        env=dict(function.environment),
+        cwd=image.root,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     by_hand, by_function = (

@@ -14,7 +14,13 @@ from tests.e2e.conversations import STORY_SCOPES, conversation, story
 from tests.e2e.snapshot import contents, records, snapshot, triples
 from tests.support.deployment import Deploy, Deployment
 from tests.support.model_replies import first_message
-from tests.support.model_server import EMBEDDINGS, NO_RETRY, Fault, ModelServer, wrong_dimensions
+from tests.support.model_server import (
+    EMBEDDINGS,
+    NO_RETRY,
+    Fault,
+    ModelServer,
+    wrong_dimensions,
+)
 from tests.support.poller import Delivery, Poller, Record, failures, group_of
 from tests.support.runtime_api import FunctionError, LambdaPool
 
@@ -37,7 +43,9 @@ def reason(letter: Record) -> tuple[str, str]:
 
 
 def group_of_last(deployment: Deployment, queue: str) -> str:
-    last: Delivery = next(each for each in reversed(deployment.poller.deliveries) if each.queue == queue)
+    last: Delivery = next(
+        each for each in reversed(deployment.poller.deliveries) if each.queue == queue
+    )
     return last.groups[-1]
 
 
@@ -52,7 +60,10 @@ def first_fates(deployment: Deployment, queue: str) -> dict[str, str]:
 
 
 def test_the_story_is_remembered(plain: dict[str, Any]) -> None:
-    labels = {(row["source_id"], row["label"], row["target_id"]) for row in plain["support"]["triples"]}
+    labels = {
+        (row["source_id"], row["label"], row["target_id"])
+        for row in plain["support"]["triples"]
+    }
     assert ("dana", "lives_in", "lisbon") in labels
     assert plain["support"]["count"] == len(plain["support"]["records"]) == 14
     assert plain["sales"]["count"] == 2
@@ -72,7 +83,9 @@ def test_doubled_messages_and_a_failing_model_change_nothing(
     assert set(battered.poller.depths().values()) == {(0, 0, 0)}
 
 
-def test_sending_everything_again_long_after_changes_nothing(plain: dict[str, Any], deploy: Deploy) -> None:
+def test_sending_everything_again_long_after_changes_nothing(
+    plain: dict[str, Any], deploy: Deploy
+) -> None:
     forgetful = deploy(deduplication_seconds=0)
     for _ in range(2):
         forgetful.ingest_all(*story("plain"))
@@ -93,12 +106,18 @@ def test_a_conversation_whose_model_never_answers_is_a_dead_letter_with_its_reas
     assert all(reason(letter))
 
 
-def test_poison_on_the_ingest_queue_is_a_dead_letter_and_its_group_goes_on(rehearsal: Deployment) -> None:
+def test_poison_on_the_ingest_queue_is_a_dead_letter_and_its_group_goes_on(
+    rehearsal: Deployment,
+) -> None:
     at = {"workspace": "poisoned"}
     rehearsal.ingest(conversation("c-p", "I adore gooseberries.", **at))
     rehearsal.run()
-    rehearsal.poller.send("IngestQueue", POISON, group_of_last(rehearsal, "IngestQueue"), "poison-1")
-    rehearsal.ingest(conversation("c-p", "I adore gooseberries.", "Oh, and quinces as well!", **at))
+    rehearsal.poller.send(
+        "IngestQueue", POISON, group_of_last(rehearsal, "IngestQueue"), "poison-1"
+    )
+    rehearsal.ingest(
+        conversation("c-p", "I adore gooseberries.", "Oh, and quinces as well!", **at)
+    )
     rehearsal.run()
     (letter,) = rehearsal.poller.dead_letters("IngestQueue")
     assert letter["body"] == POISON
@@ -108,7 +127,9 @@ def test_poison_on_the_ingest_queue_is_a_dead_letter_and_its_group_goes_on(rehea
     rehearsal.poller.take("IngestDeadLetterQueue")
 
 
-def test_poison_on_the_write_queue_harms_no_innocent_message(rehearsal: Deployment) -> None:
+def test_poison_on_the_write_queue_harms_no_innocent_message(
+    rehearsal: Deployment,
+) -> None:
     at = {"workspace": "innocent"}
     rehearsal.ingest(conversation("c-i", "I adore gooseberries.", **at))
     rehearsal.run()
@@ -116,7 +137,9 @@ def test_poison_on_the_write_queue_harms_no_innocent_message(rehearsal: Deployme
     poisons = [
         POISON,
         "{}",
-        json.dumps({"type": "records", "workspaceId": "../acme", "agentId": "a", "records": []}),
+        json.dumps(
+            {"type": "records", "workspaceId": "../acme", "agentId": "a", "records": []}
+        ),
     ]
     for number, body in enumerate(poisons):
         rehearsal.poller.send("WriteQueue", body, group, f"poison-{number}")
@@ -125,7 +148,9 @@ def test_poison_on_the_write_queue_harms_no_innocent_message(rehearsal: Deployme
     letters = rehearsal.poller.dead_letters("WriteQueue")
     assert sorted(letter["body"] for letter in letters) == sorted(poisons)
     assert all(all(reason(letter)) for letter in letters)
-    assert {"Dana likes gooseberries.", "Dana likes quinces."} <= contents(rehearsal, "innocent", "support")
+    assert {"Dana likes gooseberries.", "Dana likes quinces."} <= contents(
+        rehearsal, "innocent", "support"
+    )
     rehearsal.poller.take("WriteDeadLetterQueue")
 
 
@@ -151,28 +176,44 @@ def test_a_writer_killed_in_mid_batch_loses_and_doubles_nothing(
     rehearsal.ingest_all(*story("killed"))
     rehearsal.functions["WriteFunction"].start()
     dying = DiesInMidBatch(rehearsal.functions["WriteFunction"], 0.02, 0.08, 0.2)
-    Poller(rehearsal.stack, {**rehearsal.functions, "WriteFunction": dying}).until_quiet()
+    Poller(
+        rehearsal.stack, {**rehearsal.functions, "WriteFunction": dying}
+    ).until_quiet()
     assert dying.killed > 0
     assert snapshot(rehearsal, "killed", *STORY_SCOPES) == plain
 
 
-def test_two_writers_of_one_store_lose_no_acknowledged_row(rehearsal: Deployment) -> None:
+def test_two_writers_of_one_store_lose_no_acknowledged_row(
+    rehearsal: Deployment,
+) -> None:
     names = [f"c-r{number}" for number in range(12)]
-    rehearsal.ingest_all(*(conversation(name, "I adore gooseberries.", workspace="raced") for name in names))
-    Poller(rehearsal.stack, {"ExtractFunction": rehearsal.functions["ExtractFunction"]}).until_quiet()
+    rehearsal.ingest_all(
+        *(
+            conversation(name, "I adore gooseberries.", workspace="raced")
+            for name in names
+        )
+    )
+    Poller(
+        rehearsal.stack, {"ExtractFunction": rehearsal.functions["ExtractFunction"]}
+    ).until_quiet()
     # One message an invocation, so that the two writers meet as often as they can.
     waiting = sorted(rehearsal.poller.take("WriteQueue"), key=group_of)
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(partial(write_each, rehearsal), [waiting[::2], waiting[1::2]]))
     assert len(records(rehearsal, "raced", "support")) == 2 * len(names)
     (triple,) = triples(rehearsal, "raced", "support")
-    assert {each["conversationId"] for each in triple["properties"]["evidence"]} == set(names)
+    assert {each["conversationId"] for each in triple["properties"]["evidence"]} == set(
+        names
+    )
 
 
 def write_each(rehearsal: Deployment, messages: list[Record]) -> None:
     """Invoke the writer for one message after the other, each until it is acknowledged."""
     for message in messages:
-        answers = (rehearsal.functions["WriteFunction"].invoke({"Records": [message]}) for _ in range(20))
+        answers = (
+            rehearsal.functions["WriteFunction"].invoke({"Records": [message]})
+            for _ in range(20)
+        )
         assert any(not failures(answer, [message]) for answer in answers)
 
 
@@ -189,12 +230,16 @@ def test_embeddings_over_http_fail_their_message_and_never_skip_it(
     assert answer["searched"]["records"] == 2
 
 
-def test_vectors_of_a_wrong_length_are_never_stored(deploy: Deploy, other_model: ModelServer) -> None:
+def test_vectors_of_a_wrong_length_are_never_stored(
+    deploy: Deploy, other_model: ModelServer
+) -> None:
     deployment = deploy(parameters={"Embedder": "openai:test-embedder:64"})
     other_model.fail_next(*[wrong_dimensions(3)] * 50)
     deployment.ingest(conversation("c-w", "I moved to Lisbon last Friday."))
     deployment.run()
     (letter,) = deployment.poller.dead_letters("IngestQueue")
-    assert {"3", "64"} <= set(reason(letter)[1].replace(",", " ").replace(":", " ").split())
+    assert {"3", "64"} <= set(
+        reason(letter)[1].replace(",", " ").replace(":", " ").split()
+    )
     other_model.heal()
     assert deployment.search("acme", "support")["results"] == []

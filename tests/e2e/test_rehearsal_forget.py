@@ -26,17 +26,33 @@ def forget(deployment: Deployment, **request: Any) -> Any:
 
 def test_an_administrator_has_a_user_erased(rehearsal: Deployment) -> None:
     at = {"workspace": "forgetting"}
-    rehearsal.ingest(conversation("c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at))
-    rehearsal.ingest(conversation("c-2", "It says error code KX-4471.", user="u-7", speaker="Marco", **at))
+    rehearsal.ingest(
+        conversation(
+            "c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at
+        )
+    )
+    rehearsal.ingest(
+        conversation(
+            "c-2", "It says error code KX-4471.", user="u-7", speaker="Marco", **at
+        )
+    )
     rehearsal.run()
-    assert contents(rehearsal, "forgetting", "support") >= {"Dana: The boxes wobblequill."}
+    assert contents(rehearsal, "forgetting", "support") >= {
+        "Dana: The boxes wobblequill."
+    }
     done = forget(rehearsal, user="u-42", verify=True)
     assert (done["complete"], done["verification"]["hits"]) == (True, 0)
     assert done["erased"]["messages"] == 2
     left = contents(rehearsal, "forgetting", "support")
     assert {text.partition(" ")[0].strip(":'s") for text in left} == {"Marco"}
-    assert [name.split("/")[1] for name in timeline(rehearsal, "forgetting", "support")] == ["c-2"]
-    rehearsal.ingest(conversation("c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at))
+    assert [
+        name.split("/")[1] for name in timeline(rehearsal, "forgetting", "support")
+    ] == ["c-2"]
+    rehearsal.ingest(
+        conversation(
+            "c-1", "I moved to Lisbon last Friday.", "The boxes wobblequill.", **at
+        )
+    )
     rehearsal.run()
     assert contents(rehearsal, "forgetting", "support") == left
     held = [rehearsal.read(key) for key in rehearsal.keys("") if "forgetting" in key]

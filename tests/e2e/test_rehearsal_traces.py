@@ -21,13 +21,20 @@ FOLDERS = {
 @pytest.fixture(scope="module")
 def ran(rehearsal: Deployment) -> Deployment:
     """The rehearsal after everything the tests before put it through, and at least one conversation."""
-    rehearsal.ingest(conversation("c-trace", "I moved to Lisbon last Friday.", workspace="trace"))
+    rehearsal.ingest(
+        conversation("c-trace", "I moved to Lisbon last Friday.", workspace="trace")
+    )
     rehearsal.run()
     # A time before all that was told: the schedules' functions run and find nothing due.
     rehearsal.fire("daily", "2026-01-01T00:10:00Z")
     rehearsal.fire("CleanupFunctionNightly", "2026-01-01T05:10:00Z")
     rehearsal.search("trace", "support", queryText="Where does Dana live?")
-    whom = {"workspaceId": "trace", "agentId": "support", "user": "nobody", "dryRun": True}
+    whom = {
+        "workspaceId": "trace",
+        "agentId": "support",
+        "user": "nobody",
+        "dryRun": True,
+    }
     rehearsal.functions["ForgetFunction"].invoke(whom)
     return rehearsal
 
@@ -40,15 +47,25 @@ def test_no_group_went_on_past_a_failure(ran: Deployment) -> None:
     assert not any(delivery.broken_groups for delivery in ran.poller.deliveries)
 
 
-def test_no_content_and_no_key_is_in_any_log(ran: Deployment, model: ModelServer) -> None:
-    said = {text[:60] for text in ran.sent} | {knowledge.content for knowledge in SCRIPT.values()}
+def test_no_content_and_no_key_is_in_any_log(
+    ran: Deployment, model: ModelServer
+) -> None:
+    said = {text[:60] for text in ran.sent} | {
+        knowledge.content for knowledge in SCRIPT.values()
+    }
     secrets = {model.api_key, SECRET, "Where does Dana live?"}
     for name, log in ran.logs.items():
-        told = sorted(each for each in said | secrets if each in log or json.dumps(each)[1:-1] in log)
+        told = sorted(
+            each
+            for each in said | secrets
+            if each in log or json.dumps(each)[1:-1] in log
+        )
         assert not told, f"{name} logs content or keys: {told}"
 
 
-def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(ran: Deployment) -> None:
+def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(
+    ran: Deployment,
+) -> None:
     accepted = _correlation_ids(ran.logs["IngestFunction"], "accepted")
     assert accepted
     for name in ("ExtractFunction", "WriteFunction"):
@@ -59,7 +76,9 @@ def test_a_conversation_is_followed_by_its_correlation_id_from_ingest_to_store(r
 
 def _correlation_ids(log: str, message: str) -> set[str]:
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
-    told = (line.get("correlationId") for line in lines if line.get("message") == message)
+    told = (
+        line.get("correlationId") for line in lines if line.get("message") == message
+    )
     return {correlation_id for correlation_id in told if correlation_id}
 
 
@@ -67,7 +86,9 @@ def test_every_function_logs_that_it_worked(ran: Deployment) -> None:
     assert all(log.strip() for log in ran.logs.values())
 
 
-def test_everything_lies_under_the_stores_root_in_the_folders_of_the_layout(ran: Deployment) -> None:
+def test_everything_lies_under_the_stores_root_in_the_folders_of_the_layout(
+    ran: Deployment,
+) -> None:
     keys = ran.keys()
     assert all(key.startswith(ran.root) for key in keys)
     assert {key.removeprefix(ran.root).split("/")[0] for key in keys} <= FOLDERS

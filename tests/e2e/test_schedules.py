@@ -33,7 +33,9 @@ def week(workspace: str = "acme") -> list[Conversation]:
     marco = {"user": "u-7", "speaker": "Marco"}
     return [
         conversation("c-monday", *moved, workspace=workspace, day=DAYS[0]),
-        conversation("c-tuesday", "I adore gooseberries.", workspace=workspace, day=DAYS[1]),
+        conversation(
+            "c-tuesday", "I adore gooseberries.", workspace=workspace, day=DAYS[1]
+        ),
         conversation("c-thursday", error, workspace=workspace, day=DAYS[2], **marco),
     ]
 
@@ -44,7 +46,12 @@ def narrator(request: Request) -> dict[str, Any]:
     if sources is None:
         return extraction(SCRIPT)(request)
     lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
-    return {"summary": "\n".join(lines), "people": ["Dana"], "topics": ["moving"], "open_questions": []}
+    return {
+        "summary": "\n".join(lines),
+        "people": ["Dana"],
+        "topics": ["moving"],
+        "open_questions": [],
+    }
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +61,14 @@ def narrating() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="module")
-def told(template: Template, image: Image, narrating: ModelServer) -> Iterator[Deployment]:
+def told(
+    template: Template, image: Image, narrating: ModelServer
+) -> Iterator[Deployment]:
     """A deployment of the module's own, for a schedule plans for every workspace there is."""
-    given: dict[str, Any] = {"parameters": {"Llm": "openai:test-model"}, "overrides": narrating.environment}
+    given: dict[str, Any] = {
+        "parameters": {"Llm": "openai:test-model"},
+        "overrides": narrating.environment,
+    }
     with deployed(template, image, **given) as deployment:
         deployment.ingest_all(*week())
         deployment.run()
@@ -90,7 +102,11 @@ def found(
 ) -> list[dict[str, Any]]:
     """The records of one grain, newest first, without what depends on the time of asking."""
     answer = deployment.search(workspace, agent, grain=grain, maxResults=100)
-    return [without(each, LEARNT | ASKED) for each in answer["results"] if each["grain"] == grain]
+    return [
+        without(each, LEARNT | ASKED)
+        for each in answer["results"]
+        if each["grain"] == grain
+    ]
 
 
 def periods(deployment: Deployment, grain: str, workspace: str = "acme") -> list[str]:
@@ -99,7 +115,11 @@ def periods(deployment: Deployment, grain: str, workspace: str = "acme") -> list
 
 def metric(deployment: Deployment, function: str, name: str) -> float:
     """The sum of what a function printed of a metric, as CloudWatch reads it from the log."""
-    lines = [json.loads(line) for line in deployment.logs[function].splitlines() if '"_aws"' in line]
+    lines = [
+        json.loads(line)
+        for line in deployment.logs[function].splitlines()
+        if '"_aws"' in line
+    ]
     return sum(sum(line[name]) for line in lines if name in line)
 
 
@@ -114,7 +134,10 @@ def narrated(deploy: Deploy, other_model: ModelServer, **options: Any) -> Deploy
 
 def test_every_grain_has_a_schedule_and_cleanup_one(told: Deployment) -> None:
     fired = {(each.function, each.grain) for each in told.stack.schedules.values()}
-    assert fired == {*(("SummarizeFunction", grain) for grain in GRAINS), ("CleanupFunction", None)}
+    assert fired == {
+        *(("SummarizeFunction", grain) for grain in GRAINS),
+        ("CleanupFunction", None),
+    }
 
 
 def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
@@ -122,7 +145,9 @@ def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
 ) -> None:
     assert sorted(day["period"] for day in days) == DAYS
     for day in days:
-        records = {record["id"] for record in working if record["period"] == day["period"]}
+        records = {
+            record["id"] for record in working if record["period"] == day["period"]
+        }
         assert records
         assert set(day["sourceIds"]) == records
 
@@ -170,7 +195,10 @@ def test_a_late_conversation_rebuilds_its_day_and_only_its_day(
 
 
 def test_doubled_schedules_and_messages_change_nothing(
-    days: list[dict[str, Any]], weeks: list[dict[str, Any]], deploy: Deploy, other_model: ModelServer
+    days: list[dict[str, Any]],
+    weeks: list[dict[str, Any]],
+    deploy: Deploy,
+    other_model: ModelServer,
 ) -> None:
     doubled = narrated(deploy, other_model, deliver_twice=True, deduplication_seconds=0)
     for grain, night in (("daily", FRIDAY_NIGHT), ("weekly", MONDAY_NIGHT)):
@@ -199,7 +227,9 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 0
     assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 0
     later = datetime.now(UTC) + timedelta(minutes=90)
-    assert deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"] == 1
+    assert (
+        deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"] == 1
+    )
     deployment.run()
     assert found(deployment, "daily") == days
     assert deployment.keys(failed) == []
@@ -208,10 +238,14 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     assert deployment.poller.dead_letters("WorkQueue") == []
 
 
-def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(told: Deployment) -> None:
+def test_poison_on_the_work_queue_is_a_dead_letter_and_its_group_goes_on(
+    told: Deployment,
+) -> None:
     told.ingest_all(*week("poisoned"))
     told.run()
-    told.poller.send("WorkQueue", "not JSON, but a heron", "poisoned:support", "poison-1")
+    told.poller.send(
+        "WorkQueue", "not JSON, but a heron", "poisoned:support", "poison-1"
+    )
     told.fire("daily", FRIDAY_NIGHT)
     told.run()
     (letter,) = told.poller.dead_letters("WorkQueue")
@@ -232,10 +266,17 @@ def test_a_day_is_over_when_it_is_over_in_the_workspaces_time_zone(
         Body=b'{"timezone": "Pacific/Auckland"}',
     )
     for workspace in ("auckland", "greenwich"):
-        deployment.ingest(conversation("c-1", "I adore gooseberries.", workspace=workspace, day=DAYS[0]))
+        deployment.ingest(
+            conversation(
+                "c-1", "I adore gooseberries.", workspace=workspace, day=DAYS[0]
+            )
+        )
     deployment.run()
     # Midnight in Auckland is 11:00 here, and an hour of grace comes after it.
-    planned = [deployment.fire("daily", f"{DAYS[0]}T{hour}:10:00Z")["planned"] for hour in (11, 12)]
+    planned = [
+        deployment.fire("daily", f"{DAYS[0]}T{hour}:10:00Z")["planned"]
+        for hour in (11, 12)
+    ]
     deployment.run()
     assert planned == [0, 1]
     assert periods(deployment, "daily", "auckland") == DAYS[:1]
@@ -249,7 +290,9 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
     deployment.fire("daily", FRIDAY_NIGHT)
     deployment.run()
     late = "2026-02-26"
-    deployment.ingest(conversation("c-late", "The heating of my flat in Porto is broken.", day=late))
+    deployment.ingest(
+        conversation("c-late", "The heating of my flat in Porto is broken.", day=late)
+    )
     deployment.run()
     before = remembered(deployment)
     old = [record for record in before["working"] if record["period"] in DAYS[:2]]
@@ -280,10 +323,16 @@ def remembered(deployment: Deployment) -> dict[str, Any]:
     return {**grains, "triples": held["triples"], "timeline": held["timeline"]}
 
 
-def test_no_schedule_leaves_content_or_keys_in_a_log(told: Deployment, narrating: ModelServer) -> None:
+def test_no_schedule_leaves_content_or_keys_in_a_log(
+    told: Deployment, narrating: ModelServer
+) -> None:
     told.fire("daily", FRIDAY_NIGHT)
     told.fire(CLEANUP, MONDAY_NIGHT)
-    said = {*told.sent, *(knowledge.content for knowledge in SCRIPT.values()), narrating.api_key}
+    said = {
+        *told.sent,
+        *(knowledge.content for knowledge in SCRIPT.values()),
+        narrating.api_key,
+    }
     for name in ("SummarizeFunction", "CleanupFunction"):
         assert told.logs[name].strip()
         assert [text for text in said if text in told.logs[name]] == []

@@ -86,14 +86,20 @@ class Tenant:
     @property
     def canary(self) -> str:
         """A word like a place's name, so that facts, triples and the profile hold it as well."""
-        return "Canary" + "".join(chr(ord("a") + int(c, 16)) for c in digest(str(self.scope), length=10))
+        return "Canary" + "".join(
+            chr(ord("a") + int(c, 16)) for c in digest(str(self.scope), length=10)
+        )
 
     @property
     def access_key(self) -> str:
         return str(self.scope).replace("/", ".of.")
 
     def conversation(self) -> dict[str, Any]:
-        said = [f"I'm Dana and I live in {self.canary}.", "My sister Hannah likes sushi.", *HOSTILE[:4]]
+        said = [
+            f"I'm Dana and I live in {self.canary}.",
+            "My sister Hannah likes sushi.",
+            *HOSTILE[:4],
+        ]
         messages = [
             {"id": f"m{n}", "role": "user", "name": "Dana", "content": text}
             | {"timestamp": f"2026-03-02T09:{n:02}:00Z"}
@@ -103,16 +109,44 @@ class Tenant:
 
     def foreign_in(self, answer: object) -> set[str]:
         """Others' canaries in an answer."""
-        text = json.dumps(answer, default=str) if not isinstance(answer, str) else answer
+        text = (
+            json.dumps(answer, default=str) if not isinstance(answer, str) else answer
+        )
         return {found.lower() for found in CANARY.findall(text)} - {self.canary.lower()}
 
 
 def tenants() -> list[Tenant]:
     """Their ids are chosen so that some are the beginnings of others, or look like other parts of a path."""
-    names = ["w1", "w10", "w100", "w", "2026-03-02", "working", "daily", "memories.lance", "c-1", "ledger"]
+    names = [
+        "w1",
+        "w10",
+        "w100",
+        "w",
+        "2026-03-02",
+        "working",
+        "daily",
+        "memories.lance",
+        "c-1",
+        "ledger",
+    ]
     workspaces = [*names, *(f"workspace-{n}" for n in range(WORKSPACES - len(names)))]
-    agents = ["a", "a1", "a10", "support", "c-1", "working", "2026-03-02", "data", "u-42", "default"]
-    return [Tenant(Scope(workspace, agent)) for workspace in workspaces for agent in agents[:AGENTS]]
+    agents = [
+        "a",
+        "a1",
+        "a10",
+        "support",
+        "c-1",
+        "working",
+        "2026-03-02",
+        "data",
+        "u-42",
+        "default",
+    ]
+    return [
+        Tenant(Scope(workspace, agent))
+        for workspace in workspaces
+        for agent in agents[:AGENTS]
+    ]
 
 
 @dataclass
@@ -125,7 +159,9 @@ class Town:
     tenants: list[Tenant]
 
     def memory(self, tenant: Tenant) -> Memory:
-        session = Session(tenant.access_key, "secret", "token", NOW + timedelta(hours=1))
+        session = Session(
+            tenant.access_key, "secret", "token", NOW + timedelta(hours=1)
+        )
         return Memory(Application(ScopedSharing(self.shared, session)), tenant.scope)
 
 
@@ -133,12 +169,17 @@ class Town:
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with CountingS3() as s3, s3.as_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(transfers, "PARALLEL", 4)
-        settings = read_settings({"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}, STORE)
+        settings = read_settings(
+            {"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}, STORE
+        )
         shared = Sharing(settings, fixed_clock(NOW), {})
         shared.require_safe_store()
         built = Town(s3, shared, Application(shared), tenants())
         s3.reset()
-        each(built.tenants, lambda tenant: built.memory(tenant).ingest(tenant.conversation()))
+        each(
+            built.tenants,
+            lambda tenant: built.memory(tenant).ingest(tenant.conversation()),
+        )
         yield built
 
 
@@ -153,11 +194,17 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
     return {
         "search": lambda: memory.search(words).to_dict(),
         "search as somebody": lambda: memory.search("Dana", user_id=words).to_dict(),
-        "search in something": lambda: memory.search("Dana", conversation_id=words).to_dict(),
+        "search in something": lambda: memory.search(
+            "Dana", conversation_id=words
+        ).to_dict(),
         "browse": lambda: memory.search(max_results=50).to_dict(),
-        "show": lambda: [memory.show(r.id) for r in memory.search(max_results=3).results],
+        "show": lambda: [
+            memory.show(r.id) for r in memory.search(max_results=3).results
+        ],
         "show what is none": lambda: memory.show(words),
-        "context": lambda: str(memory.context(f"Dana {words}", user_id="u-42", documents=[words])),
+        "context": lambda: str(
+            memory.context(f"Dana {words}", user_id="u-42", documents=[words])
+        ),
         "summarize": lambda: memory.summarize(grain="daily", now=now),
         "cleanup": lambda: memory.cleanup(dry_run=True),
         "config": memory.config,
@@ -172,12 +219,17 @@ def operations(memory: Memory, rng: Random) -> dict[str, Callable[[], object]]:
         "graph": lambda: memory.graph.entity(words),
         "neighbours": lambda: memory.graph.neighbours("Dana", 2),
         "ingest": lambda: memory.ingest(
-            {"conversationId": "c-2", "messages": [{"role": "user", "content": words, "name": words[:150]}]}
+            {
+                "conversationId": "c-2",
+                "messages": [{"role": "user", "content": words, "name": words[:150]}],
+            }
         ).to_dict(),
     }
 
 
-def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_other(town: Town) -> None:
+def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_other(
+    town: Town,
+) -> None:
     def live(tenant: Tenant) -> tuple[set[str], list[str]]:
         rng, memory = Random(str(tenant.scope)), town.memory(tenant)
         found: set[str] = set()
@@ -187,7 +239,10 @@ def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_o
             try:
                 found |= tenant.foreign_in(operation())
                 done.append(name)
-            except (Rejected, Retryable) as error:  # a hostile id; or a neighbour configures as well
+            except (
+                Rejected,
+                Retryable,
+            ) as error:  # a hostile id; or a neighbour configures as well
                 found |= tenant.foreign_in(str(error))
         own = memory.search("Where does Dana live?").to_dict()
         assert tenant.canary in json.dumps(own)
@@ -197,7 +252,9 @@ def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_o
     assert set().union(*(found for found, _ in lived)) == set()
     assert len({name for _, done in lived for name in done}) > 10
     by_key = {tenant.access_key: tenant for tenant in town.tenants}
-    statements = {who: session_statements(tenant.scope) for who, tenant in by_key.items()}
+    statements = {
+        who: session_statements(tenant.scope) for who, tenant in by_key.items()
+    }
     touched = town.s3.touched()
     assert {who for who, _, _ in touched} >= set(by_key)
     foreign = [
@@ -213,7 +270,9 @@ def test_invariant_7_two_hundred_tenants_at_once_see_and_touch_nothing_of_each_o
 
 def _of_workspace(tenant: Tenant) -> tuple[str, ...]:
     """What a proof of erasure reads of the tenant's own workspace, and of its agent in every area."""
-    areas = (f"memory/{area}/{tenant.scope.workspace}/" for area in ("audit", "workspaces"))
+    areas = (
+        f"memory/{area}/{tenant.scope.workspace}/" for area in ("audit", "workspaces")
+    )
     return *areas, f"memory/probe/{tenant.scope}/"
 
 
@@ -229,7 +288,11 @@ class Requests:
         memory = self.town.memory(self.tenant)
         for verb in verbs:
             verb(memory)
-        return {(kind, key) for who, kind, key in self.town.s3.touched() if who == self.tenant.access_key}
+        return {
+            (kind, key)
+            for who, kind, key in self.town.s3.touched()
+            if who == self.tenant.access_key
+        }
 
 
 def test_invariant_7_the_readers_role_allows_all_that_a_search_asks_for_and_nothing_of_others(
@@ -241,11 +304,17 @@ def test_invariant_7_the_readers_role_allows_all_that_a_search_asks_for_and_noth
         lambda m: m.search("Dana", grain="weekly"),
         lambda m: m.search(memory_types=["lesson"]),
     )
-    own, others = (session_statements(each.scope, "AgentReaderRole") for each in (one, other))
+    own, others = (
+        session_statements(each.scope, "AgentReaderRole") for each in (one, other)
+    )
     assert asked
     assert [each for each in asked if not allows(own, each[0], BUCKET, each[1])] == []
     shared = f"memory/workspaces/{one.scope.workspace}/config.json"
-    assert [key for kind, key in asked if key != shared and allows(others, kind, BUCKET, key)] == []
+    assert [
+        key
+        for kind, key in asked
+        if key != shared and allows(others, kind, BUCKET, key)
+    ] == []
 
 
 class Sessions:
@@ -255,11 +324,15 @@ class Sessions:
         self._given: dict[Scope, Session] = {}
 
     def of(self, scope: Scope) -> Session:
-        made = Session(Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1))
+        made = Session(
+            Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1)
+        )
         return self._given.setdefault(scope, made)
 
 
-def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agents_memory(town: Town) -> None:
+def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agents_memory(
+    town: Town,
+) -> None:
     """What is taken in, summed up, cleaned up and looked at goes over the agent's key, not the function's."""
     application = Application(town.shared)
     vars(application._scoped)["_credentials"] = Sessions()
@@ -281,19 +354,29 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
         nights._work(work, WorkOutcome())
     touched = town.s3.touched()
     # The probe is the writer's, which is called in place of its queue.
-    own = {(kind, key) for who, kind, key in touched if who != tenant.access_key and "/probe/" not in key}
+    own = {
+        (kind, key)
+        for who, kind, key in touched
+        if who != tenant.access_key and "/probe/" not in key
+    }
     assert own < {(kind, key) for _, kind, key in touched}
     assert {key.split("/")[1] for _, key in own} == {"workspaces", "ledger"}
     assert not {"PUT", "DELETE"} & {kind for kind, _ in own}
 
 
-def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(town: Town) -> None:
+def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
+    town: Town,
+) -> None:
     """Workspaces and agents are named like days, grains and files: every key against every session."""
     keys = {key for _, _, key in town.s3.touched() if key.count("/") > 3}
     sample = Random(7).sample(sorted(keys), min(len(keys), 300))
-    statements = {tenant.scope: session_statements(tenant.scope) for tenant in town.tenants}
+    statements = {
+        tenant.scope: session_statements(tenant.scope) for tenant in town.tenants
+    }
     for key in sample:
-        let_in = [scope for scope, given in statements.items() if reaches(given, BUCKET, key)]
+        let_in = [
+            scope for scope, given in statements.items() if reaches(given, BUCKET, key)
+        ]
         assert len(let_in) <= 1, key
 
 
@@ -305,12 +388,16 @@ def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> 
         number, tenant = number_and_tenant
         rng = Random(number)
         others = rng.choice(town.tenants).scope
-        event, custom = rng.choice([direct, gateway, bedrock])(tenant, f"target-{number}", others)
+        event, custom = rng.choice([direct, gateway, bedrock])(
+            tenant, f"target-{number}", others
+        )
         answer = json.dumps(answer_tool_call(event, custom, bound, answered))
         return tenant.foreign_in(answer), tenant.canary in answer
 
     def answered(call: ToolCall) -> dict[str, Any]:
-        return town.application.search(call.scope, parse_search_request(call.arguments)).to_dict()
+        return town.application.search(
+            call.scope, parse_search_request(call.arguments)
+        ).to_dict()
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         asked = list(pool.map(ask, enumerate(town.tenants)))
@@ -318,23 +405,41 @@ def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> 
     assert all(own for _, own in asked)
 
 
-def direct(tenant: Tenant, target: str, others: Scope) -> tuple[dict[str, Any], dict[str, Any]]:
+def direct(
+    tenant: Tenant, target: str, others: Scope
+) -> tuple[dict[str, Any], dict[str, Any]]:
     who = {"workspaceId": tenant.scope.workspace, "agentId": tenant.scope.agent}
     return {**who, "arguments": {"queryText": f"Where does Dana of {others} live?"}}, {}
 
 
-def gateway(tenant: Tenant, target: str, others: Scope) -> tuple[dict[str, Any], dict[str, Any]]:
+def gateway(
+    tenant: Tenant, target: str, others: Scope
+) -> tuple[dict[str, Any], dict[str, Any]]:
     headers = {"x-varve-workspace": others.workspace, "x-varve-agent": others.agent}
     custom = {"bedrockAgentCoreToolName": f"{target}___search_memory"}
-    return {"queryText": "Dana"}, {**custom, "bedrockAgentCorePropagatedHeaders": headers}
+    return {"queryText": "Dana"}, {
+        **custom,
+        "bedrockAgentCorePropagatedHeaders": headers,
+    }
 
 
-def bedrock(tenant: Tenant, target: str, others: Scope) -> tuple[dict[str, Any], dict[str, Any]]:
+def bedrock(
+    tenant: Tenant, target: str, others: Scope
+) -> tuple[dict[str, Any], dict[str, Any]]:
     session = {"workspaceId": others.workspace, "agentId": others.agent}
     words = [{"name": "queryText", "type": "string", "value": "Where does Dana live?"}]
-    call = {"messageVersion": "1.0", "actionGroup": "memory", "function": "search_memory"}
+    call = {
+        "messageVersion": "1.0",
+        "actionGroup": "memory",
+        "function": "search_memory",
+    }
     agent = {"id": target, "name": "x", "alias": "x", "version": "1"}
-    return {**call, "agent": agent, "parameters": words, "sessionAttributes": session}, {}
+    return {
+        **call,
+        "agent": agent,
+        "parameters": words,
+        "sessionAttributes": session,
+    }, {}
 
 
 @pytest.mark.parametrize("number", [0, 57, 199])
@@ -342,9 +447,20 @@ def test_invariant_7_the_command_line_shows_one_tenant_alone(
     number: int, town: Town, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tenant = town.tenants[number]
-    who = ["--store", STORE, "--workspace", tenant.scope.workspace, "--agent", tenant.scope.agent]
+    who = [
+        "--store",
+        STORE,
+        "--workspace",
+        tenant.scope.workspace,
+        "--agent",
+        tenant.scope.agent,
+    ]
     at = ["--now", NOW.isoformat(), "--json"]
-    for words in (["status"], ["graph", "query", "select * from facts"], ["graph", "show", "Dana"]):
+    for words in (
+        ["status"],
+        ["graph", "query", "select * from facts"],
+        ["graph", "show", "Dana"],
+    ):
         assert main([*words, *who, *at]) == 0
     shown = capsys.readouterr().out
     assert tenant.canary.lower() in shown.lower()
@@ -352,7 +468,9 @@ def test_invariant_7_the_command_line_shows_one_tenant_alone(
 
 
 @pytest.mark.parametrize("words", HOSTILE, ids=range(len(HOSTILE)))
-def test_invariant_7_no_hostile_id_becomes_part_of_a_path(words: str, town: Town, tmp_path: Path) -> None:
+def test_invariant_7_no_hostile_id_becomes_part_of_a_path(
+    words: str, town: Town, tmp_path: Path
+) -> None:
     message = {"role": "user", "content": "x"}
     with pytest.raises(Rejected):
         Scope(words, "support")
@@ -367,10 +485,17 @@ def test_invariant_7_no_hostile_id_becomes_part_of_a_path(words: str, town: Town
 def told(town: Town, tenant: Tenant) -> str:
     """All that a tenant's memory holds, as it answers."""
     memory = town.memory(tenant)
-    return json.dumps([memory.search(max_results=100).to_dict()["results"], memory.profile(user_id="u-42")])
+    return json.dumps(
+        [
+            memory.search(max_results=100).to_dict()["results"],
+            memory.profile(user_id="u-42"),
+        ]
+    )
 
 
-def test_invariant_7_forgetting_in_one_tenant_takes_nothing_from_another(town: Town) -> None:
+def test_invariant_7_forgetting_in_one_tenant_takes_nothing_from_another(
+    town: Town,
+) -> None:
     """All have said the same in the same ids; a handful have it forgotten, each while the others do."""
     forgetting, others = town.tenants[20:26], [town.tenants[n] for n in (0, 19, 26, 40)]
     before = {tenant: told(town, tenant) for tenant in others}
@@ -379,7 +504,11 @@ def test_invariant_7_forgetting_in_one_tenant_takes_nothing_from_another(town: T
         return town.memory(tenant).forget(user="u-42", verify=True)
 
     done = each(forgetting, forget)
-    assert [one["complete"] and one["verification"]["hits"] for one in done] == [0] * len(forgetting)
-    assert [tenant.canary in told(town, tenant) for tenant in forgetting] == [False] * len(forgetting)
+    assert [one["complete"] and one["verification"]["hits"] for one in done] == [
+        0
+    ] * len(forgetting)
+    assert [tenant.canary in told(town, tenant) for tenant in forgetting] == [
+        False
+    ] * len(forgetting)
     assert {tenant: told(town, tenant) for tenant in others} == before
     assert all(tenant.canary in before[tenant] for tenant in others)

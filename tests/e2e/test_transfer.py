@@ -62,7 +62,9 @@ def copied(exported: Path, tmp_path: Path) -> Path:
 
 
 def conversations() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((CORPUS / "northwind-dana.json").read_text("utf-8"))
+    found: list[dict[str, Any]] = json.loads(
+        (CORPUS / "northwind-dana.json").read_text("utf-8")
+    )
     return found[:12]
 
 
@@ -72,10 +74,19 @@ def state(root: Path, scope: Scope) -> State:
     held = {str(s): parts.stores.embedded(scope, s) for s in STORES}
     days = timeline.kept_days(scope, objects=parts.objects)
     return {
-        "records": {name: (model, [e.record for e in found]) for name, (model, found) in held.items()},
-        "vectors": {e.record.id: np.asarray(e.vector).tolist() for _, found in held.values() for e in found},
+        "records": {
+            name: (model, [e.record for e in found])
+            for name, (model, found) in held.items()
+        },
+        "vectors": {
+            e.record.id: np.asarray(e.vector).tolist()
+            for _, found in held.values()
+            for e in found
+        },
         "triples": parts.graph.triples(scope),
-        "profiles": {u: parts.profiles.entries(scope, u) for u in parts.profiles.users(scope)},
+        "profiles": {
+            u: parts.profiles.entries(scope, u) for u in parts.profiles.users(scope)
+        },
         "timeline": [
             pair
             for day in days
@@ -91,7 +102,9 @@ def state(root: Path, scope: Scope) -> State:
 def files(root: Path) -> dict[str, bytes]:
     """Every file under a root."""
     return {
-        str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()
+        str(path.relative_to(root)): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
     }
 
 
@@ -105,11 +118,16 @@ def rewritten(directory: Path, name: str, data: bytes) -> None:
     """Another file in place of one, with a manifest that says so."""
     (directory / name).write_bytes(data)
     manifest = json.loads((directory / "manifest.json").read_bytes())
-    manifest["files"][name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    manifest["files"][name] = {
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
     (directory / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
 
-def changed_line(directory: Path, name: str, number: int, change: Callable[[Any], Any]) -> None:
+def changed_line(
+    directory: Path, name: str, number: int, change: Callable[[Any], Any]
+) -> None:
     lines = (directory / name).read_text("utf-8").splitlines()
     lines[number - 1] = json.dumps(change(json.loads(lines[number - 1])))
     rewritten(directory, name, ("\n".join(lines) + "\n").encode())
@@ -123,16 +141,23 @@ def test_a_memory_comes_back_whole(store: Path, exported: Path, tmp_path: Path) 
     assert state(tmp_path / "fresh", DANA) == state(store, DANA)
     assert fresh.config() == opened(store, DANA).config()
     assert standing(fresh) == standing(opened(store, DANA))
-    assert fresh.profile(user_id="u-dana") == opened(store, DANA).profile(user_id="u-dana")
+    assert fresh.profile(user_id="u-dana") == opened(store, DANA).profile(
+        user_id="u-dana"
+    )
     for question in ("where does Dana live?", "trip", None):
         before = opened(store, DANA).search(question).to_dict()
         assert fresh.search(question).to_dict() == before
         assert before["results"]
 
 
-def test_an_export_does_not_say_where_words_and_keys_are_sent(copied: Path, tmp_path: Path) -> None:
+def test_an_export_does_not_say_where_words_and_keys_are_sent(
+    copied: Path, tmp_path: Path
+) -> None:
     config = json.loads((copied / "config.json").read_bytes())
-    models = {"baseUrl": "https://elsewhere.example/v1", "key": {"environment": "OPENAI_API_KEY"}}
+    models = {
+        "baseUrl": "https://elsewhere.example/v1",
+        "key": {"environment": "OPENAI_API_KEY"},
+    }
     config["models"] = config.get("models", {}) | models
     rewritten(copied, "config.json", json.dumps(config).encode())
     fresh = opened(tmp_path / "fresh", DANA)
@@ -141,7 +166,9 @@ def test_an_export_does_not_say_where_words_and_keys_are_sent(copied: Path, tmp_
     assert (stored.base_url, stored.key) == (None, None)
 
 
-def test_what_was_taken_in_before_is_known_after(store: Path, exported: Path, tmp_path: Path) -> None:
+def test_what_was_taken_in_before_is_known_after(
+    store: Path, exported: Path, tmp_path: Path
+) -> None:
     fresh = opened(tmp_path / "fresh", DANA)
     fresh.import_(exported)
     before = state(tmp_path / "fresh", DANA)
@@ -157,12 +184,16 @@ def test_importing_again_changes_no_file(exported: Path, tmp_path: Path) -> None
     fresh.import_(exported)
     before = files(tmp_path / "fresh")
     again = fresh.import_(exported)
-    assert again["records"]["new"] == again["messages"] == again["tripleOperations"] == 0
+    assert (
+        again["records"]["new"] == again["messages"] == again["tripleOperations"] == 0
+    )
     assert again["profileEntries"] == again["takenIn"] == again["reembedded"] == 0
     assert files(tmp_path / "fresh") == before
 
 
-def test_a_memory_that_has_a_part_gets_the_rest(store: Path, exported: Path, tmp_path: Path) -> None:
+def test_a_memory_that_has_a_part_gets_the_rest(
+    store: Path, exported: Path, tmp_path: Path
+) -> None:
     part = opened(tmp_path / "part", DANA)
     for conversation in conversations()[:4]:
         part.ingest(conversation)
@@ -173,11 +204,15 @@ def test_a_memory_that_has_a_part_gets_the_rest(store: Path, exported: Path, tmp
     assert state(tmp_path / "part", DANA) == state(store, DANA)
 
 
-def test_into_another_workspace_and_agent(store: Path, exported: Path, tmp_path: Path) -> None:
+def test_into_another_workspace_and_agent(
+    store: Path, exported: Path, tmp_path: Path
+) -> None:
     fresh = opened(tmp_path / "fresh", OTHER)
     fresh.import_(exported)
     assert state(tmp_path / "fresh", OTHER) == state(store, DANA)
-    assert {path.name for path in (tmp_path / "fresh" / "vectordb").iterdir()} == {OTHER.workspace}
+    assert {path.name for path in (tmp_path / "fresh" / "vectordb").iterdir()} == {
+        OTHER.workspace
+    }
 
 
 def test_a_summary_that_knows_its_sources_is_ready_and_one_that_does_not_is_due(
@@ -213,9 +248,16 @@ def cut_off(*_: object) -> None:
     raise Retryable("cut off")
 
 
-def test_the_targets_privacy_applies(exported: Path, tmp_path: Path, copied: Path) -> None:
+def test_the_targets_privacy_applies(
+    exported: Path, tmp_path: Path, copied: Path
+) -> None:
     changed_line(copied, "timeline.jsonl", 1, with_address)
-    changed_line(copied, "records.jsonl", 1, lambda line: {**line, "content": "Ask dana@example.com"})
+    changed_line(
+        copied,
+        "records.jsonl",
+        1,
+        lambda line: {**line, "content": "Ask dana@example.com"},
+    )
     target = opened(tmp_path / "fresh", DANA)
     target.configure("privacy.mode", "redact")
     zone = json.loads((exported / "manifest.json").read_bytes())["timezone"]
@@ -228,7 +270,10 @@ def test_the_targets_privacy_applies(exported: Path, tmp_path: Path, copied: Pat
 
 
 def with_address(line: dict[str, Any]) -> dict[str, Any]:
-    return {**line, "message": {**line["message"], "content": "Write to dana@example.com"}}
+    return {
+        **line,
+        "message": {**line["message"], "content": "Write to dana@example.com"},
+    }
 
 
 def test_invariant_8_an_import_brings_nothing_back_that_was_forgotten(
@@ -245,25 +290,35 @@ def test_invariant_8_an_import_brings_nothing_back_that_was_forgotten(
     held = before["records"]["working"][1]
     assert held
     assert gone not in {record.conversation_id for record in held}
-    assert gone in {r.conversation_id for r in state(store, DANA)["records"]["working"][1]}
+    assert gone in {
+        r.conversation_id for r in state(store, DANA)["records"]["working"][1]
+    }
     assert gone not in {conversation for conversation, _ in before["timeline"]}
 
 
 def test_what_was_cited_comes_back(tmp_path: Path) -> None:
     there, here = opened(tmp_path / "there", DANA), opened(tmp_path / "here", DANA)
     cited = "https://example.org/a page?of=it#part"
-    there.experience.research.note("release", "fact", "The pool was too small.", source=cited)
-    there.experience.answers.remember("pool", "size", "How large?", "Twenty.", citations=(cited,))
+    there.experience.research.note(
+        "release", "fact", "The pool was too small.", source=cited
+    )
+    there.experience.answers.remember(
+        "pool", "size", "How large?", "Twenty.", citations=(cited,)
+    )
     there.export(tmp_path / "export")
     here.import_(tmp_path / "export")
-    assert here.experience.research.log("release") == there.experience.research.log("release")
+    assert here.experience.research.log("release") == there.experience.research.log(
+        "release"
+    )
     assert here.experience.answers.all() == there.experience.answers.all() != []
 
 
 def test_another_model_embeds_anew(store: Path, copied: Path, tmp_path: Path) -> None:
     path = copied / "records.parquet"
     table = pq.read_table(path)
-    other = table.set_column(table.schema.get_field_index("model"), "model", [["elsewhere:256"] * len(table)])
+    other = table.set_column(
+        table.schema.get_field_index("model"), "model", [["elsewhere:256"] * len(table)]
+    )
     pq.write_table(other, path)
     rewritten(copied, "records.parquet", path.read_bytes())
     fresh = opened(tmp_path / "fresh", DANA)
@@ -272,21 +327,35 @@ def test_another_model_embeds_anew(store: Path, copied: Path, tmp_path: Path) ->
     assert state(tmp_path / "fresh", DANA) == state(store, DANA)
 
 
-def test_the_manifest_tells_everything_but_where_it_came_from(store: Path, exported: Path) -> None:
+def test_the_manifest_tells_everything_but_where_it_came_from(
+    store: Path, exported: Path
+) -> None:
     text = (exported / "manifest.json").read_text("utf-8")
     manifest = json.loads(text)
     assert str(store) not in text
     assert str(store.parent) not in text
-    assert (manifest["format"], manifest["version"]) == (exporting.FORMAT, exporting.VERSION)
-    assert {path.name for path in exported.iterdir()} == {*manifest["files"], "manifest.json"}
+    assert (manifest["format"], manifest["version"]) == (
+        exporting.FORMAT,
+        exporting.VERSION,
+    )
+    assert {path.name for path in exported.iterdir()} == {
+        *manifest["files"],
+        "manifest.json",
+    }
     for name, said in manifest["files"].items():
         data = (exported / name).read_bytes()
         assert said == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     assert (
         manifest["counts"]["records"]["working"]
-        == pq.read_table(exported / "records.parquet", filters=[("grain", "=", "working")]).num_rows
+        == pq.read_table(
+            exported / "records.parquet", filters=[("grain", "=", "working")]
+        ).num_rows
     )
-    assert manifest["counts"]["triples"] == pq.read_table(exported / "triples.parquet").num_rows > 0
+    assert (
+        manifest["counts"]["triples"]
+        == pq.read_table(exported / "triples.parquet").num_rows
+        > 0
+    )
 
 
 def test_an_export_is_whole_or_not_there(store: Path, tmp_path: Path) -> None:
@@ -302,7 +371,9 @@ def cut_off_reading(*_: object, **__: object) -> None:
     raise Retryable("cut off")
 
 
-def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(store: Path, tmp_path: Path) -> None:
+def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(
+    store: Path, tmp_path: Path
+) -> None:
     memory = opened(store, DANA)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("all of it")
@@ -319,15 +390,21 @@ def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(store: Path, tm
 
 
 @pytest.mark.parametrize("place", ["taken", "taken/x", "x" * 300, "a\0b"])
-def test_an_export_goes_where_a_directory_can_be(store: Path, tmp_path: Path, place: str) -> None:
+def test_an_export_goes_where_a_directory_can_be(
+    store: Path, tmp_path: Path, place: str
+) -> None:
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(Rejected, match=r"^DIR: .* a directory"):
         opened(store, DANA).export(tmp_path / place)
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-@pytest.mark.parametrize("details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": 3}', "7"])
-def test_details_that_nobody_could_read_again_are_refused(copied: Path, tmp_path: Path, details: str) -> None:
+@pytest.mark.parametrize(
+    "details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": 3}', "7"]
+)
+def test_details_that_nobody_could_read_again_are_refused(
+    copied: Path, tmp_path: Path, details: str
+) -> None:
     """One such row in a store would end every summary, every search of experience and every erasure."""
     lines = (copied / "records.jsonl").read_text("utf-8").splitlines()
     kinds = [json.loads(line)["memoryType"] for line in lines]
@@ -335,7 +412,9 @@ def test_details_that_nobody_could_read_again_are_refused(copied: Path, tmp_path
         number = 1 + kinds.index(kind)
         directory = tmp_path / kind
         shutil.copytree(copied, directory)
-        changed_line(directory, "records.jsonl", number, lambda v: {**v, "keyFacts": details})
+        changed_line(
+            directory, "records.jsonl", number, lambda v: {**v, "keyFacts": details}
+        )
         with pytest.raises(Rejected, match=f"line {number}: keyFacts"):
             opened(tmp_path / "fresh", DANA).import_(directory)
     assert not (tmp_path / "fresh").exists()
@@ -372,7 +451,12 @@ def test_details_that_nobody_could_read_again_are_refused(copied: Path, tmp_path
     ],
 )  # fmt: skip
 def test_a_faulty_line_is_named_and_nothing_is_written(
-    copied: Path, tmp_path: Path, name: str, number: int, change: Callable[[Any], Any], said: str
+    copied: Path,
+    tmp_path: Path,
+    name: str,
+    number: int,
+    change: Callable[[Any], Any],
+    said: str,
 ) -> None:
     changed_line(copied, name, number, change)
     with pytest.raises(Rejected, match=said):
@@ -384,19 +468,40 @@ def test_a_faulty_line_is_named_and_nothing_is_written(
     ("damage", "said"),
     [
         (lambda d: (d / "manifest.json").unlink(), "manifest.json: cannot be read"),
-        (lambda d: (d / "manifest.json").write_text("{"), "manifest.json: is not valid JSON"),
+        (
+            lambda d: (d / "manifest.json").write_text("{"),
+            "manifest.json: is not valid JSON",
+        ),
         (lambda d: (d / "manifest.json").write_text("{}"), "manifest.json: files"),
         (lambda d: in_manifest(d, version=2), "manifest.json: version: is 2"),
         (lambda d: in_manifest(d, format="x"), "manifest.json: format"),
         (lambda d: in_manifest(d, timezone="Asia/Tokyo"), "manifest.json: timezone"),
         (lambda d: in_manifest(d, files={}), "manifest.json: files: does not name"),
-        (lambda d: in_manifest(d, files={"../x": {}}), "manifest.json: files: names something"),
+        (
+            lambda d: in_manifest(d, files={"../x": {}}),
+            "manifest.json: files: names something",
+        ),
         (lambda d: (d / "timeline.jsonl").unlink(), "timeline.jsonl: is missing"),
-        (lambda d: cut(d / "records.parquet"), "records.parquet: is not what the manifest says"),
-        (lambda d: cut(d / "records.jsonl"), "records.jsonl: is not what the manifest says"),
-        (lambda d: rewritten(d, "records.parquet", b"PAR1"), "records.parquet: is not the Parquet file"),
-        (lambda d: rewritten(d, "records.jsonl", b"{\n"), "records.jsonl: line 1: is not valid JSON"),
-        (lambda d: rewritten(d, "config.json", b'{"plan": "gold"}'), "config.json: plan"),
+        (
+            lambda d: cut(d / "records.parquet"),
+            "records.parquet: is not what the manifest says",
+        ),
+        (
+            lambda d: cut(d / "records.jsonl"),
+            "records.jsonl: is not what the manifest says",
+        ),
+        (
+            lambda d: rewritten(d, "records.parquet", b"PAR1"),
+            "records.parquet: is not the Parquet file",
+        ),
+        (
+            lambda d: rewritten(d, "records.jsonl", b"{\n"),
+            "records.jsonl: line 1: is not valid JSON",
+        ),
+        (
+            lambda d: rewritten(d, "config.json", b'{"plan": "gold"}'),
+            "config.json: plan",
+        ),
     ],
 )
 def test_a_damaged_export_is_refused_before_anything_is_written(
@@ -417,7 +522,9 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-7])
 
 
-def test_days_of_another_time_zone_are_not_mixed_in(exported: Path, tmp_path: Path) -> None:
+def test_days_of_another_time_zone_are_not_mixed_in(
+    exported: Path, tmp_path: Path
+) -> None:
     target = opened(tmp_path / "fresh", DANA)
     target.configure("timezone", "Asia/Tokyo")
     before = files(tmp_path / "fresh")
@@ -426,9 +533,17 @@ def test_days_of_another_time_zone_are_not_mixed_in(exported: Path, tmp_path: Pa
     assert files(tmp_path / "fresh") == before
 
 
-def test_the_command_line(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    there, here = ["--workspace", "northwind", "--agent", "assistant"], ["--store", str(tmp_path / "new")]
-    assert main(["export", str(tmp_path / "x"), "--store", str(store), *there, "--json"]) == 0
+def test_the_command_line(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there, here = (
+        ["--workspace", "northwind", "--agent", "assistant"],
+        ["--store", str(tmp_path / "new")],
+    )
+    assert (
+        main(["export", str(tmp_path / "x"), "--store", str(store), *there, "--json"])
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["counts"]["timeline"] > 0
     assert main(["export", str(tmp_path / "x"), "--store", str(store), *there]) == 2
     assert "DIR: is not empty" in capsys.readouterr().err

@@ -10,9 +10,14 @@ from tests.functions.test_events import load_event
 from varve.verbs.nights import Pass
 
 
-@pytest.mark.parametrize(("name", "planned"), [("cleanup.nightly", 3), ("cleanup.curate", 5)])
+@pytest.mark.parametrize(
+    ("name", "planned"), [("cleanup.nightly", 3), ("cleanup.curate", 5)]
+)
 def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
-    name: str, planned: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    planned: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Varve")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test")
@@ -20,9 +25,15 @@ def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
     nights = SimpleNamespace(clean=lambda _: Pass(3, 7), curate=lambda _: Pass(5, 7))
     monkeypatch.setattr(app, "application", lambda: SimpleNamespace(nights=nights))
     context: Any = SimpleNamespace(
-        function_name="f", memory_limit_in_mb=1, invoked_function_arn="a", aws_request_id="r"
+        function_name="f",
+        memory_limit_in_mb=1,
+        invoked_function_arn="a",
+        aws_request_id="r",
     )
-    assert app.lambda_handler(load_event(name), context) == {"planned": planned, "left": 7}
+    assert app.lambda_handler(load_event(name), context) == {
+        "planned": planned,
+        "left": 7,
+    }
     told = capsys.readouterr().out
     assert f'"PlannedAgents":[{planned}.0]' in told
     assert '"LeftAgents":[7.0]' in told

@@ -40,7 +40,11 @@ def test_the_outcome_event_tells_how_the_conversation_ended() -> None:
     assert tells_outcome(event)
     scope, report = read_told_outcome(event, MORNING)
     assert scope == Scope("acme", "support")
-    assert (report.target, report.outcome, report.user_id) == ("c-2026-03-02-1", Outcome.FAILURE, "u-42")
+    assert (report.target, report.outcome, report.user_id) == (
+        "c-2026-03-02-1",
+        Outcome.FAILURE,
+        "u-42",
+    )
 
 
 @pytest.mark.parametrize("name", ["ingest.conversation", "ingest.several"])
@@ -79,9 +83,17 @@ def test_a_forget_event_says_whose_memory_and_what(name: str) -> None:
     assert {"selector", "dry_run", "check"} == set(request)
 
 
-@pytest.mark.parametrize("name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"])
-def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(name: str) -> None:
-    custom = {"bedrockAgentCoreToolName": "memory___search_memory"} if name == "search.gateway" else {}
+@pytest.mark.parametrize(
+    "name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"]
+)
+def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(
+    name: str,
+) -> None:
+    custom = (
+        {"bedrockAgentCoreToolName": "memory___search_memory"}
+        if name == "search.gateway"
+        else {}
+    )
     seen: list[ToolCall] = []
 
     def answer(call: ToolCall) -> dict[str, Any]:
@@ -89,5 +101,7 @@ def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(name: str)
         parse_search_request(call.arguments)
         return {}
 
-    answer_tool_call(load_event(name), custom, {"memory": Scope("acme", "support")}, answer)
+    answer_tool_call(
+        load_event(name), custom, {"memory": Scope("acme", "support")}, answer
+    )
     assert [call.scope for call in seen] == [Scope("acme", "support")]

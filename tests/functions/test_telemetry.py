@@ -37,7 +37,9 @@ def sent(text: str) -> tuple[IngestMessage, Delivery]:
 
 
 @pytest.mark.parametrize(
-    "text", ["The safe opens with 7-2-9.", "x" * MAX_BODY_BYTES], ids=["message", "claim check"]
+    "text",
+    ["The safe opens with 7-2-9.", "x" * MAX_BODY_BYTES],
+    ids=["message", "claim check"],
 )
 def test_a_message_has_the_correlation_id_that_ingest_told_and_no_content(
     log: tuple[Logger, io.StringIO], text: str
@@ -47,15 +49,22 @@ def test_a_message_has_the_correlation_id_that_ingest_told_and_no_content(
     tell_accepted(logger, [message.correlation_id])
     tell_fates(logger, [delivery], [])
     tell_fates(logger, [delivery], [delivery])
-    assert [line["message"] for line in lines(stream)] == ["accepted", "settled", "returned"]
+    assert [line["message"] for line in lines(stream)] == [
+        "accepted",
+        "settled",
+        "returned",
+    ]
     assert {line["correlationId"] for line in lines(stream)} == {message.correlation_id}
     assert text not in stream.getvalue()
 
 
 @pytest.mark.parametrize(
-    "body", ["", '{"correlationId": "my password is tulip"}', '{"correlationId": 7}', '"' * 99]
+    "body",
+    ["", '{"correlationId": "my password is tulip"}', '{"correlationId": 7}', '"' * 99],
 )
-def test_what_is_no_correlation_id_is_not_told(log: tuple[Logger, io.StringIO], body: str) -> None:
+def test_what_is_no_correlation_id_is_not_told(
+    log: tuple[Logger, io.StringIO], body: str
+) -> None:
     logger, stream = log
     tell_fates(logger, [Delivery("m-1", body, "g")], [])
     (line,) = lines(stream)
@@ -66,7 +75,9 @@ def test_what_is_no_correlation_id_is_not_told(log: tuple[Logger, io.StringIO], 
 def test_the_models_tokens_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     metrics, usage = Metrics(namespace="Varve", service="test"), Usage(2, 100, 11)
     count_models(metrics, usage)
-    assert json.loads(json.dumps(metrics.serialize_metric_set()))["ModelTokens"] == [111.0]
+    assert json.loads(json.dumps(metrics.serialize_metric_set()))["ModelTokens"] == [
+        111.0
+    ]
     metrics.clear_metrics()
     count_models(metrics, usage)
     assert metrics.metric_set == {}

@@ -58,9 +58,25 @@ class Images:
     def __init__(self, work: Path) -> None:
         self.work = work
         driver = os.environ.get("IMAGE_TEST_STORAGE", "overlay")
-        self.store = ["--root", f"{work}/store", "--runroot", f"{work}/run", "--storage-driver", driver]
-        self.podman = ["podman", *self.store, "--runtime", "runc", "--cgroup-manager", "cgroupfs"]
-        self.tmp = work / "tmp"  # the functions' /tmp: one for all, so that a directory can be their store
+        self.store = [
+            "--root",
+            f"{work}/store",
+            "--runroot",
+            f"{work}/run",
+            "--storage-driver",
+            driver,
+        ]
+        self.podman = [
+            "podman",
+            *self.store,
+            "--runtime",
+            "runc",
+            "--cgroup-manager",
+            "cgroupfs",
+        ]
+        self.tmp = (
+            work / "tmp"
+        )  # the functions' /tmp: one for all, so that a directory can be their store
         self.tmp.mkdir()
         self.tmp.chmod(0o1777)
 
@@ -72,23 +88,39 @@ class Images:
         context = self.work / "base"
         context.mkdir()
         shutil.copy(HERE / "lambda-entrypoint.sh", context)
-        bootstrap = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}"]
+        bootstrap = [
+            "mmdebstrap",
+            "--quiet",
+            "--variant=minbase",
+            f"--include={PACKAGES}",
+        ]
         run([*bootstrap, DEBIAN, f"{context}/rootfs.tar"])
-        self._bud(context, HERE / "base.Dockerfile", base, ["--build-arg", f"PYTHON_VERSION={python}"])
+        self._bud(
+            context,
+            HERE / "base.Dockerfile",
+            base,
+            ["--build-arg", f"PYTHON_VERSION={python}"],
+        )
         (context / "rootfs.tar").unlink()
         return base
 
     def build(self, dockerfile: Path) -> None:
         """Build the project's image, its Dockerfile unmodified."""
         root = dockerfile.parent
-        self._bud(root, dockerfile, IMAGE, ["--ignorefile", str(root / ".dockerignore")])
+        self._bud(
+            root, dockerfile, IMAGE, ["--ignorefile", str(root / ".dockerignore")]
+        )
 
-    def invoke(self, function: Function, event: Json, environment: Mapping[str, str]) -> Run:
+    def invoke(
+        self, function: Function, event: Json, environment: Mapping[str, str]
+    ) -> Run:
         """Start the function and invoke it once. Raises Failed, with the end of its log."""
         arn = f"arn:aws:lambda:us-east-1:123456789012:function:{function.name}"
         with RuntimeApi(arn) as api:
             started = time.monotonic()
-            container = self._start(function, {**environment, "AWS_LAMBDA_RUNTIME_API": api.address})
+            container = self._start(
+                function, {**environment, "AWS_LAMBDA_RUNTIME_API": api.address}
+            )
             try:
                 self._wait_until_ready(api, container)
                 init = time.monotonic() - started
@@ -97,11 +129,18 @@ class Images:
                 answer = api.call(invocation, function.timeout)
                 return Run(init, time.monotonic() - started - init, answer)
             except (FunctionError, TimeoutError, Failed) as error:
-                raise Failed(f"{function.name}: {error!r}; its log ends: {self._log(container)}") from error
+                raise Failed(
+                    f"{function.name}: {error!r}; its log ends: {self._log(container)}"
+                ) from error
             finally:
-                run([*self.podman, "rm", "--force", "--time", "0", container], check=False)
+                run(
+                    [*self.podman, "rm", "--force", "--time", "0", container],
+                    check=False,
+                )
 
-    def _bud(self, context: Path, dockerfile: Path, tag: str, options: Sequence[str]) -> None:
+    def _bud(
+        self, context: Path, dockerfile: Path, tag: str, options: Sequence[str]
+    ) -> None:
         command = [
             "buildah",
             *self.store,
@@ -112,7 +151,18 @@ class Images:
             "host",
             "--pull-never",
         ]
-        run([*command, *self._machine_mounts(), *options, "-f", str(dockerfile), "-t", tag, str(context)])
+        run(
+            [
+                *command,
+                *self._machine_mounts(),
+                *options,
+                "-f",
+                str(dockerfile),
+                "-t",
+                tag,
+                str(context),
+            ]
+        )
 
     def _machine_mounts(self) -> list[str]:
         """How this machine reaches its package index; mounted for the build, not left in the image."""
@@ -120,21 +170,50 @@ class Images:
         pip_conf.write_text(_pip_settings())
         mounts = ["--volume", f"{pip_conf}:/etc/pip.conf:ro"]
         return mounts + (
-            ["--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"] if Path("/etc/ssl/certs").is_dir() else []
+            ["--volume", "/etc/ssl/certs:/etc/ssl/certs:ro"]
+            if Path("/etc/ssl/certs").is_dir()
+            else []
         )
 
     def _start(self, function: Function, environment: Mapping[str, str]) -> str:
         limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"]
-        memory = ["--memory", f"{function.memory_mb}m", "--memory-swap", f"{function.memory_mb}m"]
+        memory = [
+            "--memory",
+            f"{function.memory_mb}m",
+            "--memory-swap",
+            f"{function.memory_mb}m",
+        ]
         processor = [
             "--cpus",
             f"{function.memory_mb / WHOLE_PROCESSOR_MB:.2f}",
             "--cgroup-parent",
             self.work.name,
         ]
-        sandbox = ["--read-only", "--volume", f"{self.tmp}:/tmp", "--user", NOBODY, "--network", "host"]
-        given = [option for name, value in environment.items() for option in ("--env", f"{name}={value}")]
-        command = [*self.podman, "run", "--detach", *limits, *memory, *processor, *sandbox, *given, IMAGE]
+        sandbox = [
+            "--read-only",
+            "--volume",
+            f"{self.tmp}:/tmp",
+            "--user",
+            NOBODY,
+            "--network",
+            "host",
+        ]
+        given = [
+            option
+            for name, value in environment.items()
+            for option in ("--env", f"{name}={value}")
+        ]
+        command = [
+            *self.podman,
+            "run",
+            "--detach",
+            *limits,
+            *memory,
+            *processor,
+            *sandbox,
+            *given,
+            IMAGE,
+        ]
         return run([*command, function.handler]).strip()
 
     def _wait_until_ready(self, api: RuntimeApi, container: str) -> None:
@@ -145,14 +224,25 @@ class Images:
                 if error.error_type != "Sandbox.Timedout":
                     raise
             state = run(
-                [*self.podman, "inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", container]
+                [
+                    *self.podman,
+                    "inspect",
+                    "--format",
+                    "{{.State.Status}} {{.State.ExitCode}}",
+                    container,
+                ]
             )
             if not state.startswith(("running", "created")):
                 raise Failed(f"the container {state.strip()} before it was ready")
         raise Failed(f"not ready after {READY_SECONDS} seconds")
 
     def _log(self, container: str) -> str:
-        done = subprocess.run([*self.podman, "logs", container], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*self.podman, "logs", container],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         return (done.stdout + done.stderr)[-2000:]
 
 
@@ -171,7 +261,9 @@ def scratch() -> Iterator[Path]:
 
 def run(command: Sequence[str], check: bool = True) -> str:
     """The command's output. Raises Failed with its last lines when it fails and that matters."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
     if check and done.returncode:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-25:])
         raise Failed(f"{command[0]} exited {done.returncode}:\n{tail}")
@@ -179,14 +271,22 @@ def run(command: Sequence[str], check: bool = True) -> str:
 
 
 def _remove(work: Path) -> None:
-    mounts = (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())
-    for mount in sorted((point for point in mounts if point.startswith(f"{work}/")), reverse=True):
+    mounts = (
+        line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()
+    )
+    for mount in sorted(
+        (point for point in mounts if point.startswith(f"{work}/")), reverse=True
+    ):
         run(["umount", "--lazy", mount], check=False)
-    for group in sorted(Path("/sys/fs/cgroup").glob(f"**/{work.name}/**/"), reverse=True):
+    for group in sorted(
+        Path("/sys/fs/cgroup").glob(f"**/{work.name}/**/"), reverse=True
+    ):
         with suppress(OSError):  # an empty control group left behind costs nothing
             group.rmdir()
     shutil.rmtree(work, ignore_errors=os.geteuid() != 0)
-    if work.exists():  # rootless: files of mapped users can be removed from inside the mapping only
+    if (
+        work.exists()
+    ):  # rootless: files of mapped users can be removed from inside the mapping only
         run(["buildah", "unshare", "rm", "-rf", str(work)], check=False)
 
 
@@ -194,9 +294,13 @@ def _pip_settings() -> str:
     """Of this machine's pip settings those that a build needs to reach the index."""
     listed = run(["pip", "config", "list"], check=False) if shutil.which("pip") else ""
     wanted = re.findall(
-        r"^[^.\n]+\.(index-url|extra-index-url|trusted-host|cert)='(.*)'$", listed, re.MULTILINE
+        r"^[^.\n]+\.(index-url|extra-index-url|trusted-host|cert)='(.*)'$",
+        listed,
+        re.MULTILINE,
     )
-    lines = dict.fromkeys(f"{key} = {value}\n" for key, value in wanted if not value.startswith("file:"))
+    lines = dict.fromkeys(
+        f"{key} = {value}\n" for key, value in wanted if not value.startswith("file:")
+    )
     return "[global]\n" + "".join(lines)
 
 

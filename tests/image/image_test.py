@@ -34,7 +34,11 @@ from tests.support import sam  # noqa: E402
 TOOLS = ("buildah", "podman", "runc", "mmdebstrap")
 INSTALL = "sudo apt-get install --no-install-recommends " + " ".join(TOOLS)
 FUNCTIONS = ("ingest", "extract", "write", "summarize", "cleanup", "search")
-NEEDED = ("Dockerfile", "requirements.lock", *(f"functions/{name}/app.py" for name in FUNCTIONS))
+NEEDED = (
+    "Dockerfile",
+    "requirements.lock",
+    *(f"functions/{name}/app.py" for name in FUNCTIONS),
+)
 INIT_SECONDS = float(os.environ.get("IMAGE_TEST_INIT_SECONDS", "5"))
 
 CONVERSATION = {
@@ -47,7 +51,11 @@ CONVERSATION = {
          "timestamp": "2026-03-02T09:15:00Z"}
     ],
 }  # fmt: skip
-QUESTION = {"workspaceId": "acme", "agentId": "support", "arguments": {"queryText": "Where does Dana live?"}}
+QUESTION = {
+    "workspaceId": "acme",
+    "agentId": "support",
+    "arguments": {"queryText": "Where does Dana live?"},
+}
 ANSWER = "Lisbon"
 DAILY = {"workspaceId": "acme", "agentId": "support", "arguments": {"grain": "daily"}}
 NIGHT = {"grain": "daily", "scheduledTime": "2026-03-03T01:10:00Z"}
@@ -75,7 +83,9 @@ def missing_parts(root: Path) -> list[str]:
     """What keeps the test from running here, each with its remedy."""
     tools = [tool for tool in TOOLS if not shutil.which(tool)]
     files = [name for name in NEEDED if not (root / name).is_file()]
-    said = [f"{', '.join(tools)} not found (Debian, Ubuntu: {INSTALL})"] if tools else []
+    said = (
+        [f"{', '.join(tools)} not found (Debian, Ubuntu: {INSTALL})"] if tools else []
+    )
     return said + ([f"the project has no {', '.join(files)}"] if files else [])
 
 
@@ -95,7 +105,9 @@ def check(images: Images, root: Path) -> None:
 class Rehearsal:
     """A conversation on its way through the functions, one cold start each."""
 
-    def __init__(self, images: Images, functions: Mapping[str, Function], queues: Queues) -> None:
+    def __init__(
+        self, images: Images, functions: Mapping[str, Function], queues: Queues
+    ) -> None:
         self.images, self.functions, self.queues = images, functions, queues
         self.values = environment(queues)
 
@@ -106,7 +118,9 @@ class Rehearsal:
         self.consume("WriteFunction", "writes.fifo")
         found = self.invoke("SearchFunction", QUESTION)
         if ANSWER not in json.dumps(found):
-            raise Failed(f"SearchFunction did not find {ANSWER}: {json.dumps(found)[:2000]}")
+            raise Failed(
+                f"SearchFunction did not find {ANSWER}: {json.dumps(found)[:2000]}"
+            )
 
     def nights(self) -> None:
         """Summarize the day once it is over, find its summary, clean up later. Raises Failed."""
@@ -114,11 +128,17 @@ class Rehearsal:
         self.consume("SummarizeFunction", "summaries.fifo")
         self.consume("WriteFunction", "writes.fifo")
         found = self.invoke("SearchFunction", DAILY)["results"]
-        if [(each["grain"], each["period"]) for each in found] != [("daily", "2026-03-02")]:
-            raise Failed(f"SearchFunction did not find the day's summary: {json.dumps(found)[:2000]}")
+        if [(each["grain"], each["period"]) for each in found] != [
+            ("daily", "2026-03-02")
+        ]:
+            raise Failed(
+                f"SearchFunction did not find the day's summary: {json.dumps(found)[:2000]}"
+            )
         planned = self.invoke("CleanupFunction", CLEANUP)
         if planned != {"planned": 1, "left": 0}:
-            raise Failed(f"CleanupFunction found another than the one agent with a day over: {planned}")
+            raise Failed(
+                f"CleanupFunction found another than the one agent with a day over: {planned}"
+            )
         self.consume("SummarizeFunction", "summaries.fifo")
         self.consume("WriteFunction", "writes.fifo")
 
@@ -128,25 +148,32 @@ class Rehearsal:
             raise Failed(f"{name}: nothing was sent to {queue}")
         answer = self.invoke(name, batch)
         if answer["batchItemFailures"] or self.queues.sent[DEAD_LETTERS]:
-            raise Failed(f"{name}: {answer}, dead letters: {self.queues.sent[DEAD_LETTERS]}")
+            raise Failed(
+                f"{name}: {answer}, dead letters: {self.queues.sent[DEAD_LETTERS]}"
+            )
 
     def invoke(self, name: str, event: Json) -> Json:
         function = self.functions[name]
-        given = {key: self.values[key] for key in function.variables} | lambda_environment(name, self.queues)
+        given = {
+            key: self.values[key] for key in function.variables
+        } | lambda_environment(name, self.queues)
         run = self.images.invoke(function, event, given)
-        cold = (
-            f"with {function.memory_mb} MB init {run.init_seconds:.1f} s, answer {run.answer_seconds:.1f} s"
-        )
+        cold = f"with {function.memory_mb} MB init {run.init_seconds:.1f} s, answer {run.answer_seconds:.1f} s"  # noqa: E501
         print(f"image-test: {name}: {cold}, {shown(run.answer)}")
         if run.init_seconds > INIT_SECONDS:
-            raise Failed(f"{name}: init took {run.init_seconds:.1f} s, {INIT_SECONDS:.0f} s are allowed")
+            raise Failed(
+                f"{name}: init took {run.init_seconds:.1f} s, {INIT_SECONDS:.0f} s are allowed"
+            )
         return run.answer
 
 
 def template_functions(path: Path) -> dict[str, Function]:
     """The functions as the template declares them."""
     template = sam.translate(sam.load_template(path))
-    return {name: _function(name, it["Properties"]) for name, it in sam.functions(template).items()}
+    return {
+        name: _function(name, it["Properties"])
+        for name, it in sam.functions(template).items()
+    }
 
 
 def environment(queues: Queues) -> dict[str, str]:

@@ -29,7 +29,9 @@ class Queues(LoopbackServer):
 
     def take(self, queue: str) -> Json:
         """The event that a function gets with everything sent to this queue."""
-        return {"Records": [_record(queue, message) for message in self.sent.pop(queue, [])]}
+        return {
+            "Records": [_record(queue, message) for message in self.sent.pop(queue, [])]
+        }
 
     def answer(self, action: str, request: Json) -> Json | None:
         """The answer to one call; None for a call that no function is known to make."""
@@ -37,7 +39,9 @@ class Queues(LoopbackServer):
             arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{DEAD_LETTERS}"
             return {
                 "Attributes": {
-                    "RedrivePolicy": json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": 5})
+                    "RedrivePolicy": json.dumps(
+                        {"deadLetterTargetArn": arn, "maxReceiveCount": 5}
+                    )
                 }
             }
         if action == "GetQueueUrl":
@@ -45,7 +49,10 @@ class Queues(LoopbackServer):
         if action == "SendMessage":
             self.sent[request["QueueUrl"].rpartition("/")[2]].append(request)
             body = request["MessageBody"].encode()
-            return {"MessageId": str(uuid.uuid4()), "MD5OfMessageBody": hashlib.md5(body).hexdigest()}
+            return {
+                "MessageId": str(uuid.uuid4()),
+                "MD5OfMessageBody": hashlib.md5(body).hexdigest(),
+            }
         return None
 
 
@@ -54,7 +61,10 @@ class _SqsHandler(LoopbackHandler):
         owner: Queues = self.server.owner  # type: ignore[attr-defined]  # set by LoopbackServer
         action = (self.headers.get("X-Amz-Target") or "").rpartition(".")[2]
         answer = owner.answer(action, json.loads(self.body() or b"{}"))
-        self.answer_json(200 if answer is not None else 400, answer or {"__type": f"Unknown: {action}"})
+        self.answer_json(
+            200 if answer is not None else 400,
+            answer or {"__type": f"Unknown: {action}"},
+        )
 
 
 def _record(queue: str, message: Json) -> Json:

@@ -34,7 +34,9 @@ class Clients:
             each.close()
 
     def _build(self, service: str) -> Any:
-        config = Config(retries={"max_attempts": 1}, s3={"addressing_style": "path"}, proxies={})
+        config = Config(
+            retries={"max_attempts": 1}, s3={"addressing_style": "path"}, proxies={}
+        )
         options = {"endpoint_url": self.endpoint, "region_name": REGION, **CREDENTIALS}
         return boto3.client(service, config=config, **options)
 
@@ -68,7 +70,9 @@ class Queue:
 
     @property
     def redrive(self) -> dict[str, Any]:
-        policy: dict[str, Any] = json.loads(self.attributes.get("RedrivePolicy") or "{}")
+        policy: dict[str, Any] = json.loads(
+            self.attributes.get("RedrivePolicy") or "{}"
+        )
         return policy
 
 
@@ -100,7 +104,9 @@ class Schedule:
 
     def event(self, scheduled_time: str) -> dict[str, Any]:
         """What the function is invoked with when the schedule fires at that time."""
-        event: dict[str, Any] = json.loads(self.input.replace(SCHEDULED_TIME, scheduled_time))
+        event: dict[str, Any] = json.loads(
+            self.input.replace(SCHEDULED_TIME, scheduled_time)
+        )
         return event
 
 
@@ -126,12 +132,20 @@ class Stack:
         return name
 
     def mapping_of(self, function: str) -> EventSource:
-        (mapping,) = (mapping for mapping in self.mappings.values() if mapping.function == function)
+        (mapping,) = (
+            mapping
+            for mapping in self.mappings.values()
+            if mapping.function == function
+        )
         return mapping
 
     def schedule(self, name: str) -> Schedule:
         """The schedule of a logical id, or the one of a grain."""
-        (found,) = (each for each in self.schedules.values() if name in (each.logical_id, each.grain))
+        (found,) = (
+            each
+            for each in self.schedules.values()
+            if name in (each.logical_id, each.grain)
+        )
         return found
 
     def dead_letters_of(self, queue: str) -> Queue:
@@ -151,7 +165,11 @@ class Stack:
 
 
 def create_stack(
-    template: Template, endpoint: str, *, name: str = "varve", parameters: Mapping[str, str] | None = None
+    template: Template,
+    endpoint: str,
+    *,
+    name: str = "varve",
+    parameters: Mapping[str, str] | None = None,
 ) -> Stack:
     """Create what moto can, then read back every resource; what is not there is an error that names it."""
     kept, skipped = strip(template)
@@ -159,7 +177,9 @@ def create_stack(
     try:
         physical = _create(kept, clients, name, parameters or {})
         _refuse_missing(kept, physical)
-        stack = _read_back(kept, physical, clients, name, skipped, _read_schedules(template))
+        stack = _read_back(
+            kept, physical, clients, name, skipped, _read_schedules(template)
+        )
         _stop_polling(stack)
     except BaseException:
         clients.close()
@@ -167,25 +187,43 @@ def create_stack(
     return stack
 
 
-def _create(template: Template, clients: Clients, name: str, parameters: Mapping[str, str]) -> dict[str, str]:
+def _create(
+    template: Template, clients: Clients, name: str, parameters: Mapping[str, str]
+) -> dict[str, str]:
     cloudformation = clients["cloudformation"]
     cloudformation.create_stack(
         StackName=name,
         TemplateBody=json.dumps(template),
-        Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()],
+        Parameters=[
+            {"ParameterKey": key, "ParameterValue": value}
+            for key, value in parameters.items()
+        ],
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
     )
-    resources = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
+    resources = cloudformation.describe_stack_resources(StackName=name)[
+        "StackResources"
+    ]
     # A skipped resource is listed as an empty entry, a permission without a physical id.
     named = [each for each in resources if "LogicalResourceId" in each]
-    return {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in named}
+    return {
+        each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in named
+    }
 
 
 def _refuse_missing(template: Template, physical: Mapping[str, str]) -> None:
-    wanted = {logical for logical, each in template["Resources"].items() if "Condition" not in each}
-    missing = {logical: template["Resources"][logical]["Type"] for logical in wanted - physical.keys()}
+    wanted = {
+        logical
+        for logical, each in template["Resources"].items()
+        if "Condition" not in each
+    }
+    missing = {
+        logical: template["Resources"][logical]["Type"]
+        for logical in wanted - physical.keys()
+    }
     if missing:
-        raise AssertionError(f"moto did not create {missing}; name the types in NOT_IN_MOTO if it never does")
+        raise AssertionError(
+            f"moto did not create {missing}; name the types in NOT_IN_MOTO if it never does"
+        )
 
 
 def _read_back(
@@ -212,26 +250,44 @@ def _read_back(
     )
 
 
-def _of_type(template: Template, physical: Mapping[str, str], kind: str) -> dict[str, str]:
-    named = [logical for logical, each in template["Resources"].items() if each["Type"] == kind]
+def _of_type(
+    template: Template, physical: Mapping[str, str], kind: str
+) -> dict[str, str]:
+    named = [
+        logical
+        for logical, each in template["Resources"].items()
+        if each["Type"] == kind
+    ]
     return {logical: physical[logical] for logical in named if logical in physical}
 
 
-def _read_functions(template: Template, physical: Mapping[str, str], clients: Clients) -> dict[str, Function]:
+def _read_functions(
+    template: Template, physical: Mapping[str, str], clients: Clients
+) -> dict[str, Function]:
     service = clients["lambda"]
     return {
-        logical: _function(logical, template, service.get_function_configuration(FunctionName=name))
-        for logical, name in _of_type(template, physical, "AWS::Lambda::Function").items()
+        logical: _function(
+            logical, template, service.get_function_configuration(FunctionName=name)
+        )
+        for logical, name in _of_type(
+            template, physical, "AWS::Lambda::Function"
+        ).items()
     }
 
 
-def _function(logical: str, template: Template, configuration: Mapping[str, Any]) -> Function:
+def _function(
+    logical: str, template: Template, configuration: Mapping[str, Any]
+) -> Function:
     dropped = from_template(template, logical)
     return Function(
         logical_id=logical,
         name=configuration["FunctionName"],
-        command=dropped.get("ImageConfig", {}).get("Command", [configuration.get("Handler")])[0],
-        environment=_resolved(logical, configuration.get("Environment", {}).get("Variables", {})),
+        command=dropped.get("ImageConfig", {}).get(
+            "Command", [configuration.get("Handler")]
+        )[0],
+        environment=_resolved(
+            logical, configuration.get("Environment", {}).get("Variables", {})
+        ),
         timeout=configuration["Timeout"],
         memory_mb=configuration["MemorySize"],
         log_format=dropped.get("LoggingConfig", {}).get("LogFormat", "Text"),
@@ -240,13 +296,19 @@ def _function(logical: str, template: Template, configuration: Mapping[str, Any]
 
 
 def _resolved(logical: str, variables: Mapping[str, Any]) -> dict[str, str]:
-    odd = {key: value for key, value in variables.items() if not isinstance(value, str) or "${" in value}
+    odd = {
+        key: value
+        for key, value in variables.items()
+        if not isinstance(value, str) or "${" in value
+    }
     if odd:
         raise AssertionError(f"{logical}: variables were not resolved: {odd}")
     return dict(variables)
 
 
-def _read_queues(template: Template, physical: Mapping[str, str], clients: Clients) -> dict[str, Queue]:
+def _read_queues(
+    template: Template, physical: Mapping[str, str], clients: Clients
+) -> dict[str, Queue]:
     service = clients["sqs"]
     return {
         logical: _queue(service, logical, url.rpartition("/")[2])
@@ -256,7 +318,9 @@ def _read_queues(template: Template, physical: Mapping[str, str], clients: Clien
 
 def _queue(service: Any, logical: str, name: str) -> Queue:
     url = service.get_queue_url(QueueName=name)["QueueUrl"]
-    attributes = service.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+    attributes = service.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])[
+        "Attributes"
+    ]
     return Queue(logical, url, attributes["QueueArn"], attributes)
 
 
@@ -271,12 +335,18 @@ def _read_mappings(
     by_name = {function.name: logical for logical, function in functions.items()}
     by_arn = {queue.arn: logical for logical, queue in queues.items()}
     found = {}
-    for logical, uuid in _of_type(template, physical, "AWS::Lambda::EventSourceMapping").items():
+    for logical, uuid in _of_type(
+        template, physical, "AWS::Lambda::EventSourceMapping"
+    ).items():
         each = service.get_event_source_mapping(UUID=uuid)
         function = by_name[each["FunctionArn"].rpartition(":")[2]]
         reports = "ReportBatchItemFailures" in each.get("FunctionResponseTypes", [])
         found[logical] = EventSource(
-            logical, function, by_arn[each["EventSourceArn"]], each["BatchSize"], reports
+            logical,
+            function,
+            by_arn[each["EventSourceArn"]],
+            each["BatchSize"],
+            reports,
         )
     return found
 
@@ -293,7 +363,9 @@ def _read_schedules(template: Template) -> dict[str, Schedule]:
     }
 
 
-def _read_buckets(template: Template, physical: Mapping[str, str], clients: Clients) -> dict[str, str]:
+def _read_buckets(
+    template: Template, physical: Mapping[str, str], clients: Clients
+) -> dict[str, str]:
     buckets = _of_type(template, physical, "AWS::S3::Bucket")
     for name in buckets.values():
         clients["s3"].head_bucket(Bucket=name)

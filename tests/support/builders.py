@@ -33,19 +33,31 @@ ACME = Scope("acme", "support")
 DIMENSIONS = 64
 
 
-def raw_message(content: Any = "I moved to Lisbon.", role: str = "user", **given: Any) -> dict[str, Any]:
+def raw_message(
+    content: Any = "I moved to Lisbon.", role: str = "user", **given: Any
+) -> dict[str, Any]:
     """A message as it comes in, in the contract's names."""
     return {"role": role, "content": content, **given}
 
 
 def raw_conversation(*messages: Any, **given: Any) -> dict[str, Any]:
     """A conversation as it comes in; texts become messages of the user's."""
-    identity = {"workspaceId": "acme", "agentId": "support", "conversationId": "c-1", "userId": "u-42"}
-    said = [raw_message(m) if isinstance(m, str) else m for m in messages or ("I moved to Lisbon.",)]
+    identity = {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "conversationId": "c-1",
+        "userId": "u-42",
+    }
+    said = [
+        raw_message(m) if isinstance(m, str) else m
+        for m in messages or ("I moved to Lisbon.",)
+    ]
     return {**identity, "messages": said, **given}
 
 
-def a_message(content: Any = "I moved to Lisbon.", role: str = "user", **given: Any) -> Message:
+def a_message(
+    content: Any = "I moved to Lisbon.", role: str = "user", **given: Any
+) -> Message:
     """A message, validated and with its id."""
     return a_conversation(raw_message(content, role, **given)).messages[0]
 
@@ -55,7 +67,9 @@ def a_conversation(*messages: Any, **given: Any) -> Conversation:
     return parse_conversation(raw_conversation(*messages, **given))
 
 
-def a_record(content: str = "Dana lives in Lisbon.", *, at: datetime = MORNING, **given: Any) -> Record:
+def a_record(
+    content: str = "Dana lives in Lisbon.", *, at: datetime = MORNING, **given: Any
+) -> Record:
     """A fact about the content, of that moment's day; its id comes from content and time."""
     fields: dict[str, Any] = {
         "id": "fact-" + digest(content, at.isoformat(), length=24),
@@ -75,7 +89,10 @@ def a_record(content: str = "Dana lives in Lisbon.", *, at: datetime = MORNING, 
 def embedded(*records: Record) -> list[EmbeddedRecord]:
     """The records with the vectors that `WordEmbedder` gives them."""
     vectors = WordEmbedder().embed([record.content for record in records])
-    return [EmbeddedRecord(record, vector) for record, vector in zip(records, vectors, strict=True)]
+    return [
+        EmbeddedRecord(record, vector)
+        for record, vector in zip(records, vectors, strict=True)
+    ]
 
 
 def an_operation(
@@ -109,15 +126,28 @@ class UtteranceExtractor:
     @property
     def read(self) -> list[str]:
         """The texts of all utterances it was given to extract from."""
-        return [utterance.text for batch in self.batches for utterance in batch.utterances]
+        return [
+            utterance.text for batch in self.batches for utterance in batch.utterances
+        ]
 
     def extract(self, batch: Batch) -> Extraction:
         self.batches.append(batch)
         said = [utterance for utterance in batch.utterances if utterance.role == "user"]
         facts = tuple(
-            Fact(f"{u.speaker} said: {u.text}", u.speaker, u.said_at, (u.message_id,), 0.7) for u in said
+            Fact(
+                f"{u.speaker} said: {u.text}",
+                u.speaker,
+                u.said_at,
+                (u.message_id,),
+                0.7,
+            )
+            for u in said
         )
-        liked = [(u, u.text.removeprefix("I like ")) for u in said if u.text.startswith("I like ")]
+        liked = [
+            (u, u.text.removeprefix("I like "))
+            for u in said
+            if u.text.startswith("I like ")
+        ]
         operations = tuple(
             TripleOperation(
                 Op.ADD, u.speaker, "likes", what, u.said_at, batch.created_at, batch.conversation_id,
@@ -160,7 +190,9 @@ class WordEmbedder:
     def _vector(self, text: str) -> Vector:
         vector = np.zeros(DIMENSIONS, np.float32)
         for word in text.casefold().split() or [""]:
-            vector[hashlib.sha256(word.encode(errors="replace")).digest()[0] % DIMENSIONS] += 1
+            vector[
+                hashlib.sha256(word.encode(errors="replace")).digest()[0] % DIMENSIONS
+            ] += 1
         return vector / np.float32(np.linalg.norm(vector))
 
 
@@ -180,7 +212,9 @@ class RecordingQueue:
         return [delivery.group for delivery in self.sent]
 
 
-def stores_over(records: Any, graph: Any, objects: Objects, embedder: Embedder | None = None) -> Stores:
+def stores_over(
+    records: Any, graph: Any, objects: Objects, embedder: Embedder | None = None
+) -> Stores:
     """The writers, as the composition root hands them to the write stage."""
     return Stores(
         records=records,
@@ -203,7 +237,11 @@ def ask(
 ) -> SearchResponse:
     """The answer of `search_memory` to the arguments as a model writes them."""
     request = parse_search_request(arguments)
-    parts = {"reader": reader, "ledger": Ledger(InMemoryObjects()), "embedder": embedder or WordEmbedder()}
+    parts = {
+        "reader": reader,
+        "ledger": Ledger(InMemoryObjects()),
+        "embedder": embedder or WordEmbedder(),
+    }
     return search(scope, request, now, zone, **parts)
 
 

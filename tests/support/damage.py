@@ -33,7 +33,9 @@ class Sharing(Parts):
 def opened(store: str, cache: Path) -> Memory:
     """The memory as a new process would open it."""
     settings = read_settings({"VARVE_CACHE_DIR": str(cache)}, store)
-    return Memory(Application(Sharing(settings, fixed_clock(NOW), {})), Scope(WORKSPACE, AGENT))
+    return Memory(
+        Application(Sharing(settings, fixed_clock(NOW), {})), Scope(WORKSPACE, AGENT)
+    )
 
 
 WORKSPACE, AGENT = "acme", "support"
@@ -42,7 +44,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda data: data[:0],
     "cut off": lambda data: data[: len(data) // 2],
     "other": lambda data: b'["what is this?"]' + data[:0],
-    "bits": lambda data: bytes(byte ^ 0x5A if n % 7 == 3 else byte for n, byte in enumerate(data)),
+    "bits": lambda data: bytes(
+        byte ^ 0x5A if n % 7 == 3 else byte for n, byte in enumerate(data)
+    ),
 }
 NAMES_ALONE = {
     "due mark": r"ledger/due/.+",
@@ -82,7 +86,11 @@ def said(day: int, text: str, conversation: str = "", **given: str) -> dict[str,
         "timestamp": SPOKEN.format(day),
         **given,
     }
-    return {"conversationId": conversation or f"c-{day}", "userId": "u-42", "messages": [message]}
+    return {
+        "conversationId": conversation or f"c-{day}",
+        "userId": "u-42",
+        "messages": [message],
+    }
 
 
 def fill(memory: Memory, objects: Objects) -> None:
@@ -91,10 +99,16 @@ def fill(memory: Memory, objects: Objects) -> None:
     An outcome has been learnt from and looked at, and a user has been forgotten.
     """
     memory.configure("timezone", "Europe/Lisbon")
-    memory.ingest([said(9, "I live in Lisbon."), said(10, "I work at Kestrel.")], now=NOW)
+    memory.ingest(
+        [said(9, "I live in Lisbon."), said(10, "I work at Kestrel.")], now=NOW
+    )
     memory.set_profile("diet", "vegan", user_id="u-42")
-    memory.ingest(said(9, "Threads wait for a connection.", "c-lived", state="debugging"), now=NOW)
-    memory.record_outcome("c-lived", "FAILURE", decision="raise the pool", correction="Roll back.")
+    memory.ingest(
+        said(9, "Threads wait for a connection.", "c-lived", state="debugging"), now=NOW
+    )
+    memory.record_outcome(
+        "c-lived", "FAILURE", decision="raise the pool", correction="Roll back."
+    )
     memory.ingest({**said(9, "I live in Graz.", "c-7"), "userId": "u-7"}, now=NOW)
     memory.forget(user="u-7")
     memory.experience.lessons.curate(now=NOW)
@@ -115,7 +129,9 @@ def verbs(memory: Memory, ids: Iterable[str]) -> dict[str, Callable[[], object]]
         "status": memory.status,
         "show": lambda: [memory.show(id_) for id_ in ids],
         "graph": lambda: memory.graph.entity("Dana"),
-        "sql": lambda: memory.graph.query_graph("select label, target_id from facts order by all"),
+        "sql": lambda: memory.graph.query_graph(
+            "select label, target_id from facts order by all"
+        ),
         "config": memory.config,
         "cleanup": lambda: memory.cleanup(dry_run=True),
         "set profile": lambda: memory.set_profile("diet", "omnivore", user_id="u-42"),

@@ -28,7 +28,10 @@ class Deployment:
 
     def ingest(self, conversation: Mapping[str, Any]) -> Any:
         """Invoke IngestFunction directly; what was said is kept for the logs to be searched for."""
-        self.sent += [str(message.get("content", "")) for message in conversation.get("messages", [])]
+        self.sent += [
+            str(message.get("content", ""))
+            for message in conversation.get("messages", [])
+        ]
         return self.functions["IngestFunction"].invoke(conversation)
 
     def ingest_all(self, *conversations: Mapping[str, Any]) -> None:
@@ -50,16 +53,26 @@ class Deployment:
         return self.functions["SearchFunction"].invoke(event)
 
     def search_via_gateway(
-        self, headers: Mapping[str, str] | None, tool: str = GATEWAY_TOOL, **arguments: Any
+        self,
+        headers: Mapping[str, str] | None,
+        tool: str = GATEWAY_TOOL,
+        **arguments: Any,
     ) -> Any:
         """As an AgentCore Gateway target is invoked: arguments flat, identity in the propagated headers."""
-        return self.functions["SearchFunction"].invoke(arguments, {"custom": gateway_context(headers, tool)})
+        return self.functions["SearchFunction"].invoke(
+            arguments, {"custom": gateway_context(headers, tool)}
+        )
 
     def search_via_agent(
-        self, attributes: Mapping[str, str], agent_id: str = "AGENT12345", **arguments: Any
+        self,
+        attributes: Mapping[str, str],
+        agent_id: str = "AGENT12345",
+        **arguments: Any,
     ) -> Any:
         """As a Bedrock agent invokes it: every value a string, identity in the session's attributes."""
-        return self.functions["SearchFunction"].invoke(action_group_event(attributes, agent_id, arguments))
+        return self.functions["SearchFunction"].invoke(
+            action_group_event(attributes, agent_id, arguments)
+        )
 
     def keys(self, prefix: str = "") -> list[str]:
         """The bucket's objects whose keys begin with the prefix."""
@@ -68,7 +81,11 @@ class Deployment:
         return [item["Key"] for page in found for item in page.get("Contents", [])]
 
     def read(self, key: str) -> bytes:
-        body: bytes = self.stack.client("s3").get_object(Bucket=self.stack.bucket, Key=key)["Body"].read()
+        body: bytes = (
+            self.stack.client("s3")
+            .get_object(Bucket=self.stack.bucket, Key=key)["Body"]
+            .read()
+        )
         return body
 
     @property
@@ -106,9 +123,18 @@ def deployed(
         moto = cleanup.enter_context(MotoServer(deduplication_seconds))
         stack = create_stack(template, moto.endpoint, parameters=parameters)
         cleanup.callback(stack.close)
-        environment = {**image.environment, "AWS_ENDPOINT_URL": stack.endpoint, **(overrides or {})}
+        environment = {
+            **image.environment,
+            "AWS_ENDPOINT_URL": stack.endpoint,
+            **(overrides or {}),
+        }
         functions = {
-            name: pool(function, image, {**environment, **own(stack, name)}, (processes or {}).get(name, 1))
+            name: pool(
+                function,
+                image,
+                {**environment, **own(stack, name)},
+                (processes or {}).get(name, 1),
+            )
             for name, function in stack.functions.items()
         }
         for each in functions.values():
@@ -116,7 +142,9 @@ def deployed(
         yield Deployment(stack, functions, Poller(stack, functions, deliver_twice))
 
 
-def pool(function: Function, image: Image, environment: Mapping[str, str], count: int = 1) -> LambdaPool:
+def pool(
+    function: Function, image: Image, environment: Mapping[str, str], count: int = 1
+) -> LambdaPool:
     """Processes of a function as the stack has it, with `environment` over what the template says."""
     return LambdaPool(
         [
@@ -138,7 +166,9 @@ def pool(function: Function, image: Image, environment: Mapping[str, str], count
     )
 
 
-def gateway_context(headers: Mapping[str, str] | None, tool: str = GATEWAY_TOOL) -> dict[str, Any]:
+def gateway_context(
+    headers: Mapping[str, str] | None, tool: str = GATEWAY_TOOL
+) -> dict[str, Any]:
     """The client context's custom keys that an AgentCore Gateway sets."""
     context: dict[str, Any] = {
         "bedrockAgentCoreToolName": tool,
@@ -148,7 +178,11 @@ def gateway_context(headers: Mapping[str, str] | None, tool: str = GATEWAY_TOOL)
         "bedrockAgentCoreGatewayId": "gateway-rehearsal",
         "bedrockAgentCoreTargetId": "TARGET0001",
     }
-    return context if headers is None else {**context, "bedrockAgentCorePropagatedHeaders": dict(headers)}
+    return (
+        context
+        if headers is None
+        else {**context, "bedrockAgentCorePropagatedHeaders": dict(headers)}
+    )
 
 
 def action_group_event(
@@ -157,13 +191,19 @@ def action_group_event(
     """What a Bedrock agent sends to an action group with function details."""
     return {
         "messageVersion": "1.0",
-        "agent": {"name": "support", "id": agent_id, "alias": "TSTALIASID", "version": "DRAFT"},
+        "agent": {
+            "name": "support",
+            "id": agent_id,
+            "alias": "TSTALIASID",
+            "version": "DRAFT",
+        },
         "inputText": "What do you know about Dana?",
         "sessionId": "session-1",
         "actionGroup": "memory",
         "function": "search_memory",
         "parameters": [
-            {"name": name, "type": _type_of(value), "value": str(value)} for name, value in arguments.items()
+            {"name": name, "type": _type_of(value), "value": str(value)}
+            for name, value in arguments.items()
         ],
         "sessionAttributes": dict(attributes),
         "promptSessionAttributes": {},

@@ -20,14 +20,25 @@ from urllib.parse import parse_qs, urlsplit
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 
 DELAY_SECONDS = 0.02
-HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
+HOP_BY_HOP = {
+    "connection",
+    "keep-alive",
+    "transfer-encoding",
+    "content-length",
+    "date",
+    "server",
+}
 
 EVERYWHERE = ("delay", "drop", "reset", "500", "503")
 OF_MODELS = ("429", "garbage")
 CONDITIONAL = ("409", "twice")
 """Of a conditional put: S3's answer to a conflict, and a put that took effect before it lost."""
 
-S3_ERRORS = {"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict"}
+S3_ERRORS = {
+    "500": "InternalError",
+    "503": "SlowDown",
+    "409": "ConditionalRequestConflict",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +87,15 @@ class Plan:
 
     def _fate(self, function: str, call: Call) -> str | None:
         kill = self.kill
-        if kill and kill.function == function and self.requests[function] == kill.request:
+        if (
+            kill
+            and kill.function == function
+            and self.requests[function] == kill.request
+        ):
             return "kill after" if kill.after else "kill before"
-        draw = Random(f"{self.seed}/{function}/{call}/{self._seen[function, str(call)]}")
+        draw = Random(
+            f"{self.seed}/{function}/{call}/{self._seen[function, str(call)]}"
+        )
         faults = [fault for fault in call.faults if self.only in (None, fault)]
         return draw.choice(faults) if faults and draw.random() < self.rate else None
 
@@ -158,7 +175,9 @@ class _ProxyHandler(LoopbackHandler):
 
     def _forward(self, body: bytes) -> _Reply:
         with closing(HTTPConnection(self.proxy.upstream, timeout=60)) as connection:
-            connection.request(self.command, self.path, body, dict(self.headers.items()))
+            connection.request(
+                self.command, self.path, body, dict(self.headers.items())
+            )
             # The answer has a hold of the socket of its own, which a read that fails would leave open.
             with closing(connection.getresponse()) as response:
                 return _read(response)
@@ -170,16 +189,22 @@ class _ProxyHandler(LoopbackHandler):
         self.send_header("Content-Length", reply.length)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(reply.body[: len(reply.body) // 2] if truncated else reply.body)
+            self.wfile.write(
+                reply.body[: len(reply.body) // 2] if truncated else reply.body
+            )
         self.close_connection |= truncated
 
     def _refuse(self, call: Call, status: str) -> None:
         if call.service == "s3":
             name = S3_ERRORS[status]
             text = f"<?xml version='1.0'?><Error><Code>{name}</Code><Message>by plan</Message></Error>"
-            return self.answer(int(status), text.encode(), {"Content-Type": "application/xml"})
+            return self.answer(
+                int(status), text.encode(), {"Content-Type": "application/xml"}
+            )
         headers = {"Retry-After": "0"} if status == "429" else {}
-        return self.answer_json(int(status), {"error": {"message": "by plan", "code": status}}, headers)
+        return self.answer_json(
+            int(status), {"error": {"message": "by plan", "code": status}}, headers
+        )
 
     def _vanish(self, fate: str) -> None:
         """Close the connection without a word; where the plan says so, the function has died of it."""
@@ -192,8 +217,14 @@ class _ProxyHandler(LoopbackHandler):
 
 def _read(response: HTTPResponse) -> _Reply:
     body = response.read()
-    headers = {name: value for name, value in response.getheaders() if name.lower() not in HOP_BY_HOP}
-    length = response.headers.get("Content-Length") or str(len(body))  # a HEAD's is the object's
+    headers = {
+        name: value
+        for name, value in response.getheaders()
+        if name.lower() not in HOP_BY_HOP
+    }
+    length = response.headers.get("Content-Length") or str(
+        len(body)
+    )  # a HEAD's is the object's
     return _Reply(response.status, headers, body, length)
 
 
@@ -207,7 +238,9 @@ def call_of(method: str, path: str, headers: Mapping[str, str]) -> Call:
     parts = urlsplit(path)
     query = parse_qs(parts.query)
     if method == "GET" and "list-type" in query:
-        return Call("s3", f"LIST {_plain(query.get('prefix', [''])[0])}", (*EVERYWHERE, "stale"))
+        return Call(
+            "s3", f"LIST {_plain(query.get('prefix', [''])[0])}", (*EVERYWHERE, "stale")
+        )
     what = f"{method} {_plain(parts.path)}"
     if method == "GET":
         return Call("s3", what, (*EVERYWHERE, "truncated"))

@@ -44,16 +44,26 @@ class Forgetful:
     """One agent's memory: every stage over in-memory ports, each called by the one before."""
 
     def __init__(self, extractor: Any = None) -> None:
-        self.records, self.graph, self.objects = InMemoryRecords(), InMemoryGraph(), InMemoryObjects()
+        self.records, self.graph, self.objects = (
+            InMemoryRecords(),
+            InMemoryGraph(),
+            InMemoryObjects(),
+        )
         self.ledger, self.embedder = Ledger(self.objects), WordEmbedder()
         self.extractor = extractor or RuleExtractor()
         self.config = WorkspaceConfig()
         self.stores = stores_over(self.records, self.graph, self.objects)
-        self.writes, self.conversations = InlineQueue(self.write), InlineQueue(self.read)
+        self.writes, self.conversations = (
+            InlineQueue(self.write),
+            InlineQueue(self.read),
+        )
         self.parts: list[Delivery] = []
 
     def ingest(self, *conversations: Conversation, now: datetime) -> None:
-        parsed = [parse_conversation(conversation).in_scope(ACME) for conversation in conversations]
+        parsed = [
+            parse_conversation(conversation).in_scope(ACME)
+            for conversation in conversations
+        ]
         ingest(parsed, now, queue=self.conversations, objects=self.objects)
 
     def read(self, delivery: Delivery) -> None:
@@ -63,14 +73,20 @@ class Forgetful:
         if isinstance(message, Nothing):
             return
         verb: Any = reread if isinstance(message, Reread) else extract
-        parts = {"extractor": self.extractor, "embedder": self.embedder, "queue": self.writes}
+        parts = {
+            "extractor": self.extractor,
+            "embedder": self.embedder,
+            "queue": self.writes,
+        }
         verb(message, ZONE, objects=self.objects, **parts)
 
     def write(self, delivery: Delivery) -> None:
         write_now([delivery], self.stores, objects=self.objects)
 
     def find(self, **selector: Any) -> Subject:
-        return find(ACME, Selector(**selector), reader=self.records, objects=self.objects)
+        return find(
+            ACME, Selector(**selector), reader=self.records, objects=self.objects
+        )
 
     def forget(self, *, now: datetime, **selector: Any) -> Erased:
         chosen = Selector(**selector)
@@ -86,7 +102,9 @@ class Forgetful:
 
     def summarize(self, now: datetime) -> None:
         for grain in SUMMARY_GRAINS:
-            for due in plan(grain, now, ledger=self.ledger, config=lambda _: self.config, scope=ACME).due:
+            for due in plan(
+                grain, now, ledger=self.ledger, config=lambda _: self.config, scope=ACME
+            ).due:
                 summarize(
                     ACME, due.period, now, self.config, reader=self.records, ledger=self.ledger,
                     summarizer=ExtractiveSummarizer(self.embedder), embedder=self.embedder,
@@ -95,7 +113,10 @@ class Forgetful:
 
     def held(self, *grains: Grain) -> dict[str, list[dict[str, Any]]]:
         """The records; places in conversations may have gaps, and fingerprints tell of places."""
-        return {str(grain): sorted(map(_plain, self.all(grain)), key=str) for grain in grains or Grain}
+        return {
+            str(grain): sorted(map(_plain, self.all(grain)), key=str)
+            for grain in grains or Grain
+        }
 
     def all(self, grain: Grain) -> list[Record]:
         return self.records.browse(ACME, grain, where=Filter(), limit=100_000)
@@ -111,9 +132,14 @@ class Forgetful:
     def said(self) -> list[str]:
         """The timeline's messages."""
         lines: Iterable[Any] = (
-            x for said in read_timeline(ACME, objects=self.objects).values() for x in said
+            x
+            for said in read_timeline(ACME, objects=self.objects).values()
+            for x in said
         )
-        return sorted(f"{line.conversation_id} {line.day} {line.value['message']}" for line in lines)
+        return sorted(
+            f"{line.conversation_id} {line.day} {line.value['message']}"
+            for line in lines
+        )
 
     def bytes(self) -> bytes:
         """Everything under the root, keys included."""

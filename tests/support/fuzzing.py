@@ -25,8 +25,14 @@ def fuzz(name: str, seconds: int, folder: Path) -> None:
     (parser,) = (parser for parser in parsers() if parser.name == name)
     for number, data in enumerate(parser.inputs):
         (folder / str(number)).write_bytes(data)
-    given = [f"-max_total_time={seconds}", f"-timeout={SLOW_SECONDS}", "-rss_limit_mb=2048"]
-    atheris.Setup([sys.argv[0], *given, "-print_final_stats=1", str(folder)], parser.try_out)
+    given = [
+        f"-max_total_time={seconds}",
+        f"-timeout={SLOW_SECONDS}",
+        "-rss_limit_mb=2048",
+    ]
+    atheris.Setup(
+        [sys.argv[0], *given, "-print_final_stats=1", str(folder)], parser.try_out
+    )
     atheris.Fuzz()
 
 
@@ -39,10 +45,21 @@ def main(minutes: float, only: str) -> int:
     failed = []
     for name in names:
         with TemporaryDirectory() as folder:
-            command = [sys.executable, "-m", "tests.support.fuzzing", "--one", name, str(share), folder]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.support.fuzzing",
+                "--one",
+                name,
+                str(share),
+                folder,
+            ]
             done = subprocess.run(command, capture_output=True, text=True)
         runs = re.search(r"number_of_executed_units:\s*(\d+)", done.stderr)
-        print(f"{name}: {share} s, {runs[1] if runs else 'unknown'} executions", flush=True)
+        print(
+            f"{name}: {share} s, {runs[1] if runs else 'unknown'} executions",
+            flush=True,
+        )
         if done.returncode:
             failed.append(name)
             print(done.stdout[-4_000:], done.stderr[-4_000:])

@@ -20,7 +20,9 @@ PROJECT = Path(__file__).parents[2]
 BUILD = PROJECT / ".build"
 LOCK = PROJECT / "requirements.lock"
 SOURCES = {"varve": PROJECT / "shared" / "varve", "functions": PROJECT / "functions"}
-RUNTIME_CLIENT = "awslambdaric"  # the base image brings it; the project's lock file need not
+RUNTIME_CLIENT = (
+    "awslambdaric"  # the base image brings it; the project's lock file need not
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,9 @@ class Image:
     environment: Mapping[str, str]
 
 
-def install(lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] = SOURCES) -> Image:
+def install(
+    lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] = SOURCES
+) -> Image:
     """Libraries are cached by what is locked; the project's own sources are copied when they have changed."""
     if not lock.exists():
         raise FileNotFoundError(
@@ -50,7 +54,10 @@ def install(lock: Path = LOCK, build: Path = BUILD, sources: Mapping[str, Path] 
 def base_interpreter(build: Path = BUILD) -> Path:
     """A bare interpreter with the runtime client and nothing else: it plays the base image's Python."""
     client = importlib.metadata.version(RUNTIME_CLIENT)
-    home = build / f"python-{sys.version_info.major}.{sys.version_info.minor}-{RUNTIME_CLIENT}-{client}"
+    home = (
+        build
+        / f"python-{sys.version_info.major}.{sys.version_info.minor}-{RUNTIME_CLIENT}-{client}"
+    )
     _build_into(home, _make_interpreter)
     return home / "bin" / "python"
 
@@ -58,20 +65,31 @@ def base_interpreter(build: Path = BUILD) -> Path:
 def image_environment(dockerfile: Path = PROJECT / "Dockerfile") -> dict[str, str]:
     """The ENV lines of the Dockerfile."""
     text = dockerfile.read_text().replace("\\\n", " ") if dockerfile.exists() else ""
-    words = [word for line in re.findall(r"^ENV (.+)$", text, re.MULTILINE) for word in shlex.split(line)]
+    words = [
+        word
+        for line in re.findall(r"^ENV (.+)$", text, re.MULTILINE)
+        for word in shlex.split(line)
+    ]
     return {key: value for key, _, value in (word.partition("=") for word in words)}
 
 
 def _libraries(lock: Path, build: Path) -> Path:
-    tag = f"{sys.version_info.major}.{sys.version_info.minor}\n".encode() + lock.read_bytes()
+    tag = (
+        f"{sys.version_info.major}.{sys.version_info.minor}\n".encode()
+        + lock.read_bytes()
+    )
     root = build / f"image-{hashlib.sha256(tag).hexdigest()[:16]}"
     _build_into(
-        root, lambda target: _run(*_installer(target), "--require-hashes", "-r", str(lock)), compiled=True
+        root,
+        lambda target: _run(*_installer(target), "--require-hashes", "-r", str(lock)),
+        compiled=True,
     )
     return root
 
 
-def _build_into(home: Path, make: Callable[[Path], None], *, compiled: bool = False) -> None:
+def _build_into(
+    home: Path, make: Callable[[Path], None], *, compiled: bool = False
+) -> None:
     """Build beside and rename: what stands under its own name is complete, whatever broke off before."""
     with _one_at_a_time(home.parent):
         if home.exists():
@@ -142,16 +160,31 @@ def _copy_afresh(source: Path, target: Path, python: Path) -> None:
 
 def _texts(root: Path) -> dict[Path, bytes]:
     """Every file but bytecode, by its path below the root."""
-    files = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = (
+        path
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
     return {path.relative_to(root): path.read_bytes() for path in files}
 
 
 def _compile(root: Path, python: Path) -> None:
     # As in the Dockerfile: unchecked, because nobody edits an image's sources.
-    _run(str(python), "-m", "compileall", "-q", "-f", "--invalidation-mode", "unchecked-hash", str(root))
+    _run(
+        str(python),
+        "-m",
+        "compileall",
+        "-q",
+        "-f",
+        "--invalidation-mode",
+        "unchecked-hash",
+        str(root),
+    )
 
 
 def _run(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"{' '.join(command[:4])} … failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+        raise RuntimeError(
+            f"{' '.join(command[:4])} … failed:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+        )

@@ -51,10 +51,14 @@ class Score:
 def labelled(*names: str) -> list[Labelled]:
     """The texts of these files, or of all; the same ones every time."""
     paths = [FOLDER / f"{name}.txt" for name in names] or sorted(FOLDER.glob("*.txt"))
-    return [_read(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    return [
+        _read(line) for path in paths for line in path.read_text("utf-8").splitlines()
+    ]
 
 
-def scores(texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]) -> dict[Kind, Score]:
+def scores(
+    texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]
+) -> dict[Kind, Score]:
     """For each kind; a passage is found when findings of its kind cover all of it."""
     by_kind = {kind: Score() for kind in Kind}
     for text in texts:
@@ -66,19 +70,25 @@ def scores(texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]) 
     return by_kind
 
 
-def mistakes(texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]) -> list[str]:
+def mistakes(
+    texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]
+) -> list[str]:
     """What was missed and what was found wrongly, a line each."""
     lines = []
     for text in texts:
         found = {(f.kind, f.start, f.end) for f in apart(find(text.text))}
         missed = [p for p in text.passages if not _covered(p, found)]
         wrong = [f for f in found if not _overlaps(f, text.passages)]
-        lines += [f"missed {k} {text.text[s:e]!r} in {text.text!r}" for k, s, e in missed]
+        lines += [
+            f"missed {k} {text.text[s:e]!r} in {text.text!r}" for k, s, e in missed
+        ]
         lines += [f"not {k}: {text.text[s:e]!r} in {text.text!r}" for k, s, e in wrong]
     return lines
 
 
-def _counted(text: Labelled, findings: list[Finding]) -> Iterator[tuple[Kind, int, int, int]]:
+def _counted(
+    text: Labelled, findings: list[Finding]
+) -> Iterator[tuple[Kind, int, int, int]]:
     found = {(f.kind, f.start, f.end) for f in findings}
     passages = Counter(kind for kind, _, _ in text.passages)
     covered = Counter(p[0] for p in text.passages if _covered(p, found))
@@ -87,12 +97,16 @@ def _counted(text: Labelled, findings: list[Finding]) -> Iterator[tuple[Kind, in
         yield kind, passages[kind], covered[kind], wrong[kind]
 
 
-def _covered(passage: tuple[Kind, int, int], found: Iterable[tuple[Kind, int, int]]) -> bool:
+def _covered(
+    passage: tuple[Kind, int, int], found: Iterable[tuple[Kind, int, int]]
+) -> bool:
     kind, start, end = passage
     return any(k is kind and s <= start and end <= e for k, s, e in found)
 
 
-def _overlaps(finding: tuple[Kind, int, int], passages: Iterable[tuple[Kind, int, int]]) -> bool:
+def _overlaps(
+    finding: tuple[Kind, int, int], passages: Iterable[tuple[Kind, int, int]]
+) -> bool:
     kind, start, end = finding
     return any(k is kind and start < e and s < end for k, s, e in passages)
 
@@ -133,10 +147,22 @@ def secret(name: str, seed: str = "") -> str:
         "github-fine": lambda: "github" + "_pat_" + some(22) + "_" + some(59),
         "gitlab": lambda: "gl" + "pat-" + some(20),
         "slack": lambda: (
-            "xo" + "xb-" + some(12, "123456789") + "-" + some(12, "123456789") + "-" + some(24).lower()
+            "xo"
+            + "xb-"
+            + some(12, "123456789")
+            + "-"
+            + some(12, "123456789")
+            + "-"
+            + some(24).lower()
         ),
         "slack-hook": lambda: (
-            "https://hooks.slack" + ".com/services/T" + some(8) + "/B" + some(8) + "/" + some(24)
+            "https://hooks.slack"
+            + ".com/services/T"
+            + some(8)
+            + "/B"
+            + some(8)
+            + "/"
+            + some(24)
         ),
         "stripe": lambda: "sk" + "_live_" + some(24),
         "stripe-test": lambda: "sk" + "_test_" + some(24),
@@ -151,7 +177,12 @@ def secret(name: str, seed: str = "") -> str:
         "digitalocean": lambda: "dop" + "_v1_" + some(64, hexadecimal),
         "pem": lambda: _pem("RSA PRIVATE" + " KEY", some),
         "openssh": lambda: _pem("OPENSSH PRIVATE" + " KEY", some),
-        "word": lambda: rng.choice(["tulip", "Harbour", "Zanahoria"]) + "-" + some(5) + rng.choice("!#*+"),
+        "word": lambda: (
+            rng.choice(["tulip", "Harbour", "Zanahoria"])
+            + "-"
+            + some(5)
+            + rng.choice("!#*+")
+        ),
         "random32": lambda: some(32, hexadecimal),
         "random40": lambda: some(40),
     }
@@ -160,7 +191,10 @@ def secret(name: str, seed: str = "") -> str:
 
 def _jwt(signature: str) -> str:
     parts = ({"alg": "HS256", "typ": "JWT"}, {"sub": "u-42", "iat": 1772442900})
-    encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts]
+    encoded = [
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        for part in parts
+    ]
     return ".".join([*encoded, signature])
 
 

@@ -26,21 +26,31 @@ class Hit:
 
 
 def hits(
-    records: Any, scope: Scope, *, text: str, vector: Vector, where: Filter | None = None, limit: int = 50
+    records: Any,
+    scope: Scope,
+    *,
+    text: str,
+    vector: Vector,
+    where: Filter | None = None,
+    limit: int = 50,
 ) -> list[Hit]:
     """What the lanes of working memory find, the nearest first, then what keywords alone find."""
     asked = (text, vector, where or Filter(), limit)
     if isinstance(records, InMemoryRecords):
         near, worded = records.lanes(scope, Grain.WORKING, *asked)
     else:
-        near, worded = records._read(scope, Grain.WORKING, lambda table: _stored(table, *asked), ({}, {}))
+        near, worded = records._read(
+            scope, Grain.WORKING, lambda table: _stored(table, *asked), ({}, {})
+        )
     return [Hit(id_, near.get(id_, 0.0), worded.get(id_, 0.0)) for id_ in near | worded]
 
 
 def _stored(table: Any, *asked: Any) -> tuple[Scores, Scores]:
     near, worded = lanes(table, *asked)
     distances = _by_id(table, near, "_distance")
-    return {id_: 1 - distance for id_, distance in distances.items()}, _by_id(table, worded, "_score")
+    return {id_: 1 - distance for id_, distance in distances.items()}, _by_id(
+        table, worded, "_score"
+    )
 
 
 def _by_id(table: Any, lane: Any, column: str) -> Scores:

@@ -45,10 +45,18 @@ def use(root: Path) -> dict[str, object]:
     """Search, browse, write; the most memory that the process has had, in MB of 2^20 bytes."""
     records = LanceRecords(str(root), local_objects(root))
     vector = np.ones(WIDTH, np.float32) / np.float32(16)
-    asked = {"text": "Kestrel sushi", "vector": vector, "model": MODEL, "where": Filter(), "limit": 60}
+    asked = {
+        "text": "Kestrel sushi",
+        "vector": vector,
+        "model": MODEL,
+        "where": Filter(),
+        "limit": 60,
+    }
     found = records.candidates(ACME, Grain.WORKING, **asked, reach=0)
     records.browse(ACME, Grain.WORKING, where=Filter(), limit=100)
-    records.upsert(ACME, Grain.WORKING, [EmbeddedRecord(a_record("One more."), vector)], MODEL)
+    records.upsert(
+        ACME, Grain.WORKING, [EmbeddedRecord(a_record("One more."), vector)], MODEL
+    )
     count = records.count(ACME, Grain.WORKING, where=Filter())
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"found": len(found), "records": count, "megabytes": round(most)}

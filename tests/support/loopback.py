@@ -39,15 +39,22 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     def body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
-    def answer(self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None) -> None:
+    def answer(
+        self, status: int, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> None:
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
-    def answer_json(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+    def answer_json(
+        self, status: int, value: Any, headers: Mapping[str, str] | None = None
+    ) -> None:
         self.answer(status, json.dumps(value).encode(), headers)
 
 
@@ -69,7 +76,9 @@ class _QuietServer(ThreadingHTTPServer):
 
     def server_close(self) -> None:
         super().server_close()
-        for each in list(self._open):  # kept alive by clients; their threads wait for a next request
+        for each in list(
+            self._open
+        ):  # kept alive by clients; their threads wait for a next request
             with suppress(OSError):
                 each.shutdown(SHUT_RDWR)
 
@@ -83,7 +92,9 @@ class LoopbackServer:
     def __init__(self, handler: type[LoopbackHandler]) -> None:
         self._http = _QuietServer(handler)
         self._http.owner = self  # type: ignore[attr-defined]  # how a handler finds its state
-        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread = Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        )
         self._thread.start()
 
     @property

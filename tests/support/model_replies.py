@@ -24,7 +24,12 @@ class Knowledge:
 
     def fact(self, message_id: str) -> dict[str, Any]:
         judgement = {"importance": 0.7, "confidence": 0.9, "message_ids": [message_id]}
-        return {"content": self.content, "about": self.about, "event_time": self.event_time, **judgement}
+        return {
+            "content": self.content,
+            "about": self.about,
+            "event_time": self.event_time,
+            **judgement,
+        }
 
     def operations(self, message_id: str) -> Iterator[dict[str, Any]]:
         if self.triple:
@@ -53,7 +58,11 @@ def extraction(script: Mapping[str, Knowledge]) -> Reply:
         ]
         return {
             "facts": [knowledge.fact(message_id) for message_id, knowledge in known],
-            "triples": [each for message_id, knowledge in known for each in knowledge.operations(message_id)],
+            "triples": [
+                each
+                for message_id, knowledge in known
+                for each in knowledge.operations(message_id)
+            ],
         }
 
     return reply

@@ -49,10 +49,16 @@ class Fault:
             "param": None,
             "code": None,
         }
-        return self.body if self.body is not None else json.dumps({"error": error}).encode()
+        return (
+            self.body
+            if self.body is not None
+            else json.dumps({"error": error}).encode()
+        )
 
 
-NO_RETRY = {"x-should-retry": "false"}  # the client library obeys it, so the fault reaches the function
+NO_RETRY = {
+    "x-should-retry": "false"
+}  # the client library obeys it, so the fault reaches the function
 SERVER_ERROR = Fault(500, NO_RETRY)
 MALFORMED = Fault(200, body=b'{"id": "chatcmpl-1", "choices": [{"ind')
 
@@ -81,7 +87,9 @@ class Received:
 
 def prompt(request: Request) -> str:
     """All the text of a chat request's messages."""
-    return "\n".join(_text(message.get("content")) for message in request.get("messages", []))
+    return "\n".join(
+        _text(message.get("content")) for message in request.get("messages", [])
+    )
 
 
 def _text(content: Any) -> str:
@@ -92,19 +100,29 @@ def _text(content: Any) -> str:
 
 def same_prompt(request: Request) -> str | None:
     """The default key of a conversation: a retry asks the same again. Embeddings have no conversation."""
-    return hashlib.sha256(prompt(request).encode()).hexdigest() if "messages" in request else None
+    return (
+        hashlib.sha256(prompt(request).encode()).hexdigest()
+        if "messages" in request
+        else None
+    )
 
 
 class ModelServer(LoopbackServer):
     """`with ModelServer(reply) as model:` then `OPENAI_BASE_URL=model.base_url`."""
 
     def __init__(
-        self, reply: Reply | None = None, *, supports_json_schema: bool = True, api_key: str = "test-key"
+        self,
+        reply: Reply | None = None,
+        *,
+        supports_json_schema: bool = True,
+        api_key: str = "test-key",
     ):
         self.reply: Reply = reply or (lambda _: {})
         self.supports_json_schema = supports_json_schema
         self.api_key = api_key
-        self.dimensions = 768  # of the embedding model itself, where a request asks for no other
+        self.dimensions = (
+            768  # of the embedding model itself, where a request asks for no other
+        )
         self.requests: list[Received] = []
         self._faults: deque[Fault] = deque()
         self._first: tuple[Key, Fault] | None = None
@@ -134,7 +152,9 @@ class ModelServer(LoopbackServer):
         """The next requests get these answers, one each, in order."""
         self._faults.extend(faults)
 
-    def fail_first_of_each(self, key: Key = same_prompt, fault: Fault = SERVER_ERROR) -> None:
+    def fail_first_of_each(
+        self, key: Key = same_prompt, fault: Fault = SERVER_ERROR
+    ) -> None:
         """The first request of every conversation fails; where `key` gives None a request is exempt."""
         self._first, self._failed = (key, fault), set()
 
@@ -142,7 +162,9 @@ class ModelServer(LoopbackServer):
         self._faults.clear()
         self._first = None
 
-    def take(self, path: str, headers: Mapping[str, str], body: Request) -> Fault | None:
+    def take(
+        self, path: str, headers: Mapping[str, str], body: Request
+    ) -> Fault | None:
         """Log the request and say which fault it meets."""
         with self._lock:
             fault = self._next_fault(path) or self._first_fault(body)
@@ -202,11 +224,18 @@ class _ModelHandler(LoopbackHandler):
         if body.get("stream"):
             return 400, "streaming is not served here"
         if not self.model.supports_json_schema and _wants_schema(body):
-            return 400, "response_format type 'json_schema' is not supported by this model"
+            return (
+                400,
+                "response_format type 'json_schema' is not supported by this model",
+            )
         return None
 
     def _dimensions(self, body: Request, fault: Fault | None) -> int:
-        return (fault and fault.dimensions) or body.get("dimensions") or self.model.dimensions
+        return (
+            (fault and fault.dimensions)
+            or body.get("dimensions")
+            or self.model.dimensions
+        )
 
     def _completion(self, body: Request) -> dict[str, Any]:
         reply = self.model.reply(body)
@@ -217,7 +246,14 @@ class _ModelHandler(LoopbackHandler):
             "object": "chat.completion",
             "created": 1_772_000_000,
             "model": body["model"],
-            "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+            "choices": [
+                {
+                    "index": 0,
+                    "message": message,
+                    "logprobs": None,
+                    "finish_reason": "stop",
+                }
+            ],
             "usage": _usage(_words(prompt(body)), _words(content)),
         }
 
@@ -227,12 +263,23 @@ def _wants_schema(body: Request) -> bool:
 
 
 def _error(message: str) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None}}
+    return {
+        "error": {
+            "message": message,
+            "type": "invalid_request_error",
+            "param": None,
+            "code": None,
+        }
+    }
 
 
 def _usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
     total = prompt_tokens + completion_tokens
-    return {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "total_tokens": total}
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": total,
+    }
 
 
 def _words(text: str) -> int:
@@ -243,7 +290,11 @@ def _embeddings(body: Request, dimensions: int) -> dict[str, Any]:
     inputs = [body["input"]] if isinstance(body["input"], str) else body["input"]
     encode = _as_base64 if body.get("encoding_format") == "base64" else list
     data = [
-        {"object": "embedding", "index": index, "embedding": encode(embed(text, dimensions))}
+        {
+            "object": "embedding",
+            "index": index,
+            "embedding": encode(embed(text, dimensions)),
+        }
         for index, text in enumerate(inputs)
     ]
     tokens = sum(_words(text) for text in inputs)

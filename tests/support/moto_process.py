@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from moto.sqs.models import Message, Queue
 
 PROJECT = Path(__file__).parents[2]
-DEDUPLICATION_SECONDS = (
-    300.0  # SQS remembers a FIFO deduplication id for five minutes, also once its message is gone
-)
+DEDUPLICATION_SECONDS = 300.0  # SQS remembers a FIFO deduplication id for five minutes, also once its message is gone  # noqa: E501
 
 
 class MotoServer:
@@ -30,7 +28,12 @@ class MotoServer:
     """
 
     def __init__(self, deduplication_seconds: float = DEDUPLICATION_SECONDS) -> None:
-        command = [sys.executable, "-m", "tests.support.moto_process", str(deduplication_seconds)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.support.moto_process",
+            str(deduplication_seconds),
+        ]
         # A file, for a pipe that nobody reads fills up and blocks the server.
         self._errors = TemporaryFile("w+")  # noqa: SIM115 - closed by stop()
         self._process = subprocess.Popen(
@@ -81,7 +84,9 @@ def correct_fifo(deduplication_seconds: float) -> None:
     Queue.add_message = _AddMessage(deduplication_seconds).bound()  # type: ignore[method-assign]
     original = SQSBackend.receive_message
 
-    def receive_message(self: SQSBackend, queue_name: str, *args: Any, **options: Any) -> Any:
+    def receive_message(
+        self: SQSBackend, queue_name: str, *args: Any, **options: Any
+    ) -> Any:
         _release_expired(self.get_queue(queue_name))
         return original(self, queue_name, *args, **options)
 
@@ -136,8 +141,14 @@ class _AddMessage:
 
     def _is_duplicate(self, queue: Queue, message: Message) -> bool:
         # moto knows one scope, the queue, and would drop an equal id of another group: a loss SQS has not.
-        group = message.group_id if vars(queue).get("deduplication_scope") == "messageGroup" else None
-        seen: dict[tuple[str | None, str], float] = vars(queue).setdefault("seen", {})  # gone with its queue
+        group = (
+            message.group_id
+            if vars(queue).get("deduplication_scope") == "messageGroup"
+            else None
+        )
+        seen: dict[tuple[str | None, str], float] = vars(queue).setdefault(
+            "seen", {}
+        )  # gone with its queue
         key = (group, message.deduplication_id or "")
         sent = float(message.sent_timestamp or 0) / 1000
         if sent - seen.get(key, float("-inf")) < self._window:

@@ -35,7 +35,11 @@ FROM_TEMPLATE = {
         "Architectures",
         "EphemeralStorage",
     ),
-    "AWS::S3::Bucket": ("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration"),
+    "AWS::S3::Bucket": (
+        "PublicAccessBlockConfiguration",
+        "OwnershipControls",
+        "LifecycleConfiguration",
+    ),
     "AWS::SQS::Queue": ("RedriveAllowPolicy",),
 }
 
@@ -43,11 +47,23 @@ FROM_TEMPLATE = {
 def strip(template: Template) -> tuple[Template, dict[str, str]]:
     """The template without what moto does not know, and the types by logical id of what was left out."""
     resources: dict[str, Resource] = template["Resources"]
-    skipped = {name: each["Type"] for name, each in resources.items() if each["Type"] in NOT_IN_MOTO}
-    kept = {name: _without_needs(each, skipped) for name, each in resources.items() if name not in skipped}
+    skipped = {
+        name: each["Type"]
+        for name, each in resources.items()
+        if each["Type"] in NOT_IN_MOTO
+    }
+    kept = {
+        name: _without_needs(each, skipped)
+        for name, each in resources.items()
+        if name not in skipped
+    }
     _refuse_dangling(kept, skipped)
     outputs = template.get("Outputs", {})
-    outputs = {name: each for name, each in outputs.items() if not references(each) & skipped.keys()}
+    outputs = {
+        name: each
+        for name, each in outputs.items()
+        if not references(each) & skipped.keys()
+    }
     return {**template, "Resources": kept, "Outputs": outputs}, skipped
 
 
@@ -73,30 +89,45 @@ def _named(key: str, value: Any) -> Iterator[str]:
         yield value[0] if isinstance(value, list) else value.partition(".")[0]
     if key == "Fn::Sub":
         text = value[0] if isinstance(value, list) else value
-        yield from (part.partition("}")[0].partition(".")[0] for part in text.split("${")[1:])
+        yield from (
+            part.partition("}")[0].partition(".")[0] for part in text.split("${")[1:]
+        )
 
 
 def _without_needs(resource: Resource, skipped: Mapping[str, str]) -> Resource:
     depends = resource.get("DependsOn", [])
     depends = [depends] if isinstance(depends, str) else depends
-    return {**resource, "DependsOn": [logical for logical in depends if logical not in skipped]}
+    return {
+        **resource,
+        "DependsOn": [logical for logical in depends if logical not in skipped],
+    }
 
 
 def _refuse_dangling(kept: Mapping[str, Resource], skipped: Mapping[str, str]) -> None:
     for logical, resource in kept.items():
         dangling = references(resource.get("Properties")) & skipped.keys()
         if dangling:
-            raise AssertionError(f"{logical} refers to what moto cannot create: {sorted(dangling)}")
+            raise AssertionError(
+                f"{logical} refers to what moto cannot create: {sorted(dangling)}"
+            )
 
 
 def from_template(template: Template, logical: str) -> dict[str, Any]:
     """The properties of a resource that reading back cannot show, as the template states them."""
     resource = template["Resources"][logical]
     dropped = FROM_TEMPLATE.get(resource["Type"], ())
-    return {key: value for key, value in resource.get("Properties", {}).items() if key in dropped}
+    return {
+        key: value
+        for key, value in resource.get("Properties", {}).items()
+        if key in dropped
+    }
 
 
 def schedules(template: Template) -> dict[str, dict[str, Any]]:
     """The properties of every EventBridge schedule, by logical id; moto creates none of them."""
     kind = "AWS::Scheduler::Schedule"
-    return {name: each["Properties"] for name, each in template["Resources"].items() if each["Type"] == kind}
+    return {
+        name: each["Properties"]
+        for name, each in template["Resources"].items()
+        if each["Type"] == kind
+    }

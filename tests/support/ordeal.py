@@ -49,20 +49,41 @@ def narrator(request: Request) -> dict[str, Any]:
     sources = re.search(r"<sources>\n(.*?)\n</sources>", prompt(request), re.DOTALL)
     if sources:
         lines = [json.loads(line)["text"] for line in sources[1].splitlines()]
-        return {"summary": "\n".join(lines), "people": ["Dana"], "topics": [], "open_questions": []}
+        return {
+            "summary": "\n".join(lines),
+            "people": ["Dana"],
+            "topics": [],
+            "open_questions": [],
+        }
     said = [message for message in messages_of(request) if message["role"] == "user"]
-    return {"facts": [_fact(each) for each in said], "triples": [t for each in said for t in _moves(each)]}
+    return {
+        "facts": [_fact(each) for each in said],
+        "triples": [t for each in said for t in _moves(each)],
+    }
 
 
 def _fact(message: Mapping[str, str]) -> dict[str, Any]:
-    told = {"content": f"{message['speaker']} said: {message['text']}", "about": message["speaker"]}
+    told = {
+        "content": f"{message['speaker']} said: {message['text']}",
+        "about": message["speaker"],
+    }
     return {**told, "event_time": _day(message), **_judged(message), "importance": 0.6}
 
 
 def _moves(message: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for city in re.findall(r"moved to (\w+)", message["text"]):
-        triple = {"op": "UPDATE", "subject": message["speaker"], "predicate": "lives_in", "object": city}
-        yield {**triple, "event_time": _day(message), **_judged(message), "replaces": None}
+        triple = {
+            "op": "UPDATE",
+            "subject": message["speaker"],
+            "predicate": "lives_in",
+            "object": city,
+        }
+        yield {
+            **triple,
+            "event_time": _day(message),
+            **_judged(message),
+            "replaces": None,
+        }
 
 
 def _judged(message: Mapping[str, str]) -> dict[str, Any]:
@@ -79,7 +100,10 @@ def conversations(seed: int, workspace: str) -> list[dict[str, Any]]:
     arriving: list[dict[str, Any]] = []
     for number in range(rng.randint(2, 4)):
         whole = _conversation(rng, workspace, f"c{number}")
-        begun = {**whole, "messages": whole["messages"][: rng.randint(1, len(whole["messages"]))]}
+        begun = {
+            **whole,
+            "messages": whole["messages"][: rng.randint(1, len(whole["messages"]))],
+        }
         arriving += [begun, whole] if rng.random() < 0.4 else [whole]
         if rng.random() < 0.3:
             arriving.append(rng.choice(arriving))
@@ -88,13 +112,26 @@ def conversations(seed: int, workspace: str) -> list[dict[str, Any]]:
 
 def _conversation(rng: Random, workspace: str, name: str) -> dict[str, Any]:
     day, speaker = SPOKEN.format(rng.randint(2, 6)), rng.choice(("Dana", "Marco"))
-    said = (f"I moved to {rng.choice(CITIES)}.", f"Ticket {rng.randint(100, 999)} is open.", "Why is that?")
+    said = (
+        f"I moved to {rng.choice(CITIES)}.",
+        f"Ticket {rng.randint(100, 999)} is open.",
+        "Why is that?",
+    )
     messages = [
-        {"id": f"{name}-m{n}", "name": speaker, "role": "user", "content": rng.choice(said)}
+        {
+            "id": f"{name}-m{n}",
+            "name": speaker,
+            "role": "user",
+            "content": rng.choice(said),
+        }
         | {"timestamp": f"{day}T09:{n:02}:00Z"}
         for n in range(1, rng.randint(2, 4))
     ]
-    identity = {"workspaceId": workspace, "agentId": rng.choice(AGENTS), "conversationId": name}
+    identity = {
+        "workspaceId": workspace,
+        "agentId": rng.choice(AGENTS),
+        "conversationId": name,
+    }
     return {**identity, "userId": f"u-{speaker.lower()}", "messages": messages}
 
 
@@ -102,7 +139,12 @@ def _grown(conversation: dict[str, Any]) -> dict[str, Any]:
     """The conversation as it was, and one message more of the same day."""
     last = conversation["messages"][-1]
     day, name = last["timestamp"].partition("T")[0], conversation["conversationId"]
-    more = {**last, "id": f"{name}-more", "content": "Ticket 7 is closed.", "timestamp": f"{day}T17:00:00Z"}
+    more = {
+        **last,
+        "id": f"{name}-more",
+        "content": "Ticket 7 is closed.",
+        "timestamp": f"{day}T17:00:00Z",
+    }
     return {**conversation, "messages": [*conversation["messages"], more]}
 
 
@@ -111,7 +153,9 @@ class PlainParts(Parts):
 
     def __init__(self, model: ModelServer) -> None:
         endpoint = {"base_url": model.base_url, "api_key": model.api_key}
-        super().__init__(Settings(llm=llm_name(MODEL, "llm"), **endpoint), fixed_clock(PLANNED), {})
+        super().__init__(
+            Settings(llm=llm_name(MODEL, "llm"), **endpoint), fixed_clock(PLANNED), {}
+        )
 
     @cached_property
     def objects(self) -> InMemoryObjects:
@@ -148,7 +192,9 @@ class Ordeal:
     unproved: int = 0
     faults: list[tuple[str, str, str]] = field(default_factory=list)
 
-    def run(self, seed: int, *, rate: float = FAULT_RATE, only: str | None = None) -> list[str]:
+    def run(
+        self, seed: int, *, rate: float = FAULT_RATE, only: str | None = None
+    ) -> list[str]:
         """Play one seed, with all faults and a kill or with one fault `only`; what is wrong at the end."""
         plan = Plan(seed, rate, _kill(seed) if rate and not only else None, only)
         workspace = f"{only or 'seed'}-{seed}"
@@ -179,7 +225,10 @@ class Ordeal:
         for conversation in told:
             self.deployment.ingest(conversation)
         self._erase(workspace)
-        again = [_grown(whole) for whole in {each["conversationId"]: each for each in told}.values()]
+        again = [
+            _grown(whole)
+            for whole in {each["conversationId"]: each for each in told}.values()
+        ]
         for conversation in again:
             self.deployment.ingest(conversation)
         self.deployment.run()
@@ -192,16 +241,25 @@ class Ordeal:
         self.messages += sum(len(each["messages"]) for each in (*told, *again))
         self.faults += plan.log
         kept = [
-            each for each in (*told, *again) if (each["agentId"], each["userId"]) != (FORGETFUL, FORGOTTEN)
+            each
+            for each in (*told, *again)
+            if (each["agentId"], each["userId"]) != (FORGETFUL, FORGOTTEN)
         ]
         return self._remains(workspace, done) + self._differences(workspace, kept)
 
     def _erase(self, workspace: str, **more: Any) -> dict[str, Any] | None:
         """ForgetFunction's answer, with the queues at work meanwhile; None where it fails again and again."""
-        event = {"workspaceId": workspace, "agentId": FORGETFUL, "user": FORGOTTEN, **more}
+        event = {
+            "workspaceId": workspace,
+            "agentId": FORGETFUL,
+            "user": FORGOTTEN,
+            **more,
+        }
         for _ in range(5):
             with ThreadPoolExecutor(1) as threads:
-                answer = threads.submit(self.deployment.functions["ForgetFunction"].invoke, event)
+                answer = threads.submit(
+                    self.deployment.functions["ForgetFunction"].invoke, event
+                )
                 while not answer.done():
                     self.deployment.poller.round()
             with suppress(FunctionError):
@@ -217,9 +275,19 @@ class Ordeal:
             return ["could not be forgotten"]
         proof, name = done["verification"], FORGOTTEN.encode()
         self.unproved += not proof["proved"]
-        keys = [key for key in self.deployment.keys("") if f"/{workspace}/{FORGETFUL}" in key]
-        unnamed = [key for key in keys if not any(f"/{store}/" in key for store in proof["remains"])]
-        telling = [key for key in unnamed if name in key.encode() + self.deployment.read(key)]
+        keys = [
+            key
+            for key in self.deployment.keys("")
+            if f"/{workspace}/{FORGETFUL}" in key
+        ]
+        unnamed = [
+            key
+            for key in keys
+            if not any(f"/{store}/" in key for store in proof["remains"])
+        ]
+        telling = [
+            key for key in unnamed if name in key.encode() + self.deployment.read(key)
+        ]
         return [f"{key} tells of {FORGOTTEN}" for key in (*proof["foundIn"], *telling)]
 
     def _break(self, plan: Plan) -> None:
@@ -248,20 +316,34 @@ class Ordeal:
 
     def _due(self, workspace: str) -> list[str]:
         """The days and weeks of this workspace that wait for a summary."""
-        due = (key for key in self.deployment.keys(f"{self.deployment.root}ledger/due/"))
-        return [key for key in due if f"/{workspace}/" in key and ("/daily/" in key or "/weekly/" in key)]
+        due = (
+            key for key in self.deployment.keys(f"{self.deployment.root}ledger/due/")
+        )
+        return [
+            key
+            for key in due
+            if f"/{workspace}/" in key and ("/daily/" in key or "/weekly/" in key)
+        ]
 
     def _wrong_letters(self, told: list[dict[str, Any]]) -> list[str]:
         """Dead letters without a reason, and messages that are neither in memory nor in a dead letter."""
-        letters = [letter for queue in QUEUES for letter in self.deployment.poller.dead_letters(queue)]
+        letters = [
+            letter
+            for queue in QUEUES
+            for letter in self.deployment.poller.dead_letters(queue)
+        ]
         self.letters += len(letters)
         bodies = "\n".join(str(letter["body"]) for letter in letters)
-        held = {agent: {r.id for r in self._records(told[0]["workspaceId"], agent)} for agent in AGENTS}
+        held = {
+            agent: {r.id for r in self._records(told[0]["workspaceId"], agent)}
+            for agent in AGENTS
+        }
         return [
             f"{each['conversationId']}/{message['id']} is neither in memory nor in a dead letter"
             for each in told
             for message in each["messages"]
-            if turn_id(each["conversationId"], message["id"]) not in held[each["agentId"]]
+            if turn_id(each["conversationId"], message["id"])
+            not in held[each["agentId"]]
             and each["conversationId"] not in bodies
         ]
 
@@ -308,7 +390,10 @@ def _records(parts: Parts, scope: Scope) -> Iterator[Record]:
 
 def _said(parts: Parts, scope: Scope) -> set[tuple[str, ...]]:
     """Every record and triple, but for when it was learnt."""
-    records = {(record.id, record.content, record.fingerprint) for record in _records(parts, scope)}
+    records = {
+        (record.id, record.content, record.fingerprint)
+        for record in _records(parts, scope)
+    }
     triples = {
         (t.source_id, t.label, t.target_id, str(t.valid_at), str(t.invalid_at))
         for t in parts.graph.triples(scope)
@@ -320,7 +405,11 @@ def _kill(seed: int, functions: Sequence[str] = FUNCTIONS) -> Kill | None:
     rng = Random(f"kill of {seed}")
     if rng.random() >= KILLED:
         return None
-    return Kill(rng.choice(functions), rng.randint(1, LAST_REQUEST_TO_DIE_AT), rng.random() < 0.5)
+    return Kill(
+        rng.choice(functions),
+        rng.randint(1, LAST_REQUEST_TO_DIE_AT),
+        rng.random() < 0.5,
+    )
 
 
 @contextmanager
@@ -333,13 +422,25 @@ def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
         def own(stack: Any, function: str) -> dict[str, str]:
             aws = FaultProxy(function, stack.endpoint.removeprefix("http://"))
             llm = FaultProxy(function, model.address)
-            proxies[function] = tuple(cleanup.enter_context(each) for each in (aws, llm))
-            return {"AWS_ENDPOINT_URL": aws.endpoint, "OPENAI_BASE_URL": f"{llm.endpoint}/v1"}
+            proxies[function] = tuple(
+                cleanup.enter_context(each) for each in (aws, llm)
+            )
+            return {
+                "AWS_ENDPOINT_URL": aws.endpoint,
+                "OPENAI_BASE_URL": f"{llm.endpoint}/v1",
+            }
 
-        given = {"parameters": {"Llm": MODEL}, "overrides": model.environment, "own": own}
+        given = {
+            "parameters": {"Llm": MODEL},
+            "overrides": model.environment,
+            "own": own,
+        }
         deployment = cleanup.enter_context(deployed(template, image, **given))
         tried = Ordeal(
-            deployment, {name: proxies[name] for name in {*FUNCTIONS, *FORGETTING}}, model, real(deployment)
+            deployment,
+            {name: proxies[name] for name in {*FUNCTIONS, *FORGETTING}},
+            model,
+            real(deployment),
         )
         for function in tried.proxies:
             (process,) = deployment.functions[function].processes

@@ -55,7 +55,13 @@ from varve.domain.summary import Source, SummaryTask
 from varve.domain.workspace import parse_workspace_config
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.tool_calls import answer_tool_call
-from varve.messages.work import CleanAgent, SummarizePeriod, read_work, send_cleaning, send_work
+from varve.messages.work import (
+    CleanAgent,
+    SummarizePeriod,
+    read_work,
+    send_cleaning,
+    send_work,
+)
 from varve.messages.write import (
     ExpirePeriods,
     WriteProfile,
@@ -112,10 +118,14 @@ def _of_json(name: str, read: Callable[[Any], Any], *inputs: Any) -> Parser:
 def _of_text(name: str, read: Callable[[str], Any], *inputs: str) -> Parser:
     """A parser of a text, in which bytes that are no UTF-8 become lone surrogates."""
     encoded = tuple(each.encode() for each in inputs)
-    return Parser(name, lambda data: read(data.decode("utf-8", "surrogateescape")), encoded)
+    return Parser(
+        name, lambda data: read(data.decode("utf-8", "surrogateescape")), encoded
+    )
 
 
-def _stored(name: str, key: str, read: Callable[[InMemoryObjects], Any], *inputs: bytes) -> Parser:
+def _stored(
+    name: str, key: str, read: Callable[[InMemoryObjects], Any], *inputs: bytes
+) -> Parser:
     """A reader of the object at a key."""
 
     def reading(data: bytes) -> Any:
@@ -126,7 +136,9 @@ def _stored(name: str, key: str, read: Callable[[InMemoryObjects], Any], *inputs
     return Parser(name, reading, inputs)
 
 
-def _on_queue(name: str, read: Callable[..., Any], *send: Callable[[RecordingQueue], None]) -> Parser:
+def _on_queue(
+    name: str, read: Callable[..., Any], *send: Callable[[RecordingQueue], None]
+) -> Parser:
     """A reader of deliveries, with what the senders send."""
     queue = RecordingQueue()
     for each in send:
@@ -135,13 +147,26 @@ def _on_queue(name: str, read: Callable[..., Any], *send: Callable[[RecordingQue
     def reading(data: bytes) -> Any:
         return read(Delivery("1", data.decode("utf-8", "surrogateescape"), "g"))
 
-    return Parser(name, reading, tuple(delivery.body.encode() for delivery in queue.sent))
+    return Parser(
+        name, reading, tuple(delivery.body.encode() for delivery in queue.sent)
+    )
 
 
 CONVERSATION = raw_conversation(
-    raw_message("I moved to Lisbon.", id="m1", name="Dana", timestamp="2026-03-02T09:15:00Z"),
-    raw_message([{"type": "text", "text": "olá"}, {"type": "image_url", "image_url": {"url": "x"}}]),
-    raw_message(None, "assistant", tool_calls=[{"id": "t", "function": {"name": "f", "arguments": "{}"}}]),
+    raw_message(
+        "I moved to Lisbon.", id="m1", name="Dana", timestamp="2026-03-02T09:15:00Z"
+    ),
+    raw_message(
+        [
+            {"type": "text", "text": "olá"},
+            {"type": "image_url", "image_url": {"url": "x"}},
+        ]
+    ),
+    raw_message(
+        None,
+        "assistant",
+        tool_calls=[{"id": "t", "function": {"name": "f", "arguments": "{}"}}],
+    ),
     startedAt="2026-03-02T09:00:00+01:00",
 )
 ARGUMENTS = {
@@ -174,32 +199,68 @@ CONFIG = {
     },
     "privacy": {"mode": "redact", "phone": "off", "regions": "PT,US"},
 }
-ENTRY = ProfileEntry("u-42", "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana")
-GATEWAY = {"bedrockAgentCoreToolName": "memory___search_memory", "bedrockAgentCoreTargetId": "T1"}
+ENTRY = ProfileEntry(
+    "u-42", "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana"
+)
+GATEWAY = {
+    "bedrockAgentCoreToolName": "memory___search_memory",
+    "bedrockAgentCoreTargetId": "T1",
+}
 BEDROCK = {
     "messageVersion": "1.0",
     "agent": {"id": "A1", "name": "support", "alias": "x", "version": "1"},
     "actionGroup": "memory",
     "function": "search_memory",
     "parameters": [{"name": "queryText", "type": "string", "value": "Dana"}],
-    "sessionAttributes": {"workspaceId": "acme", "agentId": "support", "userId": "u-42"},
+    "sessionAttributes": {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "userId": "u-42",
+    },
     "promptSessionAttributes": {},
 }
 OPENAPI = {
-    **{name: value for name, value in BEDROCK.items() if name not in ("function", "parameters")},
+    **{
+        name: value
+        for name, value in BEDROCK.items()
+        if name not in ("function", "parameters")
+    },
     "apiPath": "/search",
     "httpMethod": "POST",
     "requestBody": {
-        "content": {"application/json": {"properties": [{"name": "maxResults", "type": "int", "value": "3"}]}}
+        "content": {
+            "application/json": {
+                "properties": [{"name": "maxResults", "type": "int", "value": "3"}]
+            }
+        }
     },
 }
 
 
-CONTEXT = {"prompt": "Plan Dana's trip", "maxTokens": 100, "userId": "u-42", "documents": ["a", "b"]}
-DIRECT = {"workspaceId": "acme", "agentId": "support", "userId": "u-42", "arguments": ARGUMENTS}
-LABELS = [(Grain.DAILY, "2026-11-21"), (Grain.WEEKLY, "2026-W47"), (Grain.QUARTERLY, "2026-Q4")]
+CONTEXT = {
+    "prompt": "Plan Dana's trip",
+    "maxTokens": 100,
+    "userId": "u-42",
+    "documents": ["a", "b"],
+}
+DIRECT = {
+    "workspaceId": "acme",
+    "agentId": "support",
+    "userId": "u-42",
+    "arguments": ARGUMENTS,
+}
+LABELS = [
+    (Grain.DAILY, "2026-11-21"),
+    (Grain.WEEKLY, "2026-W47"),
+    (Grain.QUARTERLY, "2026-Q4"),
+]
 CLAIM = json.dumps({"type": "ingest", "payload": "payloads/acme/support/x.json"})
-SETTINGS = ("plan=pro", "retention.daily=30 days", "models.key.environment=MY_API_KEY", "agents.a.extract=x")
+SETTINGS = (
+    "plan=pro",
+    "retention.daily=30 days",
+    "models.key.environment=MY_API_KEY",
+    "agents.a.extract=x",
+)
 QUERIES = (
     "select * from facts",
     "with a as (select id from facts) select count(*) from a where id like 'x%' group by all",
@@ -218,13 +279,21 @@ def _object(value: Any) -> Mapping[str, Any]:
 def _tool(event: Any, custom: dict[str, Any] | None = None) -> Any:
     bound = {"T1": ACME} if custom else {}
     return answer_tool_call(
-        event, custom or {}, bound, lambda call: {"of": str(parse_search_request(call.arguments))}
+        event,
+        custom or {},
+        bound,
+        lambda call: {"of": str(parse_search_request(call.arguments))},
     )
 
 
 def _headers(headers: Any) -> Any:
     return _tool(
-        {}, {**GATEWAY, "bedrockAgentCoreTargetId": "?", "bedrockAgentCorePropagatedHeaders": headers}
+        {},
+        {
+            **GATEWAY,
+            "bedrockAgentCoreTargetId": "?",
+            "bedrockAgentCorePropagatedHeaders": headers,
+        },
     )
 
 
@@ -244,7 +313,14 @@ BATCH = Batch(
     "c-1",
     (
         Utterance("m1", "user", "Dana", "I moved to Lisbon.", MORNING, "u-42"),
-        Utterance("m2", "user", "Dana", "My sister is Hannah.", MORNING + timedelta(minutes=1), "u-42"),
+        Utterance(
+            "m2",
+            "user",
+            "Dana",
+            "My sister is Hannah.",
+            MORNING + timedelta(minutes=1),
+            "u-42",
+        ),
     ),
     (),
     UTC_ZONE,
@@ -274,7 +350,12 @@ REPLY = {
         }
     ],
 }
-SUMMARY = {"summary": "Dana moved.", "people": ["Dana"], "topics": ["home"], "open_questions": []}
+SUMMARY = {
+    "summary": "Dana moved.",
+    "people": ["Dana"],
+    "topics": ["home"],
+    "open_questions": [],
+}
 SOURCE = Source("fact-1", MemoryType.FACT, "f", "Dana lives in Lisbon.", MORNING, 0.5)
 TASK = SummaryTask(ACME, DAY, UTC_ZONE, (SOURCE,), 200)
 
@@ -296,7 +377,10 @@ def _triples() -> bytes:
 def _timeline() -> tuple[str, bytes]:
     objects = InMemoryObjects()
     messages = a_conversation("I moved.", "Why?").messages
-    said = [Said(message, MORNING + timedelta(minutes=n), n) for n, message in enumerate(messages)]
+    said = [
+        Said(message, MORNING + timedelta(minutes=n), n)
+        for n, message in enumerate(messages)
+    ]
     keep(said, ACME, "c-1", UTC_ZONE, objects=objects)
     (info,) = objects.list("timeline")
     stored = objects.get(info.key)
@@ -346,7 +430,9 @@ def _sql(sql: str) -> None:
 def _configure(text: str) -> None:
     name, _, value = text.partition("=")
     objects = InMemoryObjects()
-    configure.change("acme", name, value, MORNING, objects=objects, ledger=Ledger(objects))
+    configure.change(
+        "acme", name, value, MORNING, objects=objects, ledger=Ledger(objects)
+    )
 
 
 def _file(data: bytes) -> Any:
@@ -379,17 +465,49 @@ def _inputs() -> list[Parser]:
     conversation = json.dumps(CONVERSATION).encode()
     return [
         _of_json("conversation", parse_conversation, CONVERSATION),
-        Parser("file of conversations", _file, (conversation, b"[" + conversation + b"]", conversation * 2)),
-        _of_json("search arguments", lambda v: parse_search_request(_object(v)), ARGUMENTS),
-        _of_json("context arguments", lambda v: parse_context_request(_object(v)), CONTEXT),
-        _of_json("direct call", _tool, {"workspaceId": "acme", "agentId": "support", **ARGUMENTS}, DIRECT),
+        Parser(
+            "file of conversations",
+            _file,
+            (conversation, b"[" + conversation + b"]", conversation * 2),
+        ),
+        _of_json(
+            "search arguments", lambda v: parse_search_request(_object(v)), ARGUMENTS
+        ),
+        _of_json(
+            "context arguments", lambda v: parse_context_request(_object(v)), CONTEXT
+        ),
+        _of_json(
+            "direct call",
+            _tool,
+            {"workspaceId": "acme", "agentId": "support", **ARGUMENTS},
+            DIRECT,
+        ),
         _of_json("gateway call", lambda event: _tool(event, GATEWAY), ARGUMENTS),
-        _of_json("gateway headers", _headers, {"x-varve-workspace": "acme", "x-varve-agent": "support"}),
+        _of_json(
+            "gateway headers",
+            _headers,
+            {"x-varve-workspace": "acme", "x-varve-agent": "support"},
+        ),
         _of_json("Bedrock call", _tool, BEDROCK, OPENAPI),
         _of_text("path id", lambda text: path_id(text, "id"), "acme", "a.b_c-1"),
-        _of_text("reference", lambda text: reference(text, "id"), "auth0|42", "dana@example.org"),
-        _of_text("period", lambda t: Period.parse(t).days, "2026", "2026-W47", "2026-Q4", "2026-11-21"),
-        *(_of_text(f"{g} period", lambda t, g=g: Period.parse(t, g).days, label) for g, label in LABELS),
+        _of_text(
+            "reference",
+            lambda text: reference(text, "id"),
+            "auth0|42",
+            "dana@example.org",
+        ),
+        _of_text(
+            "period",
+            lambda t: Period.parse(t).days,
+            "2026",
+            "2026-W47",
+            "2026-Q4",
+            "2026-11-21",
+        ),
+        *(
+            _of_text(f"{g} period", lambda t, g=g: Period.parse(t, g).days, label)
+            for g, label in LABELS
+        ),
         _of_text("retention", Limit.parse, "30 days", "1 year"),
         _of_text("profile key", profile_key, "location"),
         _of_text("profile value", profile_value, "São Tomé"),
@@ -401,22 +519,40 @@ def _inputs() -> list[Parser]:
 def _queues() -> list[Parser]:
     """What travels between the functions."""
     objects, scope = InMemoryObjects(), ACME
-    settles = LedgerChanges((due_key(scope, DAY, "t"),), (expiry_key(MORNING, scope, Grain.DAILY),))
-    records = WriteRecords(scope, Grain.WORKING, f"words:{DIMENSIONS}", tuple(embedded(a_record())), settles)
+    settles = LedgerChanges(
+        (due_key(scope, DAY, "t"),), (expiry_key(MORNING, scope, Grain.DAILY),)
+    )
+    records = WriteRecords(
+        scope,
+        Grain.WORKING,
+        f"words:{DIMENSIONS}",
+        tuple(embedded(a_record())),
+        settles,
+    )
     operations = (an_operation(), an_operation("Porto", op="UPDATE", replaces="Lisbon"))
     writes = [
         lambda queue: send_records(records, queue=queue, objects=objects),
-        lambda queue: send_triples(WriteTriples(scope, operations), queue=queue, objects=objects),
-        lambda queue: send_profile(WriteProfile(scope, "u-42", (ENTRY,)), queue=queue, objects=objects),
+        lambda queue: send_triples(
+            WriteTriples(scope, operations), queue=queue, objects=objects
+        ),
+        lambda queue: send_profile(
+            WriteProfile(scope, "u-42", (ENTRY,)), queue=queue, objects=objects
+        ),
         lambda queue: send_expiry(
-            ExpirePeriods(scope, Grain.DAILY, ("2026-03-02",), settles), queue=queue, objects=objects
+            ExpirePeriods(scope, Grain.DAILY, ("2026-03-02",), settles),
+            queue=queue,
+            objects=objects,
         ),
     ]
-    told = IngestMessage(parse_conversation(CONVERSATION), tuple(a_conversation("hi").messages), MORNING)
+    told = IngestMessage(
+        parse_conversation(CONVERSATION), tuple(a_conversation("hi").messages), MORNING
+    )
     work = SummarizePeriod(scope, DAY, MORNING)
     clean = CleanAgent(scope, (expiry_key(MORNING, scope, Grain.DAILY),), MORNING)
     return [
-        _on_queue("write message", lambda d: _apply(read_write(d, objects=objects)), *writes),
+        _on_queue(
+            "write message", lambda d: _apply(read_write(d, objects=objects)), *writes
+        ),
         _on_queue(
             "ingest message",
             lambda d: read_ingest(d, objects=objects),
@@ -433,7 +569,12 @@ def _queues() -> list[Parser]:
             "payloads/acme/support/x.json",
             lambda o: read_ingest(Delivery("1", CLAIM, "g"), objects=o),
             json.dumps(
-                {"type": "ingest", "conversation": CONVERSATION, "context": [], "receivedAt": iso(MORNING)}
+                {
+                    "type": "ingest",
+                    "conversation": CONVERSATION,
+                    "context": [],
+                    "receivedAt": iso(MORNING),
+                }
             ).encode(),
         ),
         Parser("dead letter", _shown_letter, (b'{"type": "records", "records": []}',)),
@@ -445,7 +586,9 @@ def _apply(message: Any) -> Any:
     if isinstance(message, WriteTriples):
         InMemoryGraph().apply(message.scope, message.operations)
     if isinstance(message, WriteProfile):
-        JsonProfiles(InMemoryObjects()).apply(message.scope, message.user_id, message.entries)
+        JsonProfiles(InMemoryObjects()).apply(
+            message.scope, message.user_id, message.entries
+        )
     if isinstance(message, WriteRecords):
         with TemporaryDirectory() as root:
             records = LanceRecords(root, local_objects(Path(root)))
@@ -456,7 +599,12 @@ def _apply(message: Any) -> Any:
 def _replies() -> list[Parser]:
     """What models answer."""
     return [
-        _of_text("extraction", _read_reply, json.dumps(REPLY), f"Sure!\n```json\n{json.dumps(REPLY)}\n```"),
+        _of_text(
+            "extraction",
+            _read_reply,
+            json.dumps(REPLY),
+            f"Sure!\n```json\n{json.dumps(REPLY)}\n```",
+        ),
         _of_text("summary", _read_summary, json.dumps(SUMMARY)),
     ]
 
@@ -465,7 +613,9 @@ def _manifest_of_a_table() -> bytes:
     with TemporaryDirectory() as root:
         records = LanceRecords(root, local_objects(Path(root)))
         records.upsert(ACME, Grain.WORKING, embedded(a_record()), f"words:{DIMENSIONS}")
-        return max(Path(root).rglob("*.manifest"), key=lambda path: path.stat().st_size).read_bytes()
+        return max(
+            Path(root).rglob("*.manifest"), key=lambda path: path.stat().st_size
+        ).read_bytes()
 
 
 def _objects() -> list[Parser]:
@@ -475,18 +625,46 @@ def _objects() -> list[Parser]:
     (message,) = a_conversation("I moved.").messages
     facts = f"graphs/{ACME}/facts.parquet"
     return [
-        Parser("config.json", parse_workspace_config, (json.dumps(CONFIG).encode(), b"{}")),
-        _stored("timeline", line_key, lambda o: list(messages_of_day(day, ACME, objects=o)), line),
-        _stored("taken in", taken_key, lambda o: TakenIn(ACME, "c-1", o).differs(message), _taken_in()[1]),
-        _stored("failure", failed_key(ACME, DAY), lambda o: Ledger(o).failure(ACME, DAY), _failure()),
-        _stored("failures", failed_key(ACME, DAY), lambda o: Ledger(o).failures(DAY), _failure()),
+        Parser(
+            "config.json", parse_workspace_config, (json.dumps(CONFIG).encode(), b"{}")
+        ),
+        _stored(
+            "timeline",
+            line_key,
+            lambda o: list(messages_of_day(day, ACME, objects=o)),
+            line,
+        ),
+        _stored(
+            "taken in",
+            taken_key,
+            lambda o: TakenIn(ACME, "c-1", o).differs(message),
+            _taken_in()[1],
+        ),
+        _stored(
+            "failure",
+            failed_key(ACME, DAY),
+            lambda o: Ledger(o).failure(ACME, DAY),
+            _failure(),
+        ),
+        _stored(
+            "failures",
+            failed_key(ACME, DAY),
+            lambda o: Ledger(o).failures(DAY),
+            _failure(),
+        ),
         _stored(
             "profile",
             profile_path(ACME, "u-42"),
             lambda o: standing(JsonProfiles(o).entries(ACME, "u-42"), MORNING),
             _profile(),
         ),
-        _stored("facts.parquet", facts, lambda o: ParquetGraph(o).triples(ACME), _triples()),
-        Parser("pack", packs.unpack, (packs.pack({"data/a.lance": b"x" * 50, "_versions/1": b"y"}),)),
+        _stored(
+            "facts.parquet", facts, lambda o: ParquetGraph(o).triples(ACME), _triples()
+        ),
+        Parser(
+            "pack",
+            packs.unpack,
+            (packs.pack({"data/a.lance": b"x" * 50, "_versions/1": b"y"}),),
+        ),
         Parser("manifest", _manifest, (_manifest_of_a_table(),)),
     ]

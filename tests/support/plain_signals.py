@@ -46,7 +46,11 @@ class PlainLane:
         return max(self.lengths[row] for row in self.seats[place])
 
     def most(self, place: int, form: str) -> int:
-        return max(self.counts[row].get(stem, 0) for row in self.seats[place] for stem in stems(form))
+        return max(
+            self.counts[row].get(stem, 0)
+            for row in self.seats[place]
+            for stem in stems(form)
+        )
 
 
 def plain(
@@ -57,7 +61,10 @@ def plain(
     forms, names = sought.question.forms, names_in(sought.question, lanes)
     size = sum(len(lane) for lane in lanes)
     found = {
-        form: sum(stem in c for lane in known for c in lane.counts for stem in stems(form)) for form in forms
+        form: sum(
+            stem in c for lane in known for c in lane.counts for stem in stems(form)
+        )
+        for form in forms
     }
     told = {form: _idf(count, size) for form, count in found.items()}
     focus = [form for form in forms if form not in names] or list(forms)
@@ -79,7 +86,10 @@ def plain(
         most = max([most, *turn])
         asked = [max(turn[r] for r in seat) * any("?" in columns.contents[r] for r in seat)
                  for seat in lane.seats]  # fmt: skip
-        sums = {form: [sum(lane.most(q, form) for q in near) for near in lane.around] for form in forms}
+        sums = {
+            form: [sum(lane.most(q, form) for q in near) for near in lane.around]
+            for form in forms
+        }
         for row in np.flatnonzero(columns.admitted(where)).tolist():
             place = int(places.of[row])
             near = lane.around[place]
@@ -89,7 +99,9 @@ def plain(
                    for kind in sought.question.kinds]  # fmt: skip
             rows["kind"].append(sum(has) / max(1, len(has)))
             everywhere = sum(told[form] for form in focus) or 1.0
-            rows["kin"].append(sum(told[form] for form in focus if sums[form][place]) / everywhere)
+            rows["kin"].append(
+                sum(told[form] for form in focus if sums[form][place]) / everywhere
+            )
             spread = max(math.sqrt(1e-6), float(np.linalg.norm(about[row])))
             rows["cosine"].append(float(about[row] @ centred) / spread)
             rows["reply"].append(asked[place - 1] if place - 1 in near else 0.0)
@@ -102,11 +114,20 @@ def plain(
     return rows
 
 
-def _best_passage(lane: PlainLane, row: int, scores: dict[tuple[int, int], float]) -> float:
+def _best_passage(
+    lane: PlainLane, row: int, scores: dict[tuple[int, int], float]
+) -> float:
     places = lane.columns.places
     numbers = places.numbers.tolist()
-    own = [place for place in range(len(places)) if numbers[place] == numbers[places.of[row]]]
-    best = {place: max(scores.get((id(lane), r), 0.0) for r in lane.seats[place]) for place in own}
+    own = [
+        place
+        for place in range(len(places))
+        if numbers[place] == numbers[places.of[row]]
+    ]
+    best = {
+        place: max(scores.get((id(lane), r), 0.0) for r in lane.seats[place])
+        for place in own
+    }
     return max(sum(best.get(place + by, 0.0) for by in (-1, 0, 1)) for place in own)
 
 

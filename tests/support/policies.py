@@ -14,7 +14,12 @@ from varve.domain.identity import Scope
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 ROLES = ("AgentReaderRole", "AgentWorkerRole")
-ACTIONS = {"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject", "DELETE": "s3:DeleteObject"}
+ACTIONS = {
+    "GET": "s3:GetObject",
+    "HEAD": "s3:GetObject",
+    "PUT": "s3:PutObject",
+    "DELETE": "s3:DeleteObject",
+}
 
 Statement = dict[str, Any]
 
@@ -22,7 +27,10 @@ Statement = dict[str, Any]
 @cache
 def _written() -> dict[str, tuple[Statement, ...]]:
     roles = sam.of_type(sam.load_template(TEMPLATE), "AWS::IAM::Role")
-    return {name: tuple(roles[name]["Policies"][0]["PolicyDocument"]["Statement"]) for name in ROLES}
+    return {
+        name: tuple(roles[name]["Policies"][0]["PolicyDocument"]["Statement"])
+        for name in ROLES
+    }
 
 
 def session_statements(scope: Scope, *roles: str) -> list[Statement]:
@@ -59,7 +67,10 @@ def allows(statements: Iterable[Statement], kind: str, bucket: str, key: str) ->
     arn = f"arn:aws:s3:::{bucket}/{key}"
     return any(
         ACTIONS[kind] in _several(statement["Action"])
-        and any(_matches(it.format(bucket=bucket), arn) for it in _several(statement["Resource"]))
+        and any(
+            _matches(it.format(bucket=bucket), arn)
+            for it in _several(statement["Resource"])
+        )
         for statement in statements
     )
 
@@ -68,20 +79,31 @@ def reaches(statements: Iterable[Statement], bucket: str, key: str) -> bool:
     """Whether the key, or the prefix of a listing, is of those that the statements are about at all."""
     arn = f"arn:aws:s3:::{bucket}/{key}"
     return any(
-        _lists(it, key) or any(_matches(each.format(bucket=bucket), arn) for each in _several(it["Resource"]))
+        _lists(it, key)
+        or any(
+            _matches(each.format(bucket=bucket), arn)
+            for each in _several(it["Resource"])
+        )
         for it in statements
     )
 
 
 def _lists(statement: Statement, prefix: str) -> bool:
     patterns = statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", [])
-    return "s3:ListBucket" in _several(statement["Action"]) and any(_matches(it, prefix) for it in patterns)
+    return "s3:ListBucket" in _several(statement["Action"]) and any(
+        _matches(it, prefix) for it in patterns
+    )
 
 
 def _matches(pattern: str, text: str) -> bool:
     """IAM's wildcards: `*` is any text, slashes and all, `?` one character."""
     parts = {"*": ".*", "?": "."}
-    return re.fullmatch("".join(parts.get(c, re.escape(c)) for c in pattern), text, re.DOTALL) is not None
+    return (
+        re.fullmatch(
+            "".join(parts.get(c, re.escape(c)) for c in pattern), text, re.DOTALL
+        )
+        is not None
+    )
 
 
 def _several(value: Any) -> list[str]:

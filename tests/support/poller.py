@@ -52,7 +52,11 @@ class Delivery:
     @property
     def broken_groups(self) -> list[str]:
         """Groups in which a message counts as done although an earlier one of the batch failed."""
-        return [group for group, records in _grouped(self.records) if not _is_suffix(records, self.failed)]
+        return [
+            group
+            for group, records in _grouped(self.records)
+            if not _is_suffix(records, self.failed)
+        ]
 
 
 def group_of(record: Record) -> str:
@@ -87,7 +91,11 @@ class Poller:
 
     @property
     def mappings(self) -> list[EventSource]:
-        return [mapping for mapping in self.stack.mappings.values() if mapping.function in self.functions]
+        return [
+            mapping
+            for mapping in self.stack.mappings.values()
+            if mapping.function in self.functions
+        ]
 
     def until_quiet(self, max_rounds: int = 100) -> list[Delivery]:
         """Run all mappings until their queues are empty; the deliveries made on the way."""
@@ -117,7 +125,9 @@ class Poller:
         """Messages of a queue that are waiting, in flight and delayed."""
         names = ["", "NotVisible", "Delayed"]
         wanted = [f"ApproximateNumberOfMessages{name}" for name in names]
-        reply = self._sqs.get_queue_attributes(QueueUrl=self._queue(queue).url, AttributeNames=wanted)
+        reply = self._sqs.get_queue_attributes(
+            QueueUrl=self._queue(queue).url, AttributeNames=wanted
+        )
         waiting, in_flight, late = (int(reply["Attributes"][name]) for name in wanted)
         return waiting, in_flight, late
 
@@ -125,9 +135,14 @@ class Poller:
         """Every queue of the stack, dead letters too."""
         return {queue: self.depth(queue) for queue in self.stack.queues}
 
-    def send(self, queue: str, body: str, group: str, deduplication: str, **attributes: str) -> None:
+    def send(
+        self, queue: str, body: str, group: str, deduplication: str, **attributes: str
+    ) -> None:
         """Put a message on a queue from outside: garbage, or somebody's replay."""
-        fields = {name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()}
+        fields = {
+            name: {"DataType": "String", "StringValue": value}
+            for name, value in attributes.items()
+        }
         self._sqs.send_message(
             QueueUrl=self._queue(queue).url,
             MessageBody=body,
@@ -177,11 +192,17 @@ class Poller:
             (self._give_back if failed else self._delete)(queue, message)
         return delivery
 
-    def _deliver(self, mapping: EventSource, records: list[Record], *, repeated: bool = False) -> Delivery:
-        delivery = Delivery(mapping.queue, mapping.function, records, frozenset(), repeated=repeated)
+    def _deliver(
+        self, mapping: EventSource, records: list[Record], *, repeated: bool = False
+    ) -> Delivery:
+        delivery = Delivery(
+            mapping.queue, mapping.function, records, frozenset(), repeated=repeated
+        )
         try:
             answer = self.functions[mapping.function].invoke({"Records": records})
-            failed = failures(answer, records) if mapping.reports_failures else frozenset()
+            failed = (
+                failures(answer, records) if mapping.reports_failures else frozenset()
+            )
             delivery = replace(delivery, failed=failed)
         except FunctionError as error:
             delivery = replace(delivery, failed=_ids(records), error=error)
@@ -189,7 +210,11 @@ class Poller:
         return delivery
 
     def _deliver_again(self, mapping: EventSource, first: Delivery) -> Delivery:
-        done = [record for record in first.records if record["messageId"] not in first.failed]
+        done = [
+            record
+            for record in first.records
+            if record["messageId"] not in first.failed
+        ]
         if not done:
             return first
         second = self._deliver(mapping, done, repeated=True)
@@ -223,12 +248,16 @@ class Poller:
         return found
 
     def _delete(self, queue: Queue, message: Message) -> None:
-        self._sqs.delete_message(QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"])
+        self._sqs.delete_message(
+            QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"]
+        )
 
     def _give_back(self, queue: Queue, message: Message) -> None:
         """Visible again at once, where Lambda would let the visibility timeout pass."""
         self._sqs.change_message_visibility(
-            QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+            QueueUrl=queue.url,
+            ReceiptHandle=message["ReceiptHandle"],
+            VisibilityTimeout=0,
         )
 
     def _queue(self, logical_id: str) -> Queue:
@@ -252,7 +281,9 @@ def record(message: Message, queue: Queue) -> Record:
     return {
         **fields,
         "attributes": dict(message.get("Attributes", {})),
-        "messageAttributes": {name: _attribute(value) for name, value in attributes.items()},
+        "messageAttributes": {
+            name: _attribute(value) for name, value in attributes.items()
+        },
         "eventSource": "aws:sqs",
         "eventSourceARN": queue.arn,
         "awsRegion": REGION,
@@ -261,7 +292,12 @@ def record(message: Message, queue: Queue) -> Record:
 
 def _attribute(value: Mapping[str, Any]) -> dict[str, Any]:
     text = {"stringValue": value["StringValue"]} if "StringValue" in value else {}
-    return {**text, "stringListValues": [], "binaryListValues": [], "dataType": value["DataType"]}
+    return {
+        **text,
+        "stringListValues": [],
+        "binaryListValues": [],
+        "dataType": value["DataType"],
+    }
 
 
 def _within_payload(batch: list[Message], queue: Queue) -> list[Message]:

@@ -36,6 +36,8 @@ def fifo_queue(sqs: Any, name: str, max_receives: int) -> Iterator[SqsQueue]:
         "maxReceiveCount": max_receives,
     }
     attributes = {"FifoQueue": "true", "RedrivePolicy": json.dumps(policy)}
-    made = SqsQueue(sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"])
+    made = SqsQueue(
+        sqs.create_queue(QueueName=f"{name}.fifo", Attributes=attributes)["QueueUrl"]
+    )
     yield made
     made.client.close()

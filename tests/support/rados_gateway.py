@@ -39,7 +39,17 @@ PROGRAMS = (
 )
 PACKAGES = "radosgw ceph-mon ceph-osd ceph-mgr"
 PATIENCE_SECONDS = 180
-ALL_CAPS = ("--cap", "mon", "allow *", "--cap", "osd", "allow *", "--cap", "mgr", "allow *")
+ALL_CAPS = (
+    "--cap",
+    "mon",
+    "allow *",
+    "--cap",
+    "osd",
+    "allow *",
+    "--cap",
+    "mgr",
+    "allow *",
+)
 CONF = """\
 [global]
 fsid = {fsid}
@@ -108,17 +118,40 @@ class RadosGateway:
         self._stop()
 
     def _monitors(self) -> None:
-        fsid, keyring, map_ = str(uuid4()), self._home / "keyring", self._home / "monmap"
-        conf = CONF.format(fsid=fsid, home=self._home, host=LOOPBACK, port=self._port, address=self._monitor)
+        fsid, keyring, map_ = (
+            str(uuid4()),
+            self._home / "keyring",
+            self._home / "monmap",
+        )
+        conf = CONF.format(
+            fsid=fsid,
+            home=self._home,
+            host=LOOPBACK,
+            port=self._port,
+            address=self._monitor,
+        )
         (self._home / "ceph.conf").write_text(conf)
         for name in ("mon", "mgr", "osd", "rgw"):
             (self._home / name).mkdir()
         _run("ceph-authtool", "--create-keyring", keyring)
-        _run("ceph-authtool", keyring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *")
+        _run(
+            "ceph-authtool",
+            keyring,
+            "--gen-key",
+            "-n",
+            "mon.",
+            "--cap",
+            "mon",
+            "allow *",
+        )
         for name in ("client.admin", "mgr.x", "osd.0", "client.rgw"):
             _run("ceph-authtool", keyring, "--gen-key", "-n", name, *ALL_CAPS)
-        _run("monmaptool", "--create", "--add", "a", self._monitor, "--fsid", fsid, map_)
-        self._run("ceph-mon", "--mkfs", "-i", "a", "--monmap", map_, "--keyring", keyring)
+        _run(
+            "monmaptool", "--create", "--add", "a", self._monitor, "--fsid", fsid, map_
+        )
+        self._run(
+            "ceph-mon", "--mkfs", "-i", "a", "--monmap", map_, "--keyring", keyring
+        )
         self._start("ceph-mon", "-i", "a")
         self._run("ceph", "--connect-timeout", str(PATIENCE_SECONDS), "mon", "stat")
         self._start("ceph-mgr", "-i", "x")
@@ -134,7 +167,15 @@ class RadosGateway:
         self._start("radosgw", "-n", "client.rgw")
         self._until("gateway answers", self._answers)
         self._run(
-            *("radosgw-admin", "-n", "client.rgw", "user", "create", "--uid=tests", "--display-name=tests"),
+            *(
+                "radosgw-admin",
+                "-n",
+                "client.rgw",
+                "user",
+                "create",
+                "--uid=tests",
+                "--display-name=tests",
+            ),
             *(f"--access-key={self.KEY}", f"--secret-key={self.KEY}"),
         )
 
@@ -150,19 +191,29 @@ class RadosGateway:
 
     def _start(self, *command: object) -> None:
         """In the foreground, so that they are this process's children and end with it."""
-        given = [str(part) for part in (command[0], "-c", self._home / "ceph.conf", "-f", *command[1:])]
+        given = [
+            str(part)
+            for part in (command[0], "-c", self._home / "ceph.conf", "-f", *command[1:])
+        ]
         with Path(os.devnull).open("wb") as nowhere:
-            self._daemons.append(subprocess.Popen(given, stdout=nowhere, stderr=nowhere))
+            self._daemons.append(
+                subprocess.Popen(given, stdout=nowhere, stderr=nowhere)
+            )
 
     def _until(self, what: str, done: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
         while not done():
-            if time.monotonic() > end or any(daemon.poll() is not None for daemon in self._daemons):
+            if time.monotonic() > end or any(
+                daemon.poll() is not None for daemon in self._daemons
+            ):
                 raise RuntimeError(f"not to be had: {what}\n{self._logs()}")
             time.sleep(0.5)
 
     def _logs(self) -> str:
-        return "\n".join(path.read_text("utf-8", "replace")[-2_000:] for path in self._home.glob("*.log"))
+        return "\n".join(
+            path.read_text("utf-8", "replace")[-2_000:]
+            for path in self._home.glob("*.log")
+        )
 
     def _stop(self) -> None:
         for daemon in reversed(self._daemons):
@@ -171,9 +222,13 @@ class RadosGateway:
 
 
 def _run(*command: object) -> bytes:
-    done = subprocess.run([str(part) for part in command], capture_output=True, timeout=PATIENCE_SECONDS)
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, timeout=PATIENCE_SECONDS
+    )
     if done.returncode:
-        raise RuntimeError(f"{command[0]} {done.returncode}: {done.stderr.decode()[-2_000:]}")
+        raise RuntimeError(
+            f"{command[0]} {done.returncode}: {done.stderr.decode()[-2_000:]}"
+        )
     return done.stdout
 
 
@@ -194,15 +249,20 @@ WITHOUT = "ignores_if_none_match or a_missing_right or wants_tags_without_quotes
 def main() -> int:
     """Run the suites on a gateway; says so and returns 0 where there is none to be had."""
     if missing := missing_programs():
-        print(f"NOT RUN: {', '.join(missing)} not installed (apt-get install {PACKAGES})")
+        print(
+            f"NOT RUN: {', '.join(missing)} not installed (apt-get install {PACKAGES})"
+        )
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the daemons end with this
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # so that the daemons end with this
     suites = [f"tests/contract/test_{name}.py" for name in SUITES]
     with TemporaryDirectory() as home, RadosGateway(Path(home)) as gateway:
         print(f"Ceph RADOS gateway at {gateway.endpoint}", flush=True)
         given = {**os.environ, "VARVE_TEST_S3": gateway.endpoint}
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-k", f"not ({WITHOUT})", *suites], env=given
+            [sys.executable, "-m", "pytest", "-q", "-k", f"not ({WITHOUT})", *suites],
+            env=given,
         ).returncode
 
 

@@ -16,20 +16,28 @@ from tempfile import TemporaryDirectory
 from threading import Condition, Lock, Thread
 from typing import IO, Any, Self
 
-from tests.support.loopback import ACCOUNT, LOOPBACK, REGION, LoopbackHandler, LoopbackServer
+from tests.support.loopback import (
+    ACCOUNT,
+    LOOPBACK,
+    REGION,
+    LoopbackHandler,
+    LoopbackServer,
+)
 
 API = "/2018-06-01/runtime"
 PAYLOAD_LIMIT = 6 * 1024 * 1024  # of a synchronous request and of its answer
-SECRET = "rehearsal-secret-access-key"  # distinct, so that tests can look for it in logs
-INIT_LIMIT = (
-    60.0  # generous: a loaded laptop is slower than Lambda; tests that measure init say so themselves
+SECRET = (
+    "rehearsal-secret-access-key"  # distinct, so that tests can look for it in logs
 )
+INIT_LIMIT = 60.0  # generous: a loaded laptop is slower than Lambda; tests that measure init say so themselves  # noqa: E501
 
 
 class FunctionError(Exception):
     """The function answered with an error, crashed or ran out of time; what Lambda calls FunctionError."""
 
-    def __init__(self, error_type: str, message: str, trace: list[str] | None = None) -> None:
+    def __init__(
+        self, error_type: str, message: str, trace: list[str] | None = None
+    ) -> None:
         super().__init__(f"{error_type}: {message}")
         self.error_type = error_type
         self.message = message
@@ -86,8 +94,12 @@ class RuntimeApi(LoopbackServer):
     def wait_until_ready(self, timeout: float) -> None:
         """Return once the runtime has imported the handler and asks for work."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self._asked or self._settled(), timeout):
-                raise FunctionError("Sandbox.Timedout", f"not ready after {timeout:.0f} seconds")
+            if not self._changed.wait_for(
+                lambda: self._asked or self._settled(), timeout
+            ):
+                raise FunctionError(
+                    "Sandbox.Timedout", f"not ready after {timeout:.0f} seconds"
+                )
             if self._init_error:
                 raise self._init_error
 
@@ -140,7 +152,9 @@ def _raiser(error: FunctionError) -> Callable[[], Any]:
 def _reported(body: bytes) -> FunctionError:
     report = json.loads(body or b"{}")
     return FunctionError(
-        report.get("errorType", ""), report.get("errorMessage", ""), report.get("stackTrace")
+        report.get("errorType", ""),
+        report.get("errorMessage", ""),
+        report.get("stackTrace"),
     )
 
 
@@ -165,7 +179,9 @@ class _RuntimeHandler(LoopbackHandler):
         invocation = self.api.next_invocation()
         if invocation is None:
             return self.answer_json(500, {"errorMessage": "closing"})
-        return self.answer(200, invocation.event, invocation.headers(self.api.function_arn))
+        return self.answer(
+            200, invocation.event, invocation.headers(self.api.function_arn)
+        )
 
     def post(self) -> None:
         body = self.body()
@@ -176,7 +192,9 @@ class _RuntimeHandler(LoopbackHandler):
         invocation_id, _, verb = rest.partition("/")
         outcome = _response(body) if verb == "response" else _raiser(_reported(body))
         known = self.api.settle(invocation_id, outcome)
-        return self.answer_json(202 if known else 400, {"status": "OK" if known else "InvalidRequestID"})
+        return self.answer_json(
+            202 if known else 400, {"status": "OK" if known else "InvalidRequestID"}
+        )
 
 
 class LambdaProcess:
@@ -193,10 +211,21 @@ class LambdaProcess:
         name: str = "Function",
         memory_mb: int = 1024,
     ) -> None:
-        self.handler, self.python, self.cwd, self.timeout, self.name = handler, python, cwd, timeout, name
-        self.environment = {**_lambda_environment(name, handler, cwd, memory_mb), **environment}
+        self.handler, self.python, self.cwd, self.timeout, self.name = (
+            handler,
+            python,
+            cwd,
+            timeout,
+            name,
+        )
+        self.environment = {
+            **_lambda_environment(name, handler, cwd, memory_mb),
+            **environment,
+        }
         self._arn = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
-        self._scratch = TemporaryDirectory(prefix=f"lambda-{name}-", ignore_cleanup_errors=True)
+        self._scratch = TemporaryDirectory(
+            prefix=f"lambda-{name}-", ignore_cleanup_errors=True
+        )
         self._log = Path(self._scratch.name, "log")
         self._log.touch()
         self._one_at_a_time = Lock()
@@ -212,12 +241,17 @@ class LambdaProcess:
         return self
 
     def invoke(
-        self, event: Any, client_context: Mapping[str, Any] | None = None, timeout: float | None = None
+        self,
+        event: Any,
+        client_context: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Any:
         """The handler's answer; FunctionError when it raised, crashed or ran longer than its timeout."""
         payload = json.dumps(event).encode()
         if len(payload) > PAYLOAD_LIMIT:
-            raise ValueError(f"request of {len(payload)} bytes is over Lambda's {PAYLOAD_LIMIT}")
+            raise ValueError(
+                f"request of {len(payload)} bytes is over Lambda's {PAYLOAD_LIMIT}"
+            )
         with self._one_at_a_time:
             self.start()
             return self._call(payload, client_context, timeout or self.timeout)
@@ -242,21 +276,30 @@ class LambdaProcess:
         """Everything that any start of the process wrote to stdout and stderr, up to now."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
-    def _call(self, payload: bytes, client_context: Mapping[str, Any] | None, timeout: float) -> Any:
+    def _call(
+        self, payload: bytes, client_context: Mapping[str, Any] | None, timeout: float
+    ) -> Any:
         assert self._api is not None
         deadline = int((time.time() + timeout) * 1000)
         try:
-            return self._api.call(Invocation(payload, deadline, client_context), timeout)
+            return self._api.call(
+                Invocation(payload, deadline, client_context), timeout
+            )
         except TimeoutError:
             self.kill()
-            raise FunctionError("Sandbox.Timedout", f"Task timed out after {timeout:.2f} seconds") from None
+            raise FunctionError(
+                "Sandbox.Timedout", f"Task timed out after {timeout:.2f} seconds"
+            ) from None
 
     def _launch(self) -> RuntimeApi:
         self._api = RuntimeApi(self._arn)
         environment = {**self.environment, "AWS_LAMBDA_RUNTIME_API": self._api.address}
         with self._log.open("ab") as log:
             self._process = _spawn(
-                [str(self.python), "-m", "awslambdaric", self.handler], self.cwd, environment, log
+                [str(self.python), "-m", "awslambdaric", self.handler],
+                self.cwd,
+                environment,
+                log,
             )
         self.starts += 1
         Thread(target=_watch, args=(self._process, self._api), daemon=True).start()
@@ -290,7 +333,9 @@ def _watch(process: subprocess.Popen[bytes], api: RuntimeApi) -> None:
     api.fail(FunctionError("Runtime.ExitError", f"Runtime exited with status {status}"))
 
 
-def _lambda_environment(name: str, handler: str, cwd: Path, memory_mb: int) -> dict[str, str]:
+def _lambda_environment(
+    name: str, handler: str, cwd: Path, memory_mb: int
+) -> dict[str, str]:
     """What Lambda sets itself, nothing of the developer's, and a closed door to all but loopback."""
     return {
         "_HANDLER": handler,
@@ -329,7 +374,10 @@ class LambdaPool:
             self._idle.put(process)
 
     def invoke(
-        self, event: Any, client_context: Mapping[str, Any] | None = None, timeout: float | None = None
+        self,
+        event: Any,
+        client_context: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
     ) -> Any:
         process = self._idle.get()
         try:

@@ -24,7 +24,9 @@ def load_template(path: Path | str) -> Template:
 
 
 def translate(
-    template: Mapping[str, Any], parameters: Mapping[str, Any] | None = None, region: str = "us-east-1"
+    template: Mapping[str, Any],
+    parameters: Mapping[str, Any] | None = None,
+    region: str = "us-east-1",
 ) -> Template:
     """The CloudFormation template that SAM makes of it, images standing in for those not built yet.
 
@@ -36,7 +38,9 @@ def translate(
         function.pop("Metadata", None)
         function["Properties"].setdefault("ImageUri", PLACEHOLDER_IMAGE)
     # No managed policies: a template that needs one fails here, as it should.
-    translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=region))
+    translator = Translator(
+        {}, Parser(), boto_session=boto3.Session(region_name=region)
+    )
     expanded: Template = translator.translate(prepared, dict(parameters or {}))
     return expanded
 
@@ -44,11 +48,15 @@ def translate(
 def functions(template: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The functions by logical id, of a SAM template or of a translated one."""
     kinds = ("AWS::Serverless::Function", "AWS::Lambda::Function")
-    return {name: it for name, it in template["Resources"].items() if it["Type"] in kinds}
+    return {
+        name: it for name, it in template["Resources"].items() if it["Type"] in kinds
+    }
 
 
 def of_type(template: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
     """The properties of every resource of one CloudFormation type, by logical id."""
     return {
-        name: it.get("Properties", {}) for name, it in template["Resources"].items() if it["Type"] == kind
+        name: it.get("Properties", {})
+        for name, it in template["Resources"].items()
+        if it["Type"] == kind
     }

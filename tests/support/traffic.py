@@ -16,7 +16,12 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryDeadLetters,
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.application import Application
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso, parse_instant
 from varve.domain.conversation import parse_conversation
@@ -83,7 +88,9 @@ class CountingObjects(InMemoryObjects):
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         self._count("list", prefix)
         for key in self._below(prefix):
-            yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
+            yield ObjectInfo(
+                key, len(self._data[key]), datetime.min.replace(tzinfo=UTC)
+            )
 
     def folders(self, prefix: str) -> Sequence[str]:
         self._count("folders", prefix)
@@ -96,7 +103,10 @@ class CountingObjects(InMemoryObjects):
         self.touched.clear()
 
     def _below(self, prefix: str) -> Sequence[str]:
-        first, end = bisect_left(self._keys, prefix + "/"), bisect_left(self._keys, prefix + "0")
+        first, end = (
+            bisect_left(self._keys, prefix + "/"),
+            bisect_left(self._keys, prefix + "0"),
+        )
         return self._keys[first:end]
 
     def _count(self, verb: str, key: str) -> None:
@@ -115,7 +125,10 @@ class HashEmbedder:
     model = "hash:32"
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        rows = [np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8) for text in texts]
+        rows = [
+            np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint8)
+            for text in texts
+        ]
         vectors = [row.astype(np.float32) for row in rows]
         return [vector / np.float32(np.linalg.norm(vector)) for vector in vectors]
 
@@ -126,7 +139,9 @@ class StatementExtractor:
     name = "statements"
 
     def extract(self, batch: Batch) -> Extraction:
-        said = [u for u in batch.utterances if u.role == "user" and not u.text.endswith("?")]
+        said = [
+            u for u in batch.utterances if u.role == "user" and not u.text.endswith("?")
+        ]
         return Extraction(
             tuple(
                 Fact(
@@ -148,7 +163,12 @@ class ScriptedSummarizer:
 
     def summarize(self, task: SummaryTask) -> Summary:
         self.tasks.append(task)
-        read = digest(*(f"{s.id} {s.fingerprint} {s.text} {iso(s.at)} {s.label}" for s in task.sources))
+        read = digest(
+            *(
+                f"{s.id} {s.fingerprint} {s.text} {iso(s.at)} {s.label}"
+                for s in task.sources
+            )
+        )
         words = {word.strip(".,:?") for s in task.sources for word in s.text.split()}
         text = f"{len(task.sources)} sources, read as {read[:16]}"
         return Summary(
@@ -161,7 +181,9 @@ class ScriptedSummarizer:
 class FlakySummarizer:
     """The summarizer it wraps, failing one call in so many by its random numbers."""
 
-    def __init__(self, inner: ScriptedSummarizer, rng: random.Random, one_in: float) -> None:
+    def __init__(
+        self, inner: ScriptedSummarizer, rng: random.Random, one_in: float
+    ) -> None:
         self.name, self._inner, self._rng, self.one_in = inner.name, inner, rng, one_in
         self.failed = 0
 
@@ -180,7 +202,10 @@ class WatchedRecords:
     """
 
     def __init__(
-        self, inner: Any, clock: Callable[[], datetime], config: Callable[[str], WorkspaceConfig]
+        self,
+        inner: Any,
+        clock: Callable[[], datetime],
+        config: Callable[[str], WorkspaceConfig],
     ) -> None:
         self._inner, self._clock, self._config = inner, clock, config
         self.fails: Callable[[], bool] = lambda: False
@@ -192,12 +217,16 @@ class WatchedRecords:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> Written:
+    def upsert(
+        self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str
+    ) -> Written:
         if self.fails():
             raise Retryable("storage: down")
         if isinstance(grain, Grain):
             for record in (embedded.record for embedded in records):
-                made_of = set(zip(record.source_ids, record.source_fingerprints, strict=False))
+                made_of = set(
+                    zip(record.source_ids, record.source_fingerprints, strict=False)
+                )
                 self._summed_up[scope, Period(grain, record.period)] = made_of
         written: Written = self._inner.upsert(scope, grain, records, model)
         return written
@@ -206,10 +235,14 @@ class WatchedRecords:
         config = self._config(scope.workspace)
         for label in sorted({*labels} & {*self.periods(scope, grain)}):
             period = Period(calendar_of(grain), label)
-            if not expired(period, config.limit(period.grain), self._clock(), config.zone):
+            if not expired(
+                period, config.limit(period.grain), self._clock(), config.zone
+            ):
                 self.too_young.append((scope, period))
             if isinstance(grain, Grain):  # experience is summed up nowhere
-                self.unsealed += [(scope, period, id_) for id_ in self._missing_above(scope, period)]
+                self.unsealed += [
+                    (scope, period, id_) for id_ in self._missing_above(scope, period)
+                ]
         count = self._inner.delete_periods(scope, grain, labels)
         self.deleted += count
         return count
@@ -264,11 +297,17 @@ class FifoQueue:
         self._sent[deduplication_id] = now
         self._count += 1
         self.stores.add((group, _addressed(body)))
-        self._groups.setdefault(group, deque()).append(Delivery(str(self._count), body, group))
+        self._groups.setdefault(group, deque()).append(
+            Delivery(str(self._count), body, group)
+        )
 
-    def drain(self, handle: Callable[[list[Delivery]], Sequence[Delivery]], trouble: Trouble) -> None:
+    def drain(
+        self, handle: Callable[[list[Delivery]], Sequence[Delivery]], trouble: Trouble
+    ) -> None:
         """Deliver everything but what is held back; what is returned or forgotten comes again."""
-        held = {group for group in sorted(self._groups) if self._rng.random() < trouble.held}
+        held = {
+            group for group in sorted(self._groups) if self._rng.random() < trouble.held
+        }
         while ready := sorted(self._groups.keys() - held):
             batch = self._batch(ready)
             returned = {delivery.id for delivery in handle(batch)}
@@ -291,7 +330,9 @@ class FifoQueue:
     def _check_order(self, batch: Sequence[Delivery], returned: set[str]) -> None:
         """In each group what is returned must be all from the first failure on."""
         for group in {delivery.group for delivery in batch}:
-            fates = [delivery.id in returned for delivery in batch if delivery.group == group]
+            fates = [
+                delivery.id in returned for delivery in batch if delivery.group == group
+            ]
             if fates != sorted(fates):
                 self.disorder.append(group)
 
@@ -305,7 +346,11 @@ class FifoQueue:
 
 def _addressed(body: str) -> str:
     """Which store a message is for: `workspace/agent/grain`, or the graph's; empty for other queues'."""
-    if '"type":"records"' not in body and '"type":"triples"' not in body and '"type":"expire"' not in body:
+    if (
+        '"type":"records"' not in body
+        and '"type":"triples"' not in body
+        and '"type":"expire"' not in body
+    ):
         return ""
     value = json.loads(body)
     if "payload" in value:
@@ -316,18 +361,26 @@ def _addressed(body: str) -> str:
 class SimulatedParts(Parts):
     """Everything in memory or given, with queues to drain by hand."""
 
-    def __init__(self, clock: SetClock, rng: random.Random, trouble: Trouble, **given: Any) -> None:
+    def __init__(
+        self, clock: SetClock, rng: random.Random, trouble: Trouble, **given: Any
+    ) -> None:
         urls = {f"{name}_queue_url": name for name in ("ingest", "write", "summary")}
         super().__init__(Settings(**urls), clock, {})
         self.objects = given.get("objects") or CountingObjects()
-        self.records = WatchedRecords(given.get("records") or InMemoryRecords(), clock, self.config)
+        self.records = WatchedRecords(
+            given.get("records") or InMemoryRecords(), clock, self.config
+        )
         self.records.fails = lambda: rng.random() < trouble.storage
         self.stores = self.records
         self.graph = InMemoryGraph()
         self.letters = InMemoryDeadLetters()
-        self.ingest_queue, self.write_queue, self.summary_queue = (FifoQueue(clock, rng) for _ in range(3))
+        self.ingest_queue, self.write_queue, self.summary_queue = (
+            FifoQueue(clock, rng) for _ in range(3)
+        )
         self.scripted = ScriptedSummarizer()
-        self.flaky = FlakySummarizer(self.scripted, rng, 1 / trouble.model if trouble.model else 0)
+        self.flaky = FlakySummarizer(
+            self.scripted, rng, 1 / trouble.model if trouble.model else 0
+        )
         self._configs: dict[str, WorkspaceConfig] = given.get("configs") or {}
 
     def config(self, workspace: str) -> WorkspaceConfig:
@@ -359,14 +412,22 @@ class Simulation:
         trouble: Trouble = CALM,
         **given: Any,
     ) -> None:
-        self.clock, self.rng, self.trouble = SetClock(start), random.Random(seed), trouble
-        self.parts = SimulatedParts(self.clock, self.rng, trouble, configs=dict(configs), **given)
+        self.clock, self.rng, self.trouble = (
+            SetClock(start),
+            random.Random(seed),
+            trouble,
+        )
+        self.parts = SimulatedParts(
+            self.clock, self.rng, trouble, configs=dict(configs), **given
+        )
         self.app = Application(self.parts)
         self.missed = 0
 
     def ingest(self, conversations: Sequence[Mapping[str, Any]]) -> None:
         """Put conversations on the ingest queue."""
-        self.app.ingest([parse_conversation(one) for one in conversations], self.clock.now)
+        self.app.ingest(
+            [parse_conversation(one) for one in conversations], self.clock.now
+        )
 
     def drain(self, trouble: Trouble | None = None) -> None:
         """Let every queue run dry, but for what is held back."""
@@ -407,7 +468,9 @@ class Simulation:
             else:
                 self.plan(Grain(name), at)
 
-    def catch_up(self, at: datetime, step: timedelta = timedelta(days=1), most: int = 20) -> datetime:
+    def catch_up(
+        self, at: datetime, step: timedelta = timedelta(days=1), most: int = 20
+    ) -> datetime:
         """All passes, none missed and the model well, until nothing is left to do; when that was."""
         self.trouble = CALM
         self.parts.flaky.one_in = 0
@@ -449,7 +512,9 @@ class Arrival:
     conversation: dict[str, Any] = field(compare=False)
 
 
-def traffic(speaker: Speaker, first: date, days: int, rng: random.Random) -> Iterator[Arrival]:
+def traffic(
+    speaker: Speaker, first: date, days: int, rng: random.Random
+) -> Iterator[Arrival]:
     """The conversations of one agent, some sent again, some grown by a message, some days late."""
     for number in range(days):
         day = first + timedelta(days=number)
@@ -459,10 +524,16 @@ def traffic(speaker: Speaker, first: date, days: int, rng: random.Random) -> Ite
             yield from _arrivals(speaker, day, f"c-{day}-{index}", rng)
 
 
-def _arrivals(speaker: Speaker, day: date, name: str, rng: random.Random) -> Iterator[Arrival]:
+def _arrivals(
+    speaker: Speaker, day: date, name: str, rng: random.Random
+) -> Iterator[Arrival]:
     whole = _conversation(speaker, day, name, rng)
     last = _ends(whole)
-    late = timedelta(days=rng.randint(1, speaker.latest_days)) if rng.random() < 0.12 else timedelta(0)
+    late = (
+        timedelta(days=rng.randint(1, speaker.latest_days))
+        if rng.random() < 0.12
+        else timedelta(0)
+    )
     came = last + late + timedelta(minutes=rng.randint(0, 30))
     draw = rng.random()
     if draw < 0.1:
@@ -475,18 +546,32 @@ def _arrivals(speaker: Speaker, day: date, name: str, rng: random.Random) -> Ite
             yield Arrival(came + timedelta(hours=rng.randint(0, 48)), whole)
 
 
-def _conversation(speaker: Speaker, day: date, name: str, rng: random.Random) -> dict[str, Any]:
+def _conversation(
+    speaker: Speaker, day: date, name: str, rng: random.Random
+) -> dict[str, Any]:
     """Two to five messages, at any hour of the local day, seldom over midnight."""
-    at = datetime.combine(day, time(rng.randint(0, 23), rng.randint(0, 59)), speaker.zone).astimezone(UTC)
+    at = datetime.combine(
+        day, time(rng.randint(0, 23), rng.randint(0, 59)), speaker.zone
+    ).astimezone(UTC)
     user = rng.choice(("Dana", "Dana", "Marco"))
     messages = []
     for index in range(rng.randint(2, 5)):
         role, said = ("assistant", "Noted.") if index % 2 else ("user", _said(rng))
         at += timedelta(minutes=rng.randint(0, 9))
-        given = {"id": f"{name}.m{index}", "role": role, "content": said, "timestamp": iso(at)}
+        given = {
+            "id": f"{name}.m{index}",
+            "role": role,
+            "content": said,
+            "timestamp": iso(at),
+        }
         messages.append(given | ({"name": user} if role == "user" else {}))
     identity = {"workspaceId": speaker.scope.workspace, "agentId": speaker.scope.agent}
-    return {**identity, "conversationId": name, "userId": f"u-{user.lower()}", "messages": messages}
+    return {
+        **identity,
+        "conversationId": name,
+        "userId": f"u-{user.lower()}",
+        "messages": messages,
+    }
 
 
 def _said(rng: random.Random) -> str:
@@ -507,13 +592,25 @@ def _ends(conversation: Mapping[str, Any]) -> datetime:
 def times_of(conversation: Mapping[str, Any]) -> list[datetime]:
     """When each of its messages was said."""
     started = conversation.get("startedAt")
-    return [parse_instant(m.get("timestamp") or started) for m in conversation["messages"]]
+    return [
+        parse_instant(m.get("timestamp") or started) for m in conversation["messages"]
+    ]
 
 
 def corpus(first: date, days: int) -> list[Arrival]:
     """The corpus's conversations that lie within these days, as they came."""
     since = datetime.combine(first, time.min, UTC)
-    files = [path for path in sorted(CORPUS.glob("*.json")) if path.name != "questions.json"]
-    told = [conversation for path in files for conversation in json.loads(path.read_text("utf-8"))]
-    within = (c for c in told if since <= times_of(c)[0] and _ends(c) < since + timedelta(days))
+    files = [
+        path for path in sorted(CORPUS.glob("*.json")) if path.name != "questions.json"
+    ]
+    told = [
+        conversation
+        for path in files
+        for conversation in json.loads(path.read_text("utf-8"))
+    ]
+    within = (
+        c
+        for c in told
+        if since <= times_of(c)[0] and _ends(c) < since + timedelta(days)
+    )
     return [Arrival(_ends(c), c) for c in within]

@@ -5,9 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import ACME, MORNING, RecordingQueue, a_conversation, an_operation
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    RecordingQueue,
+    a_conversation,
+    an_operation,
+)
 from tests.support.labelled import secret
-from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
+from varve.adapters.in_memory import (
+    InMemoryDeadLetterBox,
+    InMemoryDeadLetters,
+    InMemoryObjects,
+)
 from varve.api.administration import Administration
 from varve.domain.errors import Rejected
 from varve.messages.ingest import IngestMessage, send_ingest
@@ -27,18 +37,25 @@ class Desk:
         self.dead = {name: InMemoryDeadLetters() for name in queues}
         parts = Parts(read_settings({}), environment={})
         parts.dead_letter_boxes = {
-            name: InMemoryDeadLetterBox(self.dead[name], self.sources[name]) for name in queues
+            name: InMemoryDeadLetterBox(self.dead[name], self.sources[name])
+            for name in queues
         }
         self.verbs = Administration(parts)
 
     def bury(self, queue: str, body: str, id_: str = "m-1") -> str:
-        self.dead[queue].send(Delivery(id_, body, "g"), Rejected("messages[0].role", "is missing"))
+        self.dead[queue].send(
+            Delivery(id_, body, "g"), Rejected("messages[0].role", "is missing")
+        )
         return f"dead-{id_}"
 
 
 def ingest_body(words: str = WORDS) -> str:
     queue = RecordingQueue()
-    send_ingest(IngestMessage(a_conversation(words), (), MORNING), queue=queue, objects=InMemoryObjects())
+    send_ingest(
+        IngestMessage(a_conversation(words), (), MORNING),
+        queue=queue,
+        objects=InMemoryObjects(),
+    )
     return queue.sent[0].body
 
 
@@ -69,17 +86,31 @@ def test_content_is_shown_when_asked_for_and_without_its_secrets() -> None:
 
 def test_a_write_is_told_by_its_store_and_its_size() -> None:
     queue = RecordingQueue()
-    send_triples(WriteTriples(ACME, (an_operation(),)), queue=queue, objects=InMemoryObjects())
+    send_triples(
+        WriteTriples(ACME, (an_operation(),)), queue=queue, objects=InMemoryObjects()
+    )
     desk = Desk("write")
     id_ = desk.bury("write", queue.sent[0].body)
     shown = desk.verbs.dead_letter(id_)
-    assert (shown["type"], shown["agentId"], shown["operations"]) == ("triples", "support", 1)
+    assert (shown["type"], shown["agentId"], shown["operations"]) == (
+        "triples",
+        "support",
+        1,
+    )
     assert "Lisbon" not in json.dumps(shown)
 
 
 @pytest.mark.parametrize(
     "body",
-    ["", "no JSON", "[1]", '"text"', "{}", '{"type": 3, "conversation": [], "messages": 1}', "[" * 5000],
+    [
+        "",
+        "no JSON",
+        "[1]",
+        '"text"',
+        "{}",
+        '{"type": 3, "conversation": [], "messages": 1}',
+        "[" * 5000,
+    ],
 )
 def test_any_letter_can_be_shown(body: str) -> None:
     desk = Desk("ingest")

@@ -28,7 +28,9 @@ def package(name: str, *flaws: str) -> dict[str, Any]:
 SKIPPED = {"name": "lost", "skip_reason": "not found"}
 
 
-@pytest.mark.parametrize("report", [None, {"dependencies": []}, {"dependencies": [SKIPPED, SKIPPED]}])
+@pytest.mark.parametrize(
+    "report", [None, {"dependencies": []}, {"dependencies": [SKIPPED, SKIPPED]}]
+)
 def test_a_database_that_does_not_answer_is_said_and_does_not_fail(
     audit: ModuleType, report: dict[str, Any] | None
 ) -> None:
@@ -38,7 +40,9 @@ def test_a_database_that_does_not_answer_is_said_and_does_not_fail(
 
 
 def test_a_known_vulnerability_fails_and_is_named(audit: ModuleType) -> None:
-    code, lines = audit.verdict({"dependencies": [package("safe"), package("flawed", "CVE-2026-1")]})
+    code, lines = audit.verdict(
+        {"dependencies": [package("safe"), package("flawed", "CVE-2026-1")]}
+    )
     assert code == 1
     assert lines[0] == "flawed 1.0: CVE-2026-1, fixed in 1.1"
 

@@ -44,7 +44,9 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(HOSTILE), max_size=4).map(" ".join),
     st.text("<>/&-varmey \n"),
 )
-ENTRIES = st.lists(TEXTS.map(lambda text: Entry(f"turn-{ID}", "2026-03-02", text)), max_size=8)
+ENTRIES = st.lists(
+    TEXTS.map(lambda text: Entry(f"turn-{ID}", "2026-03-02", text)), max_size=8
+)
 
 
 def block(profile: list[Entry], tail: list[Entry], limit: int) -> str:
@@ -69,19 +71,27 @@ def test_a_block_keeps_its_limit_and_parses_whatever_was_said(
     assert len(re.findall(r"varve\W?memory", text, re.IGNORECASE)) - sum(
         len(re.findall(r"varve memory", line, re.IGNORECASE)) for line in lines
     ) == 2  # fmt: skip
-    assert not any(unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"} for line in lines for c in line)
+    assert not any(
+        unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cs"}
+        for line in lines
+        for c in line
+    )
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_entry_poses_as_anything_but_data(text: str) -> None:
     line = as_data(text)
     assert "\n" not in line
-    assert not re.search(r"(?i)\b(system|human|assistant|instruction)\s*[:：]|\[/?inst\]|##|<|>", line)
+    assert not re.search(
+        r"(?i)\b(system|human|assistant|instruction)\s*[:：]|\[/?inst\]|##|<|>", line
+    )
     assert not re.search(r"(?i)varve-memory", line)
 
 
 @given(ENTRIES, ENTRIES)
-def test_every_block_is_known_for_ones_own(profile: list[Entry], tail: list[Entry]) -> None:
+def test_every_block_is_known_for_ones_own(
+    profile: list[Entry], tail: list[Entry]
+) -> None:
     assert without_injected(block(profile, tail, 2_000)) == ""
 
 
@@ -99,20 +109,26 @@ def test_the_head_is_a_prefix_that_only_the_profile_changes(
 
 def test_another_profile_is_another_head() -> None:
     lisbon, porto = (
-        Entry(f"profile-{ID}", "2026-03-02", f"location: {city}") for city in ("Lisbon", "Porto")
+        Entry(f"profile-{ID}", "2026-03-02", f"location: {city}")
+        for city in ("Lisbon", "Porto")
     )
     assert head([lisbon], 500).hash != head([porto], 500).hash
 
 
 def test_the_profile_takes_half_of_the_budget_at_most() -> None:
-    profile = [Entry(f"profile-{ID}", "2026-03-02", f"key {number}: {'x' * 40}") for number in range(50)]
+    profile = [
+        Entry(f"profile-{ID}", "2026-03-02", f"key {number}: {'x' * 40}")
+        for number in range(50)
+    ]
     top = head(profile, 400)
     assert 0 < len(top.ids) < 50
     assert estimated_tokens(top.text) <= 200
 
 
 def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
-    long, short = (Entry(f"fact-{c * 24}", "2026-03-02", c * n) for c, n in (("a", 900), ("b", 9)))
+    long, short = (
+        Entry(f"fact-{c * 24}", "2026-03-02", c * n) for c, n in (("a", 900), ("b", 9))
+    )
     text, ids = closed(head([], 120), [long, short], 120)
     assert ids == [short.id]
     assert "bbb" in text

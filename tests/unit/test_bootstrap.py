@@ -35,48 +35,68 @@ def configured(**values: object) -> WorkspaceConfig:
 
 def test_without_settings_nothing_asks_a_model() -> None:
     built = parts()
-    assert isinstance(built.extractor(WorkspaceConfig(), "support", FILTER), RuleExtractor)
+    assert isinstance(
+        built.extractor(WorkspaceConfig(), "support", FILTER), RuleExtractor
+    )
     summarizer = built.summarizer(WorkspaceConfig(), "support", FILTER)
     assert isinstance(summarizer, PrivateSummarizer)
-    assert summarizer.name == ExtractiveSummarizer(built.embedder(WorkspaceConfig())).name
+    assert (
+        summarizer.name == ExtractiveSummarizer(built.embedder(WorkspaceConfig())).name
+    )
     assert built.embedder(WorkspaceConfig()).model == "wordllama-l2-supercat:256"
 
 
 def test_a_model_reads_behind_checkpoints() -> None:
     built = parts(VARVE_LLM="openai:some-model", OPENAI_API_KEY="key")
-    assert isinstance(built.extractor(WorkspaceConfig(), "support", FILTER), CheckpointedExtractor)
-    assert built.summarizer(WorkspaceConfig(), "support", FILTER).name.startswith("some-model/")
+    assert isinstance(
+        built.extractor(WorkspaceConfig(), "support", FILTER), CheckpointedExtractor
+    )
+    assert built.summarizer(WorkspaceConfig(), "support", FILTER).name.startswith(
+        "some-model/"
+    )
 
 
 def test_a_model_without_a_key_is_refused_by_the_variables_name() -> None:
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
-        parts(VARVE_LLM="openai:some-model").extractor(WorkspaceConfig(), "support", FILTER)
+        parts(VARVE_LLM="openai:some-model").extractor(
+            WorkspaceConfig(), "support", FILTER
+        )
 
 
 def test_a_workspace_may_choose_its_own_model_and_words() -> None:
     built = parts(OPENAI_API_KEY="key")
-    config = configured(models={"llm": "openai:their-model"}, prompts={"extract": "Only dates."})
+    config = configured(
+        models={"llm": "openai:their-model"}, prompts={"extract": "Only dates."}
+    )
     theirs = built.extractor(config, "support", FILTER)
     assert theirs.name.startswith("their-model/")
     assert (
         theirs.name
-        != built.extractor(configured(models={"llm": "openai:their-model"}), "support", FILTER).name
+        != built.extractor(
+            configured(models={"llm": "openai:their-model"}), "support", FILTER
+        ).name
     )
 
 
 def test_an_agents_own_words_come_before_its_workspaces() -> None:
-    config = configured(prompts={"extract": "Ours."}, agents={"support": {"extract": "Mine."}})
+    config = configured(
+        prompts={"extract": "Ours."}, agents={"support": {"extract": "Mine."}}
+    )
     assert config.prompts_for("support").extract == "Mine."
     assert config.prompts_for("sales").extract == "Ours."
 
 
 def test_a_key_reference_must_be_set() -> None:
-    config = configured(models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}})
+    config = configured(
+        models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
+    )
     with pytest.raises(Misconfigured, match="THEIR_API_KEY"):
         parts(OPENAI_API_KEY="ours").extractor(config, "support", FILTER)
 
 
-def test_a_referenced_key_is_the_one_that_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_referenced_key_is_the_one_that_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     keys: list[str] = []
     original = OpenAILLM.__init__
 
@@ -85,8 +105,12 @@ def test_a_referenced_key_is_the_one_that_is_sent(monkeypatch: pytest.MonkeyPatc
         original(self, model, api_key=api_key, **others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(OpenAILLM, "__init__", spy)
-    config = configured(models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}})
-    parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(config, "support", FILTER)
+    config = configured(
+        models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
+    )
+    parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(
+        config, "support", FILTER
+    )
     assert keys == ["theirs"]
 
 
@@ -100,11 +124,21 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models(
 ) -> None:
     made: list[tuple[str, str | None, str]] = []
 
-    def spy(self: HttpReranker, model: str, *, api_key: str | None, base_url: str, **_: object) -> None:
+    def spy(
+        self: HttpReranker,
+        model: str,
+        *,
+        api_key: str | None,
+        base_url: str,
+        **_: object,
+    ) -> None:
         made.append((model, api_key, base_url))
 
     monkeypatch.setattr(HttpReranker, "__init__", spy)
-    own = {"VARVE_RERANKER_URL": "https://rank.example/v1", "VARVE_RERANKER_API_KEY": "rank-key"}
+    own = {
+        "VARVE_RERANKER_URL": "https://rank.example/v1",
+        "VARVE_RERANKER_API_KEY": "rank-key",
+    }
     models = {"OPENAI_BASE_URL": "https://llm.example/v1", "OPENAI_API_KEY": "ours"}
     theirs = {
         "reranker": "openai:r2", "base_url": "https://theirs.example", "key": {"environment": "THEIR_API_KEY"}
@@ -117,11 +151,20 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models(
         ("r1", "ours", "https://llm.example/v1"),
         ("r2", "theirs", "https://theirs.example"),
     ]
-    assert parts(VARVE_RERANKER="openai:r1").reranker(configured(models={"reranker": "off"})) is None
+    assert (
+        parts(VARVE_RERANKER="openai:r1").reranker(
+            configured(models={"reranker": "off"})
+        )
+        is None
+    )
 
 
 def test_a_rerankers_own_address_needs_a_key_of_its_own() -> None:
-    built = parts(VARVE_RERANKER="openai:r", VARVE_RERANKER_URL="https://x.example", OPENAI_API_KEY="ours")
+    built = parts(
+        VARVE_RERANKER="openai:r",
+        VARVE_RERANKER_URL="https://x.example",
+        OPENAI_API_KEY="ours",
+    )
     with pytest.raises(Misconfigured, match="VARVE_RERANKER_API_KEY"):
         built.reranker(WorkspaceConfig())
 
@@ -155,7 +198,9 @@ def test_nothing_is_made_in_a_store_that_is_only_opened(tmp_path: Path) -> None:
 
 
 def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
-    built = parts(OPENAI_API_KEY="key", VARVE_LLM="openai:m", VARVE_EMBEDDER="openai:e:8")
+    built = parts(
+        OPENAI_API_KEY="key", VARVE_LLM="openai:m", VARVE_EMBEDDER="openai:e:8"
+    )
     embedder: Any = built.embedder(WorkspaceConfig())
     summarizer: Any = built.summarizer(WorkspaceConfig(), "support", FILTER)
     assert embedder._inner.usage is built.usage

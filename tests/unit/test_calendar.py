@@ -17,7 +17,11 @@ ZONES = [
         "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu", "Atlantic/Azores",
     )
 ]  # fmt: skip
-INSTANTS = st.datetimes(datetime(1950, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis wants naive limits
+INSTANTS = st.datetimes(
+    datetime(1950, 1, 1),  # noqa: DTZ001 - hypothesis wants naive limits
+    datetime(2100, 1, 1),  # noqa: DTZ001 - hypothesis wants naive limits
+    timezones=st.just(UTC),
+)
 ALL_INSTANTS = st.datetimes(timezones=st.just(UTC))
 
 
@@ -26,14 +30,18 @@ def test_a_day_holds_exactly_the_instants_from_its_start_to_the_next_days(
     instant: datetime, zone: ZoneInfo
 ) -> None:
     day = date.fromisoformat(day_of(instant, zone))
-    assert start_of_day(day, zone) <= instant < start_of_day(day + timedelta(days=1), zone)
+    assert (
+        start_of_day(day, zone) <= instant < start_of_day(day + timedelta(days=1), zone)
+    )
 
 
 @given(st.dates(date(1950, 1, 1), date(2100, 1, 1)), st.sampled_from(ZONES))
 def test_a_day_starts_right_after_the_one_before(day: date, zone: ZoneInfo) -> None:
     start = start_of_day(day, zone)
     assert start.utcoffset() == timedelta(0)
-    assert day_of(start, zone) >= day.isoformat()  # later only where the zone skipped the day
+    assert (
+        day_of(start, zone) >= day.isoformat()
+    )  # later only where the zone skipped the day
     assert day_of(start - timedelta(microseconds=1), zone) < day.isoformat()
 
 
@@ -42,13 +50,30 @@ def test_a_day_starts_right_after_the_one_before(day: date, zone: ZoneInfo) -> N
     [
         ("Europe/Lisbon", "2026-03-29", "2026-03-29T00:00:00Z", 23),
         ("Europe/Lisbon", "2026-10-25", "2026-10-24T23:00:00Z", 25),
-        ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z", 23),  # midnight did not exist
-        ("America/Havana", "2025-11-02", "2025-11-02T04:00:00Z", 25),  # midnight came twice
-        ("Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00Z", 0),  # the day did not exist
+        (
+            "America/Sao_Paulo",
+            "2018-11-04",
+            "2018-11-04T03:00:00Z",
+            23,
+        ),  # midnight did not exist
+        (
+            "America/Havana",
+            "2025-11-02",
+            "2025-11-02T04:00:00Z",
+            25,
+        ),  # midnight came twice
+        (
+            "Pacific/Apia",
+            "2011-12-30",
+            "2011-12-30T10:00:00Z",
+            0,
+        ),  # the day did not exist
         ("Australia/Lord_Howe", "2026-04-05", "2026-04-04T13:00:00Z", 24.5),
     ],
 )
-def test_days_are_as_long_as_the_zone_makes_them(zone: str, day: str, start: str, hours: float) -> None:
+def test_days_are_as_long_as_the_zone_makes_them(
+    zone: str, day: str, start: str, hours: float
+) -> None:
     first, place = date.fromisoformat(day), ZoneInfo(zone)
     assert iso(start_of_day(first, place)) == start
     length = start_of_day(first + timedelta(days=1), place) - start_of_day(first, place)
@@ -56,13 +81,17 @@ def test_days_are_as_long_as_the_zone_makes_them(zone: str, day: str, start: str
 
 
 @given(INSTANTS, st.integers(0, 2_000), st.sampled_from(ZONES))
-def test_days_before_counts_calendar_days(instant: datetime, days: int, zone: ZoneInfo) -> None:
+def test_days_before_counts_calendar_days(
+    instant: datetime, days: int, zone: ZoneInfo
+) -> None:
     earlier = days_before(instant, days, zone)
     assert (date.fromisoformat(day_of(instant, zone)) - earlier).days == days
 
 
 @given(ALL_INSTANTS, st.sampled_from(ZONES))
-def test_every_instant_has_a_day_even_at_the_ends_of_the_calendar(instant: datetime, zone: ZoneInfo) -> None:
+def test_every_instant_has_a_day_even_at_the_ends_of_the_calendar(
+    instant: datetime, zone: ZoneInfo
+) -> None:
     assert abs((date.fromisoformat(day_of(instant, zone)) - instant.date()).days) <= 1
 
 
@@ -73,7 +102,9 @@ def test_an_instant_written_is_the_instant_read(instant: datetime) -> None:
 
 
 @given(st.datetimes(), st.integers(-23 * 60, 23 * 60))
-def test_an_offset_is_honoured_and_none_means_utc(local: datetime, minutes: int) -> None:
+def test_an_offset_is_honoured_and_none_means_utc(
+    local: datetime, minutes: int
+) -> None:
     assert parse_instant(local.isoformat()) == local.replace(tzinfo=UTC)
     aware = local.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     try:
@@ -98,7 +129,8 @@ def test_any_text_is_an_aware_instant_or_a_value_error(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "yesterday", "02/03/2026", "2026-13-01", "2026-02-30T00:00:00Z", "1772442900"]
+    "text",
+    ["", "yesterday", "02/03/2026", "2026-13-01", "2026-02-30T00:00:00Z", "1772442900"],
 )
 def test_what_is_not_iso_8601_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
@@ -107,4 +139,7 @@ def test_what_is_not_iso_8601_is_refused(text: str) -> None:
 
 def test_seconds_carry_a_fraction_only_where_there_is_one() -> None:
     assert iso(datetime(2026, 3, 2, 9, 15, tzinfo=UTC)) == "2026-03-02T09:15:00Z"
-    assert iso(datetime(2026, 3, 2, 9, 15, 0, 5, tzinfo=UTC)) == "2026-03-02T09:15:00.000005Z"
+    assert (
+        iso(datetime(2026, 3, 2, 9, 15, 0, 5, tzinfo=UTC))
+        == "2026-03-02T09:15:00.000005Z"
+    )

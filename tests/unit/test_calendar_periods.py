@@ -96,12 +96,18 @@ def test_a_day_starts_when_the_local_clock_first_shows_it_and_ends_when_the_next
         period = Period.of_day(day, Grain.DAILY)
         start = period.start(zone)
         assert start == expected
-        assert (start - TICK).astimezone(zone).date() < day <= start.astimezone(zone).date()
+        assert (
+            (start - TICK).astimezone(zone).date()
+            < day
+            <= start.astimezone(zone).date()
+        )
         expected = period.end(zone)
 
 
 @pytest.mark.parametrize("zone", ZONES, ids=ZONE_NAMES)
-def test_the_day_is_the_local_clocks_but_for_clocks_set_back_over_midnight(zone: ZoneInfo) -> None:
+def test_the_day_is_the_local_clocks_but_for_clocks_set_back_over_midnight(
+    zone: ZoneInfo,
+) -> None:
     """Half past midnight on every day of 60 years; overruled is only a clock that shows a date once more."""
     differing = set()
     for day in EVERY_DAY:
@@ -116,7 +122,9 @@ def test_grains_agree_on_an_instant(instant: datetime, zone: ZoneInfo) -> None:
     """The parent of an instant's period is the instant's period of the parent grain."""
     for grain in list(Grain)[:-1]:
         assert grain.parent is not None
-        assert Period.of(instant, grain, zone).parent() == Period.of(instant, grain.parent, zone)
+        assert Period.of(instant, grain, zone).parent() == Period.of(
+            instant, grain.parent, zone
+        )
 
 
 # Nesting.
@@ -130,7 +138,9 @@ def test_children_tile_their_parent_exactly(period: Period, zone: ZoneInfo) -> N
         return
     assert children[0].start(zone) == period.start(zone)
     assert children[-1].end(zone) == period.end(zone)
-    assert all(a.end(zone) == b.start(zone) and a.next() == b for a, b in pairwise(children))
+    assert all(
+        a.end(zone) == b.start(zone) and a.next() == b for a, b in pairwise(children)
+    )
     assert children == sorted(children)
 
 
@@ -162,8 +172,12 @@ def test_grains_are_a_chain_from_working_to_yearly() -> None:
 
 
 def test_a_daily_period_is_made_of_the_working_period_of_the_same_day() -> None:
-    assert Period(Grain.DAILY, "2026-11-21").children() == [Period(Grain.WORKING, "2026-11-21")]
-    assert Period(Grain.WORKING, "2026-11-21").parent() == Period(Grain.DAILY, "2026-11-21")
+    assert Period(Grain.DAILY, "2026-11-21").children() == [
+        Period(Grain.WORKING, "2026-11-21")
+    ]
+    assert Period(Grain.WORKING, "2026-11-21").parent() == Period(
+        Grain.DAILY, "2026-11-21"
+    )
 
 
 def test_a_week_belongs_to_the_month_of_its_thursday() -> None:
@@ -172,8 +186,17 @@ def test_a_week_belongs_to_the_month_of_its_thursday() -> None:
     chain = [period]
     while parent := chain[-1].parent():
         chain.append(parent)
-    assert [p.label for p in chain] == ["2026-11-30", "2026-W49", "2026-12", "2026-Q4", "2026"]
-    assert Period(Grain.MONTHLY, "2026-12").days == (date(2026, 11, 30), date(2027, 1, 3))
+    assert [p.label for p in chain] == [
+        "2026-11-30",
+        "2026-W49",
+        "2026-12",
+        "2026-Q4",
+        "2026",
+    ]
+    assert Period(Grain.MONTHLY, "2026-12").days == (
+        date(2026, 11, 30),
+        date(2027, 1, 3),
+    )
     assert Period(Grain.YEARLY, "2026").days == (date(2025, 12, 29), date(2027, 1, 3))
 
 
@@ -185,7 +208,10 @@ def test_fault_weeks_that_do_not_nest() -> None:
     weeks = [week for month in months for week in month.children()]
     assert weeks == sorted(set(weeks))
     assert all(a.days[1] + DAY == b.days[0] for a, b in pairwise(weeks))
-    assert (weeks[0].days[0], weeks[-1].days[1]) == (years[0].days[0], years[-1].days[1])
+    assert (weeks[0].days[0], weeks[-1].days[1]) == (
+        years[0].days[0],
+        years[-1].days[1],
+    )
     for month in months:
         thursdays = [week.days[0] + 3 * DAY for week in month.children()]
         assert {thursday.isoformat()[:7] for thursday in thursdays} == {month.label}
@@ -200,7 +226,10 @@ def test_fault_calendar_year_with_iso_week() -> None:
         date(2023, 1, 1): ("2022-W52", "2022-12", "2022-Q4", "2022"),
     }
     for day, labels in ends.items():
-        assert tuple(Period.of_day(day, grain).label for grain in SUMMARY_GRAINS[1:]) == labels
+        assert (
+            tuple(Period.of_day(day, grain).label for grain in SUMMARY_GRAINS[1:])
+            == labels
+        )
 
 
 def test_the_weekly_label_is_that_of_strftime_on_every_day_of_60_years() -> None:
@@ -246,7 +275,9 @@ def test_a_labels_form_tells_its_grain(label: str, grain: Grain) -> None:
 
 
 def test_a_day_may_be_told_to_be_working() -> None:
-    assert Period.parse("2026-11-21", Grain.WORKING) == Period(Grain.WORKING, "2026-11-21")
+    assert Period.parse("2026-11-21", Grain.WORKING) == Period(
+        Grain.WORKING, "2026-11-21"
+    )
 
 
 NO_YEARS = (
@@ -263,10 +294,35 @@ NO_YEARS = (
     "10000",
     "２０２６",
 )
-NO_MONTHS = ("2026-1", "2026-001", "2026-00", "2026-13", "2026/11", "2026-٠١", "0000-01")
+NO_MONTHS = (
+    "2026-1",
+    "2026-001",
+    "2026-00",
+    "2026-13",
+    "2026/11",
+    "2026-٠١",
+    "0000-01",
+)
 NO_QUARTERS = ("2026-Q0", "2026-Q5", "2026-q4", "2026-Q04", "2026Q4", "0000-Q1")
-NO_WEEKS = ("2026-W1", "2026-W00", "2026-W54", "2025-W53", "2027-W53", "2026-w47", "2026W47", "9999-W53")
-NO_DAYS = ("2026-2-01", "2026-02-1", "2026-02-29", "2026-02-00", "2026-04-31", "2100-02-29", "20261121")
+NO_WEEKS = (
+    "2026-W1",
+    "2026-W00",
+    "2026-W54",
+    "2025-W53",
+    "2027-W53",
+    "2026-w47",
+    "2026W47",
+    "9999-W53",
+)
+NO_DAYS = (
+    "2026-2-01",
+    "2026-02-1",
+    "2026-02-29",
+    "2026-02-00",
+    "2026-04-31",
+    "2100-02-29",
+    "20261121",
+)
 NOT_EVEN_CLOSE = (
     "2026-W47-1",
     "2026-11-21\n",
@@ -278,7 +334,9 @@ NOT_EVEN_CLOSE = (
 )
 
 
-@pytest.mark.parametrize("label", [*NO_YEARS, *NO_MONTHS, *NO_QUARTERS, *NO_WEEKS, *NO_DAYS, *NOT_EVEN_CLOSE])
+@pytest.mark.parametrize(
+    "label", [*NO_YEARS, *NO_MONTHS, *NO_QUARTERS, *NO_WEEKS, *NO_DAYS, *NOT_EVEN_CLOSE]
+)
 @pytest.mark.parametrize("grain", [None, *Grain])
 def test_anything_else_is_refused(label: str, grain: Grain | None) -> None:
     with pytest.raises(Rejected) as refusal:
@@ -310,7 +368,9 @@ def test_a_period_cannot_be_made_with_a_label_that_is_none() -> None:
 
 
 @given(periods, zones)
-def test_next_and_previous_are_inverse_and_adjacent(period: Period, zone: ZoneInfo) -> None:
+def test_next_and_previous_are_inverse_and_adjacent(
+    period: Period, zone: ZoneInfo
+) -> None:
     assert period.next().previous() == period == period.previous().next()
     assert period.end(zone) == period.next().start(zone)
     assert period.days[1] + DAY == period.next().days[0]
@@ -369,11 +429,15 @@ def test_a_day_the_zone_skipped_is_an_empty_period() -> None:
     skipped = Period(Grain.DAILY, "2011-12-30")
     assert skipped.start(APIA) == skipped.end(APIA) == utc(2011, 12, 30, 10)
     assert Period.of(skipped.start(APIA), Grain.DAILY, APIA).label == "2011-12-31"
-    assert Period.of(skipped.start(APIA) - TICK, Grain.DAILY, APIA).label == "2011-12-29"
+    assert (
+        Period.of(skipped.start(APIA) - TICK, Grain.DAILY, APIA).label == "2011-12-29"
+    )
     week = Period(Grain.WEEKLY, "2011-W52")
     assert skipped in week.children()
     assert week.end(APIA) - week.start(APIA) == timedelta(days=6)
-    around = periods_between(utc(2011, 12, 29, 12), utc(2011, 12, 30, 12), Grain.DAILY, APIA)
+    around = periods_between(
+        utc(2011, 12, 29, 12), utc(2011, 12, 30, 12), Grain.DAILY, APIA
+    )
     assert [p.label for p in around] == ["2011-12-29", "2011-12-31"]
 
 
@@ -384,13 +448,18 @@ def test_an_hour_that_comes_twice_over_midnight_belongs_to_the_day_it_began() ->
     again = midnight + timedelta(minutes=30)
     assert day_of(again, ST_JOHNS) == "2010-11-06"
     assert Period.of(again, Grain.DAILY, ST_JOHNS).label == "2010-11-07"
-    assert Period(Grain.DAILY, "2010-11-07").end(ST_JOHNS) - midnight == timedelta(hours=25)
+    assert Period(Grain.DAILY, "2010-11-07").end(ST_JOHNS) - midnight == timedelta(
+        hours=25
+    )
 
 
 def test_an_instant_counts_whatever_zone_it_is_written_in() -> None:
     instant = utc(2026, 1, 1, 2)
     for zone in ZONES:
-        assert Period.of(instant.astimezone(zone), Grain.DAILY, LISBON).label == "2026-01-01"
+        assert (
+            Period.of(instant.astimezone(zone), Grain.DAILY, LISBON).label
+            == "2026-01-01"
+        )
 
 
 @given(periods, zones, st.timedeltas(timedelta(0), timedelta(days=3)))
@@ -427,7 +496,10 @@ def test_a_window_is_half_open() -> None:
 
 
 def test_a_window_that_ends_before_it_begins_has_none() -> None:
-    assert list(periods_between(utc(2026, 1, 3), utc(2026, 1, 1), Grain.DAILY, UTC_ZONE)) == []
+    assert (
+        list(periods_between(utc(2026, 1, 3), utc(2026, 1, 1), Grain.DAILY, UTC_ZONE))
+        == []
+    )
     assert list(periods_between(LATEST, EARLIEST, Grain.DAILY, UTC_ZONE)) == []
 
 
@@ -437,7 +509,10 @@ def test_a_window_of_centuries_is_refused_before_it_is_walked() -> None:
     since = utc(1900, 1, 1)
     with pytest.raises(Rejected, match="100000 days"):
         periods_between(since, since + MAX_WINDOW + TICK, Grain.DAILY, UTC_ZONE)
-    assert next(periods_between(since, since + MAX_WINDOW, Grain.DAILY, UTC_ZONE)).label == "1900-01-01"
+    assert (
+        next(periods_between(since, since + MAX_WINDOW, Grain.DAILY, UTC_ZONE)).label
+        == "1900-01-01"
+    )
 
 
 # The ends of the calendar.
@@ -445,12 +520,17 @@ def test_a_window_of_centuries_is_refused_before_it_is_walked() -> None:
 
 @pytest.mark.parametrize("zone", ZONES, ids=ZONE_NAMES)
 @pytest.mark.parametrize("grain", Grain)
-def test_the_calendar_begins_and_ends_with_its_years(grain: Grain, zone: ZoneInfo) -> None:
+def test_the_calendar_begins_and_ends_with_its_years(
+    grain: Grain, zone: ZoneInfo
+) -> None:
     first, last = Period.of(EARLIEST, grain, zone), Period.of(LATEST, grain, zone)
     assert (first.start(zone), last.end(zone)) == (EARLIEST, LATEST)
     assert (first.days[0], last.days[1]) == (date.min, date.max)
     for hours in range(0, 72, 5):
-        soon, late = EARLIEST + timedelta(hours=hours), LATEST - TICK - timedelta(hours=hours)
+        soon, late = (
+            EARLIEST + timedelta(hours=hours),
+            LATEST - TICK - timedelta(hours=hours),
+        )
         assert holds(Period.of(soon, grain, zone), soon, zone)
         assert holds(Period.of(late, grain, zone), late, zone)
 
@@ -470,7 +550,9 @@ def test_nothing_comes_before_the_first_period_or_after_the_last(grain: Grain) -
 def test_the_last_week_is_cut_where_the_calendar_ends() -> None:
     """9999-12-31 is a Friday; the days after it have no date."""
     week = Period(Grain.WEEKLY, "9999-W52")
-    assert [p.label for p in week.children()] == [f"9999-12-{day}" for day in range(27, 32)]
+    assert [p.label for p in week.children()] == [
+        f"9999-12-{day}" for day in range(27, 32)
+    ]
     assert all(child.parent() == week for child in week.children())
     assert week.parent() == Period(Grain.MONTHLY, "9999-12")
     assert Period(Grain.YEARLY, "9999").children()[-1].label == "9999-Q4"

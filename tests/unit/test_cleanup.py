@@ -38,8 +38,15 @@ class Agent:
 
     def tell(self, at: datetime, text: str = "I like tea.", name: str = "") -> None:
         name = name or f"c-{at:%Y-%m-%d}"
-        messages = [{"id": f"{name}.m", "role": "user", "content": text, "timestamp": iso(at)}]
-        identity = {"workspaceId": "acme", "agentId": "support", "conversationId": name, "userId": "u-42"}
+        messages = [
+            {"id": f"{name}.m", "role": "user", "content": text, "timestamp": iso(at)}
+        ]
+        identity = {
+            "workspaceId": "acme",
+            "agentId": "support",
+            "conversationId": name,
+            "userId": "u-42",
+        }
         self.sim.ingest([{**identity, "messages": messages}])
         self.sim.drain()
 
@@ -76,7 +83,11 @@ class Agent:
     def everything(self) -> list[tuple[ObjectInfo, bytes]]:
         objects = self.sim.parts.objects
         tops = ("ledger", "timeline", "payloads", "workspaces")
-        return [(info, objects._data[info.key]) for top in tops for info in objects.list(top)]
+        return [
+            (info, objects._data[info.key])
+            for top in tops
+            for info in objects.list(top)
+        ]
 
 
 def of(report: CleanupReport, grain: StoreName = Grain.WORKING) -> GrainReport:
@@ -125,7 +136,9 @@ def test_invariant_6_what_is_not_summed_up_is_kept_and_told() -> None:
     assert agent.kept() == ["2026-03-02"]
 
 
-def test_invariant_6_what_has_no_summary_is_kept_though_nothing_says_that_one_is_due() -> None:
+def test_invariant_6_what_has_no_summary_is_kept_though_nothing_says_that_one_is_due() -> (
+    None
+):
     """As in a store that was copied without its ledger; its summary's own time is not over yet."""
     agent = Agent(retention={"daily": "4 days"})
     objects = agent.sim.parts.objects
@@ -134,7 +147,9 @@ def test_invariant_6_what_has_no_summary_is_kept_though_nothing_says_that_one_is
     assert agent.kept() == ["2026-03-02"]
 
 
-def test_invariant_6_what_came_after_its_summary_is_kept_until_that_is_rebuilt() -> None:
+def test_invariant_6_what_came_after_its_summary_is_kept_until_that_is_rebuilt() -> (
+    None
+):
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
     agent.tell(MONDAY, "I like late tea.", "c-late")
@@ -143,7 +158,9 @@ def test_invariant_6_what_came_after_its_summary_is_kept_until_that_is_rebuilt()
     assert of(agent.look(OVER + HOUR)).expired == {"2026-03-02": 4}
 
 
-def test_invariant_6_a_summary_that_is_stale_itself_is_kept_for_the_words_only_it_has() -> None:
+def test_invariant_6_a_summary_that_is_stale_itself_is_kept_for_the_words_only_it_has() -> (
+    None
+):
     agent = Agent(retention={"daily": "9 days"})
     agent.sum_up(MONDAY + 8 * DAY, Grain.DAILY, Grain.WEEKLY)
     agent.look(MONDAY + 8 * DAY)
@@ -196,7 +213,11 @@ def test_force_takes_what_is_not_summed_up_as_well() -> None:
     agent = Agent()
     assert of(agent.look(OVER, force=True, dry_run=True)).expired == {"2026-03-02": 2}
     report = of(agent.look(OVER, force=True))
-    assert (report.expired, report.unsealed, agent.kept()) == ({"2026-03-02": 2}, {}, [])
+    assert (report.expired, report.unsealed, agent.kept()) == (
+        {"2026-03-02": 2},
+        {},
+        [],
+    )
 
 
 def test_a_parent_whose_own_time_is_over_keeps_its_children_from_nothing() -> None:
@@ -224,7 +245,9 @@ def test_the_pyramid_is_cleaned_from_working_upward_in_one_pass() -> None:
 
 def test_the_timeline_follows_the_yearly_limit() -> None:
     agent = Agent()
-    before = datetime(2028, 1, 2, 23, tzinfo=UTC)  # the last day of 2027, as the calendar has it
+    before = datetime(
+        2028, 1, 2, 23, tzinfo=UTC
+    )  # the last day of 2027, as the calendar has it
     assert agent.look(before).timeline == ()
     assert agent.look(before + HOUR).timeline == ("2026-03-02",)
     assert list(agent.sim.parts.objects.list("timeline")) == []
@@ -236,16 +259,30 @@ def test_a_workspace_may_keep_less_of_the_timeline() -> None:
     assert agent.look(at, dry_run=True).timeline == ("2026-03-02", "2026-03-03")
     assert len(list(agent.sim.parts.objects.list("timeline"))) == 3
     agent.look(at)
-    assert [info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")] == ["2026-03-04"]
+    assert [
+        info.key.split("/")[3] for info in agent.sim.parts.objects.list("timeline")
+    ] == ["2026-03-04"]
 
 
-def test_what_was_taken_in_of_a_conversation_is_known_until_all_of_its_days_are_over() -> None:
+def test_what_was_taken_in_of_a_conversation_is_known_until_all_of_its_days_are_over() -> (
+    None
+):
     agent = Agent(days=0, retention={"timeline": "2 days"})
     messages = [
-        {"id": f"m{day}", "role": "user", "content": "I like tea.", "timestamp": iso(MONDAY + day * DAY)}
+        {
+            "id": f"m{day}",
+            "role": "user",
+            "content": "I like tea.",
+            "timestamp": iso(MONDAY + day * DAY),
+        }
         for day in (0, 2)
     ]
-    owner = {"workspaceId": "acme", "agentId": "support", "conversationId": "c", "userId": "u-42"}
+    owner = {
+        "workspaceId": "acme",
+        "agentId": "support",
+        "conversationId": "c",
+        "userId": "u-42",
+    }
     agent.sim.ingest([{**owner, "messages": messages}])
     agent.sim.drain()
     objects = agent.sim.parts.objects
@@ -274,12 +311,19 @@ def test_messages_go_when_their_own_time_is_over_though_nobody_has_spoken_since(
         assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
 
 
-def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_over_yet() -> None:
+def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_over_yet() -> (
+    None
+):
     agent = Agent(days=2, configured=False)
     agent.sum_up(MONDAY + 2 * DAY)
     sim, now = agent.sim, OVER + DAY
     configure.change(
-        SCOPE.workspace, "retention.timeline", "5 days", now, objects=sim.parts.objects, ledger=sim.app.ledger
+        SCOPE.workspace,
+        "retention.timeline",
+        "5 days",
+        now,
+        objects=sim.parts.objects,
+        ledger=sim.app.ledger,
     )
     left = []
     for days in range(6):
@@ -290,13 +334,20 @@ def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_ove
 
 
 @pytest.mark.parametrize(
-    ("retention", "over"), [({}, datetime(2028, 1, 3, tzinfo=UTC)), ({"timeline": "3 days"}, OVER)], ids=str
+    ("retention", "over"),
+    [({}, datetime(2028, 1, 3, tzinfo=UTC)), ({"timeline": "3 days"}, OVER)],
+    ids=str,
 )
 def test_messages_that_no_record_is_made_of_go_when_they_are_over(
     retention: dict[str, str], over: datetime
 ) -> None:
     agent = Agent(days=0, retention=retention)
-    message = {"id": "m", "role": "tool", "content": "17 rows", "timestamp": iso(MONDAY)}
+    message = {
+        "id": "m",
+        "role": "tool",
+        "content": "17 rows",
+        "timestamp": iso(MONDAY),
+    }
     owner = {"workspaceId": "acme", "agentId": "support", "conversationId": "c"}
     agent.sim.ingest([{**owner, "messages": [message]}])
     agent.sim.drain()
@@ -305,7 +356,9 @@ def test_messages_that_no_record_is_made_of_go_when_they_are_over(
         assert len(agent.sim.parts.objects.folders(f"timeline/{SCOPE}")) == left
 
 
-def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(tmp_path: Path) -> None:
+def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(
+    tmp_path: Path,
+) -> None:
     now = datetime.now(UTC)
     sim = Simulation({}, now, objects=local_objects(tmp_path))
     names = ("0123.json", "extractions/4567.json")
@@ -321,10 +374,15 @@ def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(tmp_path: 
 
 
 def noted(agent: Agent) -> list[str]:
-    return [info.key.removeprefix("ledger/expiry/") for info in agent.sim.parts.objects.list("ledger/expiry")]
+    return [
+        info.key.removeprefix("ledger/expiry/")
+        for info in agent.sim.parts.objects.list("ledger/expiry")
+    ]
 
 
-def test_a_pass_looks_at_agents_of_which_something_has_expired_and_at_no_other() -> None:
+def test_a_pass_looks_at_agents_of_which_something_has_expired_and_at_no_other() -> (
+    None
+):
     agent = Agent()
     agent.sum_up(MONDAY + DAY)
     assert agent.night(OVER - HOUR) == WorkOutcome()
@@ -370,7 +428,9 @@ def test_a_longer_limit_that_is_set_later_ends_as_well() -> None:
     agent = Agent(days=2, configured=False)
     agent.sum_up(MONDAY + 2 * DAY)
     objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
-    configure.change("acme", "plan", "starter", MONDAY + 2 * DAY, objects=objects, ledger=ledger)
+    configure.change(
+        "acme", "plan", "starter", MONDAY + 2 * DAY, objects=objects, ledger=ledger
+    )
     kept = []
     for days in range(5):
         agent.sim.clean(OVER + days * DAY)
@@ -392,9 +452,12 @@ def test_what_waits_for_its_summary_is_looked_at_by_the_pass_of_the_next_day() -
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("plan", "free"), ("retention.working", "1 day"), ("timezone", "Asia/Tokyo")]
+    ("name", "value"),
+    [("plan", "free"), ("retention.working", "1 day"), ("timezone", "Asia/Tokyo")],
 )
-def test_a_change_of_configuration_makes_cleanup_look_again(name: str, value: str) -> None:
+def test_a_change_of_configuration_makes_cleanup_look_again(
+    name: str, value: str
+) -> None:
     agent = Agent(days=2, configured=False)
     objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
     objects.put("vectordb/acme/support/working/some-file", b"")
@@ -414,4 +477,7 @@ def test_an_agent_without_records_is_cleaned_to_no_effect() -> None:
     agent = Agent(days=0)
     report = agent.look(OVER)
     assert all((grain.expired, grain.unsealed) == ({}, {}) for grain in report.grains)
-    assert of(report).oldest_kept == Period.of(OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone).label
+    assert (
+        of(report).oldest_kept
+        == Period.of(OVER - 2 * DAY, Grain.WORKING, WorkspaceConfig().zone).label
+    )

@@ -22,8 +22,13 @@ def buried(monkeypatch: pytest.MonkeyPatch) -> Buried:
     def bury(*bodies: str) -> RecordingQueue:
         dead, source = InMemoryDeadLetters(), RecordingQueue()
         for number, body in enumerate(bodies):
-            dead.send(Delivery(str(number), body, "g"), Rejected("messages[0].role", "is missing"))
-        monkeypatch.setattr(Parts, "dead_letter_boxes", {"ingest": InMemoryDeadLetterBox(dead, source)})
+            dead.send(
+                Delivery(str(number), body, "g"),
+                Rejected("messages[0].role", "is missing"),
+            )
+        monkeypatch.setattr(
+            Parts, "dead_letter_boxes", {"ingest": InMemoryDeadLetterBox(dead, source)}
+        )
         return source
 
     return bury
@@ -40,7 +45,9 @@ def test_without_queues_it_says_that_there_are_none(
     assert "no dead letters" in told.err
 
 
-def test_a_list_has_a_line_and_a_reason_for_each(buried: Buried, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_has_a_line_and_a_reason_for_each(
+    buried: Buried, capsys: pytest.CaptureFixture[str]
+) -> None:
     buried("the words", "more words")
     assert main(["dlq", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -49,7 +56,9 @@ def test_a_list_has_a_line_and_a_reason_for_each(buried: Buried, capsys: pytest.
     assert "words" not in "".join(lines)
 
 
-def test_content_is_shown_only_when_asked_for(buried: Buried, capsys: pytest.CaptureFixture[str]) -> None:
+def test_content_is_shown_only_when_asked_for(
+    buried: Buried, capsys: pytest.CaptureFixture[str]
+) -> None:
     buried("the words")
     assert main(["dlq", "show", "dead-0"]) == 0
     assert "the words" not in capsys.readouterr().out
@@ -57,7 +66,9 @@ def test_content_is_shown_only_when_asked_for(buried: Buried, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["content"] == "the words"
 
 
-def test_redrive_sends_and_drop_removes(buried: Buried, capsys: pytest.CaptureFixture[str]) -> None:
+def test_redrive_sends_and_drop_removes(
+    buried: Buried, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = buried("one", "two", "three")
     assert main(["dlq", "redrive", "dead-1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"redriven": ["dead-1"]}

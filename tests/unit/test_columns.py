@@ -20,7 +20,9 @@ from varve.domain.search.query import Filter
 TURN = MemoryType.TURN
 
 
-def turns(*contents: str, conversation: str = "c-1", about: str | None = None) -> list[Record]:
+def turns(
+    *contents: str, conversation: str = "c-1", about: str | None = None
+) -> list[Record]:
     return [
         a_record(text, id=f"turn-{conversation}-{i}", memory_type=TURN, conversation_id=conversation,
                  source_ids=(f"m{i}",), position=i, about=about)
@@ -34,7 +36,9 @@ def columns(*records: Record) -> Columns:
 
 def test_records_of_one_message_share_a_place_and_conversations_do_not() -> None:
     held = columns(
-        *turns("one", "two"), a_record("fact of two", position=1), *turns("uno", conversation="c-2")
+        *turns("one", "two"),
+        a_record("fact of two", position=1),
+        *turns("uno", conversation="c-2"),
     )
     of = held.places.of.tolist()
     assert of[1] == of[2]
@@ -61,12 +65,17 @@ def test_records_without_a_conversation_stand_alone() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 5)), max_size=15),
+    st.lists(
+        st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 5)), max_size=15
+    ),
     st.integers(1, 3),
 )
-def test_around_is_the_sum_over_the_neighbours(placed: list[tuple[str | None, int]], reach: int) -> None:
+def test_around_is_the_sum_over_the_neighbours(
+    placed: list[tuple[str | None, int]], reach: int
+) -> None:
     records = [
-        a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p) for i, (c, p) in enumerate(placed)
+        a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p)
+        for i, (c, p) in enumerate(placed)
     ]
     held = columns(*records)
     if not records:
@@ -75,7 +84,8 @@ def test_around_is_the_sum_over_the_neighbours(placed: list[tuple[str | None, in
     ones = np.ones(len(held.places), np.float32)
     summed = held.places.around(ones, reach)
     seats = {
-        conversation: sorted({p for c, p in placed if c == conversation}) for conversation in ("c-1", "c-2")
+        conversation: sorted({p for c, p in placed if c == conversation})
+        for conversation in ("c-1", "c-2")
     }
     for i, (conversation, position) in enumerate(placed):
         place = held.places.of[held.ids.index(f"r{i}")]
@@ -83,18 +93,25 @@ def test_around_is_the_sum_over_the_neighbours(placed: list[tuple[str | None, in
             assert summed[place] == 1
         else:
             at = seats[conversation].index(position)
-            there = range(max(0, at - reach), min(len(seats[conversation]), at + reach + 1))
+            there = range(
+                max(0, at - reach), min(len(seats[conversation]), at + reach + 1)
+            )
             assert summed[place] == len(there)
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["u-1", "u-2", None])), max_size=12),
+    st.lists(
+        st.tuples(st.integers(0, 9), st.sampled_from(["u-1", "u-2", None])), max_size=12
+    ),
     st.none() | st.integers(0, 9),
     st.none() | st.integers(0, 9),
     st.none() | st.sampled_from(["u-1", "u-2", "u-3"]),
 )
 def test_the_filter_admits_what_it_says(
-    given_: list[tuple[int, str | None]], since: int | None, until: int | None, user: str | None
+    given_: list[tuple[int, str | None]],
+    since: int | None,
+    until: int | None,
+    user: str | None,
 ) -> None:
     records = [
         a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=day), user_id=who)
@@ -133,20 +150,40 @@ def test_words_that_tell_a_time_are_seen(text: str, tells: int) -> None:
 
 
 def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None:
-    held = columns(*turns("hi", about="Dana Whitfield"), a_record("Biscuit is a cat", about="Biscuit"))
+    held = columns(
+        *turns("hi", about="Dana Whitfield"),
+        a_record("Biscuit is a cat", about="Biscuit"),
+    )
     assert set(held.voices) == {"dana", "whitfield"}
 
 
 def test_what_one_speaker_says_in_a_row_is_one_place() -> None:
-    said = [("Dana", "so"), ("Dana", "i moved"), ("Lee", "where to"), ("Dana", "porto"), (None, "a fact")]
+    said = [
+        ("Dana", "so"),
+        ("Dana", "i moved"),
+        ("Lee", "where to"),
+        ("Dana", "porto"),
+        (None, "a fact"),
+    ]
     held = columns(
         *(
             a_record(
-                text, id=f"r{i}", about=who, position=min(i, 3), memory_type=TURN if who else MemoryType.FACT
+                text,
+                id=f"r{i}",
+                about=who,
+                position=min(i, 3),
+                memory_type=TURN if who else MemoryType.FACT,
             )
             for i, (who, text) in enumerate(said)
         ),
-        a_record("hi", id="other", about="Dana", position=4, memory_type=TURN, conversation_id="c-2"),
+        a_record(
+            "hi",
+            id="other",
+            about="Dana",
+            position=4,
+            memory_type=TURN,
+            conversation_id="c-2",
+        ),
     )
     assert held.places.of.tolist() == [0, 0, 1, 2, 2, 3]
 
@@ -155,23 +192,43 @@ def test_a_place_holds_no_more_than_a_burst_and_no_messages_that_are_apart() -> 
     many = columns(*turns(*("so" for _ in range(2 * BURST + 1)), about="Dana"))
     assert many.places.of.tolist() == [i // BURST for i in range(2 * BURST + 1)]
     apart = columns(
-        *(a_record(f"r{i}", id=f"r{i}", about="Dana", position=i, memory_type=TURN) for i in (0, 2))
+        *(
+            a_record(f"r{i}", id=f"r{i}", about="Dana", position=i, memory_type=TURN)
+            for i in (0, 2)
+        )
     )
     assert apart.places.of.tolist() == [0, 1]
 
 
-@given(st.lists(st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)), min_size=1, max_size=15))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)),
+        min_size=1,
+        max_size=15,
+    )
+)
 def test_a_place_has_the_best_of_its_rows(placed: list[tuple[str | None, int]]) -> None:
     held = columns(
-        *(a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p) for i, (c, p) in enumerate(placed))
+        *(
+            a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p)
+            for i, (c, p) in enumerate(placed)
+        )
     )
     values = np.arange(1, len(held) + 1, dtype=np.float32)
     for place in range(len(held.places)):
         assert held.places.best(values)[place] == values[held.places.of == place].max()
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])), min_size=1, max_size=15))
-def test_a_conversation_is_as_good_as_its_best_passage(given_: list[tuple[int, float]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([0.0, 0.5, 1.0, 2.0])),
+        min_size=1,
+        max_size=15,
+    )
+)
+def test_a_conversation_is_as_good_as_its_best_passage(
+    given_: list[tuple[int, float]],
+) -> None:
     given_.sort(key=itemgetter(0))
     held = columns(
         *(

@@ -28,7 +28,12 @@ from varve.usecases.condensing import (
     ModelSummarizer,
 )
 
-REPLY = {"summary": "2026-03-02: Dana moved.", "people": [], "topics": [], "open_questions": []}
+REPLY = {
+    "summary": "2026-03-02: Dana moved.",
+    "people": [],
+    "topics": [],
+    "open_questions": [],
+}
 DAY = Period(Grain.DAILY, "2026-03-02")
 
 
@@ -37,7 +42,9 @@ class ScriptedLLM:
 
     model = "scripted"
 
-    def __init__(self, reply: dict[str, Any] | Callable[[int], dict[str, Any]] = REPLY) -> None:
+    def __init__(
+        self, reply: dict[str, Any] | Callable[[int], dict[str, Any]] = REPLY
+    ) -> None:
         self._reply = reply
         self.asked: list[tuple[str, str]] = []
 
@@ -47,7 +54,9 @@ class ScriptedLLM:
         return reply.model_validate({**REPLY, **said})
 
 
-def source(text: str, minutes: int = 0, id_: str = "", label: str | None = None) -> Source:
+def source(
+    text: str, minutes: int = 0, id_: str = "", label: str | None = None
+) -> Source:
     at = MORNING + timedelta(minutes=minutes)
     id_ = id_ or f"turn-{minutes:06}"
     sort = MemoryType.SUMMARY if label else MemoryType(id_.partition("-")[0])
@@ -66,7 +75,9 @@ def long_task(tokens: int) -> SummaryTask:
 
 
 def modelled(**reply: Any) -> Summary:
-    return ModelSummarizer(ScriptedLLM(reply), InMemoryObjects()).summarize(task(source("Dana: I moved.")))
+    return ModelSummarizer(ScriptedLLM(reply), InMemoryObjects()).summarize(
+        task(source("Dana: I moved."))
+    )
 
 
 def extracted(*sources: Source, **given: Any) -> Summary:
@@ -79,7 +90,9 @@ class TestTheModelsCalls:
         week = Period(Grain.WEEKLY, "2026-W10")
         child = source("2026-03-02: Dana moved.", label="2026-03-02")
         assert (
-            ModelSummarizer(llm, InMemoryObjects()).summarize(task(child, period=week)).text
+            ModelSummarizer(llm, InMemoryObjects())
+            .summarize(task(child, period=week))
+            .text
             == REPLY["summary"]
         )
         ((system, user),) = llm.asked
@@ -89,7 +102,9 @@ class TestTheModelsCalls:
 
     def test_without_words_no_call_is_made(self) -> None:
         llm = ScriptedLLM()
-        assert ModelSummarizer(llm, InMemoryObjects()).summarize(task(source(" \n"))) == Summary("")
+        assert ModelSummarizer(llm, InMemoryObjects()).summarize(
+            task(source(" \n"))
+        ) == Summary("")
         assert llm.asked == []
 
     @pytest.mark.parametrize(
@@ -101,38 +116,65 @@ class TestTheModelsCalls:
             (30 * MAX_INPUT_TOKENS, 30 + 2 + 1),
         ],
     )
-    def test_larger_sources_are_read_in_parts_and_the_parts_again(self, tokens: int, calls: int) -> None:
+    def test_larger_sources_are_read_in_parts_and_the_parts_again(
+        self, tokens: int, calls: int
+    ) -> None:
         llm = ScriptedLLM({"summary": "2026-03-02: Dana moved again. " * 100})
         ModelSummarizer(llm, InMemoryObjects()).summarize(long_task(tokens))
         assert len(llm.asked) == calls
 
-    def test_every_call_reads_a_bounded_part_and_every_source_is_read_once_in_order(self) -> None:
+    def test_every_call_reads_a_bounded_part_and_every_source_is_read_once_in_order(
+        self,
+    ) -> None:
         llm = ScriptedLLM()
         sources = [source(f"No. {n} " + "x" * 600, n) for n in range(300)]
         ModelSummarizer(llm, InMemoryObjects()).summarize(task(*reversed(sources)))
         *parts, last = [user for _, user in llm.asked]
-        fences = [re.findall(r"<sources>\n(.*?)\n</sources>", user, re.DOTALL)[0] for user in parts]
+        fences = [
+            re.findall(r"<sources>\n(.*?)\n</sources>", user, re.DOTALL)[0]
+            for user in parts
+        ]
         assert all(estimated_tokens(fence) <= MAX_INPUT_TOKENS for fence in fences)
         read = [int(n) for fence in fences for n in re.findall(r"No\. (\d+)", fence)]
         assert read == list(range(300))
-        assert [f"part {n + 1} of {len(parts)}" in user for n, user in enumerate(parts)] == [True] * len(
-            parts
-        )
+        assert [
+            f"part {n + 1} of {len(parts)}" in user for n, user in enumerate(parts)
+        ] == [True] * len(parts)
         assert last.count('"summary_of"') == len(parts)
 
-    def test_the_last_call_sees_what_the_parts_found_and_alone_has_the_tasks_budget(self) -> None:
-        llm = ScriptedLLM({"people": ["Dana"], "topics": ["move"], "open_questions": ["Who has the key?"]})
+    def test_the_last_call_sees_what_the_parts_found_and_alone_has_the_tasks_budget(
+        self,
+    ) -> None:
+        llm = ScriptedLLM(
+            {
+                "people": ["Dana"],
+                "topics": ["move"],
+                "open_questions": ["Who has the key?"],
+            }
+        )
         ModelSummarizer(llm, InMemoryObjects()).summarize(long_task(15_000))
         first, _, last = [user for _, user in llm.asked]
-        assert all(words in last for words in ("Who has the key?", "People: Dana", "Topics: move"))
+        assert all(
+            words in last
+            for words in ("Who has the key?", "People: Dana", "Topics: move")
+        )
         assert "(700 tokens)" in first
         assert "(400 tokens)" in last
 
     @pytest.mark.parametrize("worst", ["<", "\x01", '"', "字"])
     def test_the_rounds_end_whatever_the_model_answers(self, worst: str) -> None:
         many = [f"{n}{worst * 20_000}" for n in range(50)]
-        llm = ScriptedLLM({"summary": worst * 20_000, "people": many, "topics": many, "open_questions": many})
-        ModelSummarizer(llm, InMemoryObjects()).summarize(long_task(8 * MAX_INPUT_TOKENS))
+        llm = ScriptedLLM(
+            {
+                "summary": worst * 20_000,
+                "people": many,
+                "topics": many,
+                "open_questions": many,
+            }
+        )
+        ModelSummarizer(llm, InMemoryObjects()).summarize(
+            long_task(8 * MAX_INPUT_TOKENS)
+        )
         assert len(llm.asked) <= 8 + 4 + 2 + 1
 
     def test_instructions_in_a_source_reach_the_model_as_data(self) -> None:
@@ -154,7 +196,9 @@ class TestTheModelsCalls:
             raise Retryable("model reply: timeout")
 
         with pytest.raises(Retryable):
-            ModelSummarizer(ScriptedLLM(fail), InMemoryObjects()).summarize(task(source("Dana: I moved.")))
+            ModelSummarizer(ScriptedLLM(fail), InMemoryObjects()).summarize(
+                task(source("Dana: I moved."))
+            )
 
 
 class TestWhatIsKeptOfALargePeriod:
@@ -171,12 +215,16 @@ class TestWhatIsKeptOfALargePeriod:
         with pytest.raises(Retryable):
             ModelSummarizer(llm, objects).summarize(large)
         assert len(llm.asked) == 4
-        assert ModelSummarizer(llm, objects).summarize(large).text == "2026-03-02: call 7"
+        assert (
+            ModelSummarizer(llm, objects).summarize(large).text == "2026-03-02: call 7"
+        )
         assert llm.asked[4] == llm.asked[3]
         read = {call for call in range(1, 8) if f"call {call}" in llm.asked[-1][1]}
         assert read == {1, 2, 3, 5, 6}
 
-    def test_it_lies_under_the_agents_payloads_with_the_users_it_may_be_about(self) -> None:
+    def test_it_lies_under_the_agents_payloads_with_the_users_it_may_be_about(
+        self,
+    ) -> None:
         objects = InMemoryObjects()
         ModelSummarizer(ScriptedLLM(), objects).summarize(long_task(50_000))
         kept = list(objects.list("payloads"))
@@ -191,7 +239,9 @@ class TestWhatIsKeptOfALargePeriod:
     def test_other_words_other_sources_and_other_models_share_nothing(self) -> None:
         objects, llm = InMemoryObjects(), ScriptedLLM()
         ModelSummarizer(llm, objects).summarize(long_task(50_000))
-        own = ModelSummarizer(llm, objects, instructions={Grain.DAILY: "Only allergies."})
+        own = ModelSummarizer(
+            llm, objects, instructions={Grain.DAILY: "Only allergies."}
+        )
         own.summarize(long_task(50_000))
         assert len(llm.asked) == 12
         other = ScriptedLLM()
@@ -200,12 +250,16 @@ class TestWhatIsKeptOfALargePeriod:
         assert len(other.asked) == 6
         changed = long_task(50_000)
         late = source("Dana: late words.", 10_000, "turn-99999")
-        ModelSummarizer(llm, objects).summarize(replace(changed, sources=(*changed.sources, late)))
+        ModelSummarizer(llm, objects).summarize(
+            replace(changed, sources=(*changed.sources, late))
+        )
         assert len(llm.asked) == 14  # the last part and the whole
 
     def test_what_one_call_reads_is_not_kept(self) -> None:
         objects = InMemoryObjects()
-        ModelSummarizer(ScriptedLLM(), objects).summarize(task(source("Dana: I moved.")))
+        ModelSummarizer(ScriptedLLM(), objects).summarize(
+            task(source("Dana: I moved."))
+        )
         assert list(objects.list("payloads")) == []
 
     def test_what_cannot_be_read_is_asked_anew(self) -> None:
@@ -232,7 +286,15 @@ class TestTheModelsReply:
         )
 
     def test_lists_are_bounded_and_say_everything_once_in_order(self) -> None:
-        said = [" Zoe", "dana", "", "Dana ", "two\n words", *(f"p{n}" for n in range(20)), "x" * 999]
+        said = [
+            " Zoe",
+            "dana",
+            "",
+            "Dana ",
+            "two\n words",
+            *(f"p{n}" for n in range(20)),
+            "x" * 999,
+        ]
         people = modelled(people=said).people
         assert people[:3] == ("Zoe", "dana", "two words")
         assert len(people) == MAX_LISTED
@@ -251,14 +313,20 @@ class TestTheModelsReply:
 
 class TestTheirNames:
     def test_a_models_name_changes_with_the_model_and_with_the_words(self) -> None:
-        own = ModelSummarizer(ScriptedLLM(), InMemoryObjects(), instructions={Grain.DAILY: "Only allergies."})
+        own = ModelSummarizer(
+            ScriptedLLM(),
+            InMemoryObjects(),
+            instructions={Grain.DAILY: "Only allergies."},
+        )
         plain: Summarizer = ModelSummarizer(ScriptedLLM(), InMemoryObjects())
         assert re.fullmatch("scripted/[0-9a-f]{12}", plain.name)
         assert own.name != plain.name
 
     def test_own_words_are_what_the_model_is_told(self) -> None:
         llm = ScriptedLLM()
-        own = ModelSummarizer(llm, InMemoryObjects(), instructions={Grain.DAILY: "Only allergies."})
+        own = ModelSummarizer(
+            llm, InMemoryObjects(), instructions={Grain.DAILY: "Only allergies."}
+        )
         own.summarize(task(source("Dana: I moved.")))
         assert llm.asked[0][0].startswith("Only allergies.")
 
@@ -269,29 +337,50 @@ class TestTheirNames:
 
 class TestWithoutAModel:
     def test_the_text_is_of_dated_lines_within_the_budget(self) -> None:
-        summary = extracted(*(source(f"Dana: I have seen {n} swans today.", n) for n in range(99)), budget=50)
+        summary = extracted(
+            *(source(f"Dana: I have seen {n} swans today.", n) for n in range(99)),
+            budget=50,
+        )
         assert estimated_tokens(summary.text) <= 50
-        assert all(row.startswith("2026-03-02: Dana: I have") for row in summary.text.split("\n"))
+        assert all(
+            row.startswith("2026-03-02: Dana: I have")
+            for row in summary.text.split("\n")
+        )
 
     def test_no_words_no_summary(self) -> None:
         assert extracted() == extracted(source(" … ")) == Summary("")
 
     def test_people_are_those_who_speak_and_those_who_are_called_so(self) -> None:
         summary = extracted(
-            source("Dana: My sister Hannah will ring Dr. Lowe. Lisbon is lovely on Monday.", 0),
+            source(
+                "Dana: My sister Hannah will ring Dr. Lowe. Lisbon is lovely on Monday.",
+                0,
+            ),
             source("Assistant: Noted. My manager is Nobody.", 1),
             source("Oskar lives in Linz.", 2, "fact-1"),
             source("Wifi Password: hunter2", 3, "fact-2"),
             source("u-42: I am without a name.", 4),
             source("Marco: Mi hermano Quique viene mañana.", 5),
         )
-        assert set(summary.people) == {"Dana", "Hannah", "Lowe", "Oskar", "Marco", "Quique"}
+        assert set(summary.people) == {
+            "Dana",
+            "Hannah",
+            "Lowe",
+            "Oskar",
+            "Marco",
+            "Quique",
+        }
 
     def test_people_of_a_childs_lines_are_found_again(self) -> None:
-        child = source("2026-03-02: Dana: I moved to Lisbon.\n2026-03-02: so be it: done", label="2026-03-02")
+        child = source(
+            "2026-03-02: Dana: I moved to Lisbon.\n2026-03-02: so be it: done",
+            label="2026-03-02",
+        )
         assert extracted(child).people == ("Dana",)
 
-    def test_topics_are_the_words_that_lines_share_without_names_and_stop_words(self) -> None:
+    def test_topics_are_the_words_that_lines_share_without_names_and_stop_words(
+        self,
+    ) -> None:
         summary = extracted(
             source("Dana: The boiler at Hill Road is banging again.", 0),
             source("Dana: Somebody from Calder will repair the boiler tomorrow.", 1),
@@ -314,7 +403,9 @@ class TestOpenQuestions:
     ASKED = source("Dana: I lost it. Where did I put my passport?", 0)
 
     def test_a_question_with_the_last_word_is_open(self) -> None:
-        assert extracted(self.ASKED).open_questions == ("Dana: Where did I put my passport?",)
+        assert extracted(self.ASKED).open_questions == (
+            "Dana: Where did I put my passport?",
+        )
 
     @pytest.mark.parametrize(
         "after",
@@ -325,17 +416,27 @@ class TestOpenQuestions:
             source("Marco: Hello!", 0, "turn-9"),
         ],
     )
-    def test_not_if_anything_was_said_after_it_or_at_the_same_time(self, after: Source) -> None:
+    def test_not_if_anything_was_said_after_it_or_at_the_same_time(
+        self, after: Source
+    ) -> None:
         assert extracted(self.ASKED, after).open_questions == ()
 
     @pytest.mark.parametrize(
         "text",
-        ["Assistant: Shall I book it for Tuesday?", "Dana: Anything else?", "Dana: Where was I? Never mind."],
+        [
+            "Assistant: Shall I book it for Tuesday?",
+            "Dana: Anything else?",
+            "Dana: Where was I? Never mind.",
+        ],
     )
-    def test_not_the_assistants_and_none_that_is_short_or_taken_back(self, text: str) -> None:
+    def test_not_the_assistants_and_none_that_is_short_or_taken_back(
+        self, text: str
+    ) -> None:
         assert extracted(source(text)).open_questions == ()
 
     def test_not_those_of_facts_and_summaries(self) -> None:
         fact = source("Dana: Where did I put my passport?", 0, "fact-1")
-        child = source("2026-03-02: Dana: Where did I put my passport?", label="2026-03-02")
+        child = source(
+            "2026-03-02: Dana: Where did I put my passport?", label="2026-03-02"
+        )
         assert extracted(fact).open_questions == extracted(child).open_questions == ()

@@ -20,7 +20,9 @@ from varve.usecases.ledger import Ledger
 
 LIMITS = {f"retention.{grain}": "7 days" for grain in Grain}
 WORDS = {f"prompts.summarize.{grain}": "Be brief." for grain in SUMMARY_GRAINS}
-OF_AGENTS = {f"agents.support.v1.2.summarize.{grain}": "Be briefer." for grain in SUMMARY_GRAINS}
+OF_AGENTS = {
+    f"agents.support.v1.2.summarize.{grain}": "Be briefer." for grain in SUMMARY_GRAINS
+}
 EVERY_SETTING = {
     "plan": "pro",
     "timezone": "Europe/Lisbon",
@@ -48,7 +50,9 @@ class Workspace:
         self.ledger = Ledger(self.objects)
 
     def set(self, name: str, text: str) -> WorkspaceConfig:
-        return change("acme", name, text, MORNING, objects=self.objects, ledger=self.ledger)
+        return change(
+            "acme", name, text, MORNING, objects=self.objects, ledger=self.ledger
+        )
 
     @property
     def stored(self) -> bytes | None:
@@ -90,9 +94,14 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         name for name in EVERY_SETTING if name.startswith("agents.")
     }
     assert (known.pop("plan"), known.pop("timezone")) == ("free", "UTC")
-    assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == ("off", "US,GB,ES")
+    assert (known.pop("privacy.mode"), known.pop("privacy.regions")) == (
+        "off",
+        "US,GB,ES",
+    )
     assert known.pop("search.halfLifeDays") == "180.0"
-    experience = {name: known.pop(name) for name in list(known) if name.startswith("experience.")}
+    experience = {
+        name: known.pop(name) for name in list(known) if name.startswith("experience.")
+    }
     assert experience == {
         "experience.gapMinutes": "120",
         "experience.likeness": "0.1",
@@ -110,10 +119,17 @@ def test_the_list_has_every_setting_with_its_default() -> None:
     [
         ("plan", "gold", ["'free'", "'starter'", "'pro'"]),
         ("timezone", "Lisbon", ["IANA", "Europe/Lisbon"]),
-        *((f"retention.{grain}", "forever", ["hours", "days", "weeks", "30 days"]) for grain in Grain),
+        *(
+            (f"retention.{grain}", "forever", ["hours", "days", "weeks", "30 days"])
+            for grain in Grain
+        ),
         ("retention.timeline", "0 days", ["30 days"]),
         ("models.llm", "gpt-x", ["offline", "openai:<model>"]),
-        ("models.embedder", "openai:embed-x", ["embedded", "openai:<model>:<dimensions>"]),
+        (
+            "models.embedder",
+            "openai:embed-x",
+            ["embedded", "openai:<model>:<dimensions>"],
+        ),
         ("models.baseUrl", "https://llm.example", ["key reference"]),
         ("models.key.environment", "AWS_SECRET", ["_API_KEY"]),
         ("agents.../x.extract", "words", ["letters, digits"]),
@@ -129,7 +145,10 @@ def test_a_bad_value_is_refused_with_what_it_may_be_and_nothing_is_changed(
     assert isinstance(refused, Rejected)
     assert refused.field == name
     assert [word for word in allowed if word not in refused.reason] == []
-    assert (workspace.stored, [info.key for info in workspace.objects.list("ledger")]) == before
+    assert (
+        workspace.stored,
+        [info.key for info in workspace.objects.list("ledger")],
+    ) == before
 
 
 @pytest.mark.parametrize(
@@ -139,9 +158,21 @@ def test_a_bad_value_is_refused_with_what_it_may_be_and_nothing_is_changed(
 @pytest.mark.parametrize("verb", ["get", "set"])
 def test_an_unknown_name_is_refused_with_the_known_ones(name: str, verb: str) -> None:
     workspace = Workspace()
-    refused = attempt(*((value, workspace.config, name) if verb == "get" else (workspace.set, name, "x")))
+    refused = attempt(
+        *(
+            (value, workspace.config, name)
+            if verb == "get"
+            else (workspace.set, name, "x")
+        )
+    )
     assert isinstance(refused, Rejected)
-    for known in ("plan", "timezone", "retention.daily", "models.llm", "agents.AGENT.summarize.GRAIN"):
+    for known in (
+        "plan",
+        "timezone",
+        "retention.daily",
+        "models.llm",
+        "agents.AGENT.summarize.GRAIN",
+    ):
         assert known in refused.reason
     assert workspace.stored is None
 
@@ -168,7 +199,9 @@ def test_a_change_by_somebody_else_meanwhile_is_not_overwritten() -> None:
             return objects.put_if(key, data, etag)
 
     with pytest.raises(Retryable, match="somebody else"):
-        change("acme", "timezone", "UTC", MORNING, objects=Raced(), ledger=workspace.ledger)
+        change(
+            "acme", "timezone", "UTC", MORNING, objects=Raced(), ledger=workspace.ledger
+        )
     assert workspace.stored == b'{"plan":"pro"}'
 
 
@@ -197,7 +230,9 @@ def test_what_bears_on_retention_has_cleanup_look_at_the_workspaces_agents_only(
 @pytest.fixture
 def pro_by_default(tmp_path: Path) -> Callable[[], Memory]:
     environment: dict[str, Any] = {"VARVE_DEFAULT_PLAN": "pro"}
-    return lambda: Memory.open(tmp_path, workspace="acme", now=MORNING, environment=environment)
+    return lambda: Memory.open(
+        tmp_path, workspace="acme", now=MORNING, environment=environment
+    )
 
 
 def test_setting_something_else_leaves_the_operators_default_plan(

@@ -55,13 +55,22 @@ class World:
     """One agent's memory in plain memory."""
 
     def __init__(self) -> None:
-        self.records, self.graph, self.objects = InMemoryRecords(), InMemoryGraph(), InMemoryObjects()
+        self.records, self.graph, self.objects = (
+            InMemoryRecords(),
+            InMemoryGraph(),
+            InMemoryObjects(),
+        )
         self.profiles = JsonProfiles(self.objects)
 
-    def holds(self, *contents: str, grain: Grain = Grain.WORKING, **given: Any) -> list[str]:
+    def holds(
+        self, *contents: str, grain: Grain = Grain.WORKING, **given: Any
+    ) -> list[str]:
         made = [a_record(content, at=MORNING, **given) for content in contents]
         vectors = PlainEmbedder().embed(contents)
-        pairs = [EmbeddedRecord(record, vector) for record, vector in zip(made, vectors, strict=True)]
+        pairs = [
+            EmbeddedRecord(record, vector)
+            for record, vector in zip(made, vectors, strict=True)
+        ]
         self.records.upsert(ACME, grain, pairs, PlainEmbedder.model)
         return [record.id for record in made]
 
@@ -77,17 +86,31 @@ class World:
         )  # fmt: skip
         row = lesson_record(version, "2026")
         (vector,) = PlainEmbedder().embed([row.content])
-        self.records.upsert(ACME, Store.EXPERIENCE, [EmbeddedRecord(row, vector)], PlainEmbedder.model)
+        self.records.upsert(
+            ACME, Store.EXPERIENCE, [EmbeddedRecord(row, vector)], PlainEmbedder.model
+        )
         return version.lesson_id
 
     def context(
-        self, prompt: str, finder: Any = None, reranker: Any = None, most: int = 20, **given: Any
+        self,
+        prompt: str,
+        finder: Any = None,
+        reranker: Any = None,
+        most: int = 20,
+        **given: Any,
     ) -> ContextBlock:
         request = parse_context_request({"prompt": prompt, **given})
         triples = partial(self.graph.triples, ACME)
         profile = partial(self.profiles.entries, ACME, request.user_id or DEFAULT_USER)
         sources = Sources(
-            self.records, Ledger(self.objects), triples, profile, PlainEmbedder(), finder, reranker, most
+            self.records,
+            Ledger(self.objects),
+            triples,
+            profile,
+            PlainEmbedder(),
+            finder,
+            reranker,
+            most,
         )
         return context(ACME, request, NOW, LISBON, sources=sources)
 
@@ -109,7 +132,10 @@ class Scores:
         if self.error:
             raise self.error
         return [
-            max((score for word, score in self.by_word.items() if word in text), default=0.0)
+            max(
+                (score for word, score in self.by_word.items() if word in text),
+                default=0.0,
+            )
             for text in texts
         ]
 
@@ -127,20 +153,33 @@ class Names:
 
 
 class TestGathering:
-    def test_profile_triples_records_and_documents_come_together(self, world: World) -> None:
+    def test_profile_triples_records_and_documents_come_together(
+        self, world: World
+    ) -> None:
         world.knows("language", "Portuguese")
         (fact,) = world.holds("The boiler of the flat bangs at night.")
-        world.graph.apply(ACME, [an_operation("penicillin", "allergic_to", user_id="u-42")])
+        world.graph.apply(
+            ACME, [an_operation("penicillin", "allergic_to", user_id="u-42")]
+        )
         block = world.context(
             "Tell Dana about the boiler in the manual", user_id="u-42",
             documents=["The boiler manual: hold reset for ten seconds."],
         )  # fmt: skip
         assert fact in block.ids
-        assert {id_.partition("-")[0] for id_ in block.ids} == {"profile", "fact", "triple", "document"}
+        assert {id_.partition("-")[0] for id_ in block.ids} == {
+            "profile",
+            "fact",
+            "triple",
+            "document",
+        }
         assert "Dana allergic to: penicillin" in block.text
         assert "language: Portuguese" in block.head
         assert block.searched.entities == ["dana"]
-        assert (block.searched.attributes, block.searched.triples, block.searched.passages) == (1, 1, 1)
+        assert (
+            block.searched.attributes,
+            block.searched.triples,
+            block.searched.passages,
+        ) == (1, 1, 1)
         assert block.tokens == estimated_tokens(block.text)
         assert str(block) == block.text == block.head + block.tail
 
@@ -158,13 +197,17 @@ class TestGathering:
         world.knows("name", "Marco", "u-7")
         world.holds("Marco pays the boiler with card 4471.", user_id="u-7")
         (own,) = world.holds("Dana has a boiler.", user_id="u-42")
-        world.graph.apply(ACME, [an_operation("boiler", "fears", subject="Marco", user_id="u-7")])
+        world.graph.apply(
+            ACME, [an_operation("boiler", "fears", subject="Marco", user_id="u-7")]
+        )
         block = world.context("Marco and the boiler", user_id="u-42")
         assert block.ids == [own]
         assert "Marco" not in block.text
         assert "Marco" in world.context("Marco and the boiler").text
 
-    def test_what_one_user_says_ends_and_words_nothing_that_another_said(self, world: World) -> None:
+    def test_what_one_user_says_ends_and_words_nothing_that_another_said(
+        self, world: World
+    ) -> None:
         said = {"conversation_id": "c-1", "source_ids": ("m0",), "user_id": "u-42"}
         (home,) = world.holds("Dana lives in Porto.", **said)
         told = {"user_id": "u-7", "conversation_id": "c-7"}
@@ -172,35 +215,63 @@ class TestGathering:
             ACME,
             [
                 an_operation("Porto", user_id="u-42"),
-                an_operation("sushi", "likes", subject="DANA", user_id="u-42", message_ids=("m9",)),
-                an_operation("SUSHI (a secret)", "likes", day=1, replaces="sushi", op=Op.UPDATE, **told),
+                an_operation(
+                    "sushi",
+                    "likes",
+                    subject="DANA",
+                    user_id="u-42",
+                    message_ids=("m9",),
+                ),
+                an_operation(
+                    "SUSHI (a secret)",
+                    "likes",
+                    day=1,
+                    replaces="sushi",
+                    op=Op.UPDATE,
+                    **told,
+                ),
                 an_operation("Lisbon", day=2, op=Op.UPDATE, **told),
-                an_operation("Dana", "also_known_as", subject="Dana Osei", day=3, **told),
+                an_operation(
+                    "Dana", "also_known_as", subject="Dana Osei", day=3, **told
+                ),
             ],
         )
-        block = world.context("Where does Dana live, in Porto? What does Dana like?", user_id="u-42")
+        block = world.context(
+            "Where does Dana live, in Porto? What does Dana like?", user_id="u-42"
+        )
         assert f"{home}] Dana lives in Porto.\n" in block.text
         assert "DANA likes: sushi\n" in block.text
         assert block.searched.entities == ["dana", "porto"]
-        everybody = world.context("Where does Dana live, in Porto? What does Dana like?").text
+        everybody = world.context(
+            "Where does Dana live, in Porto? What does Dana like?"
+        ).text
         assert "(held until 2026-03-04)" in everybody
         assert "Lisbon" in everybody
 
     def test_my_and_i_mean_the_user(self, world: World) -> None:
         world.knows("location", "Porto")
-        world.graph.apply(ACME, [an_operation("sushi", "likes", user_id="u-42", message_ids=("m9",))])
+        world.graph.apply(
+            ACME, [an_operation("sushi", "likes", user_id="u-42", message_ids=("m9",))]
+        )
         block = world.context("what do I like?", user_id="u-42")
         assert block.searched.entities == ["dana"]
         assert "Dana likes: sushi" in block.text
 
-    def test_what_the_profile_says_is_not_said_again_as_a_triple(self, world: World) -> None:
+    def test_what_the_profile_says_is_not_said_again_as_a_triple(
+        self, world: World
+    ) -> None:
         world.knows("location", "Porto")
-        world.graph.apply(ACME, [an_operation("Porto", "lives_in", user_id="u-42", op=Op.UPDATE)])
+        world.graph.apply(
+            ACME, [an_operation("Porto", "lives_in", user_id="u-42", op=Op.UPDATE)]
+        )
         block = world.context("where does Dana live? Porto?", user_id="u-42")
         assert block.text.count("Porto") == 1
 
     def test_what_holds_no_longer_is_not_said(self, world: World) -> None:
-        moves = [an_operation(city, op=Op.UPDATE, day=day) for day, city in enumerate(("Leeds", "Porto"))]
+        moves = [
+            an_operation(city, op=Op.UPDATE, day=day)
+            for day, city in enumerate(("Leeds", "Porto"))
+        ]
         world.graph.apply(ACME, moves)
         text = world.context("Dana lives where?").text
         assert "Porto" in text
@@ -212,24 +283,38 @@ class TestGathering:
         assert old in block.ids
         assert block.searched.understood is not None
 
-    def test_a_model_may_name_what_the_prompt_does_not_spell_out(self, world: World) -> None:
-        world.graph.apply(ACME, [an_operation("March 12", "birthday", subject="Hannah")])
+    def test_a_model_may_name_what_the_prompt_does_not_spell_out(
+        self, world: World
+    ) -> None:
+        world.graph.apply(
+            ACME, [an_operation("March 12", "birthday", subject="Hannah")]
+        )
         prompt = "a birthday card for my sister"
         assert world.context(prompt, Names("Hannah")).searched.entities == ["hannah"]
         without = world.context(prompt, Names(error=Retryable("no answer")))
         assert without.searched.entities == []
         assert without.searched.naming.startswith("failed")
 
-    def test_of_a_long_document_the_passage_that_bears_on_the_prompt_enters(self, world: World) -> None:
-        document = "\n\n".join([*["Nothing of interest here. " * 15] * 20, "The boiler valve is red. " * 3])
-        block = world.context("which boiler valve?", documents=["Something else entirely.", document])
+    def test_of_a_long_document_the_passage_that_bears_on_the_prompt_enters(
+        self, world: World
+    ) -> None:
+        document = "\n\n".join(
+            [*["Nothing of interest here. " * 15] * 20, "The boiler valve is red. " * 3]
+        )
+        block = world.context(
+            "which boiler valve?", documents=["Something else entirely.", document]
+        )
         assert block.ids[0] == "document-2.21"
         assert "document-1.1" not in block.ids
 
 
 class TestOrder:
     def test_near_duplicates_enter_once(self, world: World) -> None:
-        world.holds("The boiler bangs at night.", "the boiler bangs at night", "A boiler costs 900 euros.")
+        world.holds(
+            "The boiler bangs at night.",
+            "the boiler bangs at night",
+            "A boiler costs 900 euros.",
+        )
         assert len(world.context("boiler").ids) == 2
 
     def test_a_reranker_has_the_last_word(self, world: World) -> None:
@@ -239,15 +324,24 @@ class TestOrder:
         assert "red" in block.tail.splitlines()[1]
         assert block.searched.reranking == "done"
 
-    def test_a_reranker_that_does_not_answer_leaves_the_fused_order(self, world: World) -> None:
+    def test_a_reranker_that_does_not_answer_leaves_the_fused_order(
+        self, world: World
+    ) -> None:
         world.holds("The boiler bangs.", "The boiler is red and old.")
         plain = world.context("boiler bangs")
-        block = world.context("boiler bangs", reranker=Scores(Retryable("took longer than 2 s")))
+        block = world.context(
+            "boiler bangs", reranker=Scores(Retryable("took longer than 2 s"))
+        )
         assert block.text == plain.text
-        assert block.searched.reranking == "failed, the fused order was kept: took longer than 2 s"
+        assert (
+            block.searched.reranking
+            == "failed, the fused order was kept: took longer than 2 s"
+        )
         assert plain.searched.reranking == "off"
 
-    @pytest.mark.parametrize("error", [Misconfigured("VARVE_RERANKER: no"), Rejected("rerank", "refused")])
+    @pytest.mark.parametrize(
+        "error", [Misconfigured("VARVE_RERANKER: no"), Rejected("rerank", "refused")]
+    )
     def test_a_reranker_that_is_set_up_wrongly_is_not_passed_over(
         self, world: World, error: Exception
     ) -> None:
@@ -257,7 +351,9 @@ class TestOrder:
 
 
 class TestNothing:
-    def test_a_prompt_about_nothing_in_memory_injects_nothing(self, world: World) -> None:
+    def test_a_prompt_about_nothing_in_memory_injects_nothing(
+        self, world: World
+    ) -> None:
         world.knows("name", "Dana")
         world.holds("The boiler bangs.")
         block = world.context("capital of mongolia", user_id="u-42")
@@ -266,12 +362,16 @@ class TestNothing:
         assert block.searched.records == 1
         assert block.head_hash == world.context("boiler", user_id="u-42").head_hash
 
-    @pytest.mark.parametrize("prompt", ["", "hello", "thanks, that is all", "   \n", "¡hola!"])
+    @pytest.mark.parametrize(
+        "prompt", ["", "hello", "thanks, that is all", "   \n", "¡hola!"]
+    )
     def test_a_courtesy_asks_for_nothing(self, world: World, prompt: str) -> None:
         world.holds("hello thanks")
         assert world.context(prompt).reason == "the prompt has no words to look for"
 
-    def test_a_prompt_that_only_repeats_a_block_asks_for_nothing(self, world: World) -> None:
+    def test_a_prompt_that_only_repeats_a_block_asks_for_nothing(
+        self, world: World
+    ) -> None:
         world.holds("The boiler bangs.")
         block = world.context("boiler")
         assert not block.empty
@@ -279,9 +379,14 @@ class TestNothing:
 
     def test_a_limit_that_holds_nothing_says_so(self, world: World) -> None:
         world.holds("The boiler bangs.")
-        assert world.context("boiler", max_tokens=5).reason == "max_tokens=5 leaves no room; raise it"
+        assert (
+            world.context("boiler", max_tokens=5).reason
+            == "max_tokens=5 leaves no room; raise it"
+        )
 
-    def test_a_question_about_an_attribute_is_answered_by_the_head_alone(self, world: World) -> None:
+    def test_a_question_about_an_attribute_is_answered_by_the_head_alone(
+        self, world: World
+    ) -> None:
         world.knows("language", "Portuguese")
         block = world.context("which language? portuguese?", user_id="u-42")
         assert block.ids
@@ -315,11 +420,15 @@ class TestStableHead:
         assert world.context("boiler", user_id="u-42").head == before
 
 
-WORDS = st.text(st.sampled_from("boiler <>/&-varvemory\n:[]\u202e\x00é用"), min_size=1, max_size=60)
+WORDS = st.text(
+    st.sampled_from("boiler <>/&-varvemory\n:[]\u202e\x00é用"), min_size=1, max_size=60
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(WORDS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=2), st.integers(1, 300))
+@given(
+    WORDS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=2), st.integers(1, 300)
+)
 def test_no_input_breaks_the_limit_or_the_block(
     prompt: str, said: list[str], documents: list[str], limit: int
 ) -> None:
@@ -365,7 +474,9 @@ class TestRequest:
 class TestLearnedPatterns:
     def test_lessons_follow_in_a_block_of_their_own(self, world: World) -> None:
         (turn,) = world.holds("The boiler bangs.")
-        lesson = world.learnt("When the boiler bangs at night: bleed the radiators", "bleed the radiators")
+        lesson = world.learnt(
+            "When the boiler bangs at night: bleed the radiators", "bleed the radiators"
+        )
         block = world.context("boiler")
         assert block.ids == [turn, lesson]
         memory, patterns = block.text.split(f"{CLOSING}\n")
@@ -379,7 +490,9 @@ class TestLearnedPatterns:
         world.holds("The boiler bangs.")
         assert PATTERNS_OPENING not in world.context("boiler").text
 
-    def test_a_lesson_alone_is_worth_a_block_where_it_bears_on_the_prompt(self, world: World) -> None:
+    def test_a_lesson_alone_is_worth_a_block_where_it_bears_on_the_prompt(
+        self, world: World
+    ) -> None:
         lesson = world.learnt("boiler", "bleed the radiators")
         assert world.context("boiler").ids == [lesson]
         assert world.context("capital of mongolia").empty
@@ -392,17 +505,24 @@ class TestLearnedPatterns:
         assert world.context("boiler bangs", most=1).ids[1:] == [near]
         assert PATTERNS_OPENING not in world.context("boiler bangs", most=0).text
 
-    def test_of_a_request_that_names_a_user_only_that_users_lessons_enter(self, world: World) -> None:
+    def test_of_a_request_that_names_a_user_only_that_users_lessons_enter(
+        self, world: World
+    ) -> None:
         world.holds("The boiler bangs.", user_id="u-42")
         own = world.learnt("boiler: bleed it", "bleed it")
         world.learnt("boiler: call the smith", "call the smith", user_id="u-7")
         assert world.context("boiler", user_id="u-42").ids[1:] == [own]
 
     @pytest.mark.parametrize("tokens", [60, 80, 100, 140, 200, 400])
-    def test_lessons_keep_to_their_share_of_the_budget(self, world: World, tokens: int) -> None:
+    def test_lessons_keep_to_their_share_of_the_budget(
+        self, world: World, tokens: int
+    ) -> None:
         world.holds("The boiler bangs.")
         for number in range(12):
-            world.learnt(f"boiler number {number} bangs: bleed radiator {number}", f"bleed {number}")
+            world.learnt(
+                f"boiler number {number} bangs: bleed radiator {number}",
+                f"bleed {number}",
+            )
         block = world.context("boiler", max_tokens=tokens)
         assert estimated_tokens(block.text) <= tokens
         patterns = block.text.partition(PATTERNS_OPENING)[2]

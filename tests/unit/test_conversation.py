@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import a_conversation, a_message, attempt, raw_conversation, raw_message
+from tests.support.builders import (
+    a_conversation,
+    a_message,
+    attempt,
+    raw_conversation,
+    raw_message,
+)
 from varve.domain.conversation import (
     MAX_MESSAGE_BYTES,
     MAX_MESSAGES,
@@ -39,9 +45,15 @@ VALUES = LEAVES | st.sampled_from(
     ]
 )
 JSON = st.recursive(
-    VALUES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES | TEXT, inner, max_size=5)
+    VALUES,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(NAMES | TEXT, inner, max_size=5)
+    ),
 )
-PARTS = st.lists(st.fixed_dictionaries({}, optional={"type": JSON, "text": JSON, "x": JSON}), max_size=3)
+PARTS = st.lists(
+    st.fixed_dictionaries({}, optional={"type": JSON, "text": JSON, "x": JSON}),
+    max_size=3,
+)
 NEARLY = st.fixed_dictionaries(
     {
         "conversationId": st.just("c-1") | JSON,
@@ -62,13 +74,17 @@ NEARLY = st.fixed_dictionaries(
 
 @settings(max_examples=400, deadline=None)
 @given(JSON | NEARLY)
-def test_validation_raises_nothing_but_rejected_and_what_it_accepts_can_travel(value: Any) -> None:
+def test_validation_raises_nothing_but_rejected_and_what_it_accepts_can_travel(
+    value: Any,
+) -> None:
     conversation = attempt(parse_conversation, value)
     if isinstance(conversation, Rejected):
         assert conversation.field
         assert conversation.reason
         return
-    again = parse_conversation(json.loads(json.dumps(conversation.as_json(), ensure_ascii=False).encode()))
+    again = parse_conversation(
+        json.loads(json.dumps(conversation.as_json(), ensure_ascii=False).encode())
+    )
     assert [m.id for m in again.messages] == [m.id for m in conversation.messages]
     assert [m.text for m in again.messages] == [m.text for m in conversation.messages]
 
@@ -111,7 +127,9 @@ REFUSED: list[tuple[Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("value", "field", "reason"), REFUSED)
-def test_bad_input_is_refused_by_field_and_reason(value: Any, field: str, reason: str) -> None:
+def test_bad_input_is_refused_by_field_and_reason(
+    value: Any, field: str, reason: str
+) -> None:
     with pytest.raises(Rejected) as refused:
         parse_conversation(value)
     assert refused.value.field == field
@@ -130,10 +148,14 @@ def test_a_message_of_exactly_one_megabyte_is_accepted() -> None:
     assert len(a_message("x" * MAX_MESSAGE_BYTES).text) == MAX_MESSAGE_BYTES
 
 
-def test_a_conversation_of_ten_thousand_messages_is_accepted_and_one_more_is_refused() -> None:
+def test_a_conversation_of_ten_thousand_messages_is_accepted_and_one_more_is_refused() -> (
+    None
+):
     said = [f"message {i}" for i in range(MAX_MESSAGES + 1)]
     assert len(a_conversation(*said[:-1]).messages) == MAX_MESSAGES
-    with pytest.raises(Rejected, match=r"messages: holds 10001 items; the limit is 10000"):
+    with pytest.raises(
+        Rejected, match=r"messages: holds 10001 items; the limit is 10000"
+    ):
         a_conversation(*said)
 
 
@@ -150,13 +172,21 @@ def test_the_contracts_example_is_read_as_it_is_meant() -> None:
                        "timestamp": "2026-03-02T09:15:00Z"}]}
     )  # fmt: skip
     (message,) = conversation.messages
-    assert (message.id, message.name, message.text) == ("m1", "Dana", "I moved to Lisbon last week.")
+    assert (message.id, message.name, message.text) == (
+        "m1",
+        "Dana",
+        "I moved to Lisbon last week.",
+    )
     assert message.timestamp == datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
     assert conversation.scope == Scope("acme", "support")
 
 
 def test_openai_messages_come_as_they_are() -> None:
-    call = {"id": "call_1", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "lookup", "arguments": "{}"},
+    }
     conversation = a_conversation(
         raw_message("Be kind.", "system"),
         raw_message([{"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": "data:"}},
@@ -164,19 +194,31 @@ def test_openai_messages_come_as_they_are() -> None:
         raw_message(None, "assistant", tool_calls=[call]),
         raw_message("{}", "tool", tool_call_id="call_1"),
     )  # fmt: skip
-    assert [m.text for m in conversation.messages] == ["Be kind.", "Look:\nat this", "", "{}"]
+    assert [m.text for m in conversation.messages] == [
+        "Be kind.",
+        "Look:\nat this",
+        "",
+        "{}",
+    ]
     kept = conversation.as_json()["messages"]
     assert kept[2]["tool_calls"] == [call]
     assert kept[3]["tool_call_id"] == "call_1"
 
 
-@pytest.mark.parametrize("part", [{"type": []}, {"type": {"text": 1}}, {"text": "no type"}, {"type": "text"}])
+@pytest.mark.parametrize(
+    "part", [{"type": []}, {"type": {"text": 1}}, {"text": "no type"}, {"type": "text"}]
+)
 def test_a_content_part_of_an_unknown_shape_has_no_words(part: dict[str, Any]) -> None:
     assert a_message([part]).text == ""
 
 
 def test_names_may_be_written_in_snake_case() -> None:
-    assert parse_conversation({"conversation_id": "c", "messages": [raw_message()]}).conversation_id == "c"
+    assert (
+        parse_conversation(
+            {"conversation_id": "c", "messages": [raw_message()]}
+        ).conversation_id
+        == "c"
+    )
 
 
 def test_a_conversation_is_placed_where_it_names_no_other_memory() -> None:
@@ -184,7 +226,10 @@ def test_a_conversation_is_placed_where_it_names_no_other_memory() -> None:
     assert unplaced.in_scope(Scope("acme", "support")).scope == Scope("acme", "support")
     with pytest.raises(Rejected, match="workspaceId: is missing"):
         _ = unplaced.scope
-    for other, field in ((Scope("rival", "support"), "workspaceId"), (Scope("acme", "sales"), "agentId")):
+    for other, field in (
+        (Scope("rival", "support"), "workspaceId"),
+        (Scope("acme", "sales"), "agentId"),
+    ):
         with pytest.raises(Rejected, match=f"{field}: is .* belongs to"):
             a_conversation().in_scope(other)
 
@@ -218,9 +263,15 @@ def test_message_ids_come_from_what_was_said_and_not_from_when_or_for_whom_it_ar
     said: list[dict[str, Any]],
 ) -> None:
     first = a_conversation(*said, startedAt="2026-03-02T09:15:00Z")
-    later = a_conversation(*said, startedAt="2027-01-01T00:00:00Z", workspaceId="other", userId="u-7")
+    later = a_conversation(
+        *said, startedAt="2027-01-01T00:00:00Z", workspaceId="other", userId="u-7"
+    )
     assert ids(first) == ids(later)
-    assert ids(first) == ids(parse_conversation(first)) == ids(parse_conversation(first.as_json()))
+    assert (
+        ids(first)
+        == ids(parse_conversation(first))
+        == ids(parse_conversation(first.as_json()))
+    )
 
 
 def test_invariant_2_messages_that_differ_in_anything_said_have_different_ids() -> None:
@@ -233,12 +284,15 @@ def test_invariant_2_messages_that_differ_in_anything_said_have_different_ids() 
         raw_message("ok", timestamp="2026-03-03T09:15:00Z"),
     ]
     assert len({a_message(**message).id for message in alike}) == len(alike)
-    assert a_message("ok").id != a_conversation("ok", conversationId="c-2").messages[0].id
+    assert (
+        a_message("ok").id != a_conversation("ok", conversationId="c-2").messages[0].id
+    )
 
 
 def test_one_moment_in_two_notations_gives_one_id() -> None:
     assert (
-        a_message(timestamp="2026-03-02T09:15:00Z").id == a_message(timestamp="2026-03-02T10:15:00+01:00").id
+        a_message(timestamp="2026-03-02T09:15:00Z").id
+        == a_message(timestamp="2026-03-02T10:15:00+01:00").id
     )
 
 

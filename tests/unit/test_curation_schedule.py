@@ -23,15 +23,26 @@ def lived(*agents: str) -> Simulation:
     sim = Simulation({"acme": WorkspaceConfig()}, MARCH)
     for agent in ("idle", *agents):
         for number in range(2):
-            message = {"id": "m", "role": "user", "content": "threads wait for a connection"}
+            message = {
+                "id": "m",
+                "role": "user",
+                "content": "threads wait for a connection",
+            }
             message |= {"timestamp": iso(MARCH + number * timedelta(hours=1))}
             message |= {} if agent == "idle" else {"state": "debugging"}
-            owner = {"workspaceId": "acme", "agentId": agent, "conversationId": f"c-{number}"}
+            owner = {
+                "workspaceId": "acme",
+                "agentId": agent,
+                "conversationId": f"c-{number}",
+            }
             sim.ingest([{**owner, "messages": [message]}])
         sim.drain()
         for number in range(2 if agent != "idle" else 0):
             remembered(sim, agent).record_outcome(
-                f"c-{number}", "SUCCESS", decision="raise the pool", at=MARCH + timedelta(hours=2)
+                f"c-{number}",
+                "SUCCESS",
+                decision="raise the pool",
+                at=MARCH + timedelta(hours=2),
             )
     sim.drain()
     return sim
@@ -42,20 +53,28 @@ def remembered(sim: Simulation, agent: str) -> Experience:
 
 
 def work(sim: Simulation) -> None:
-    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.nights.work(batch).returned, CALM
+    )
     sim.parts.write_queue.drain(lambda batch: sim.app.write(batch).returned, CALM)
 
 
-def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_group() -> None:
+def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_group() -> (
+    None
+):
     sim = lived("support", "sales")
     assert sim.app.nights.curate(APRIL) == Pass(planned=2, left=0)
     groups = sim.parts.summary_queue._groups
     assert set(groups) == {"acme:support", "acme:sales"}
     items = [read_work(delivery) for group in groups.values() for delivery in group]
-    assert all(isinstance(item, CurateAgent) and item.months == ("2026-03",) for item in items)
+    assert all(
+        isinstance(item, CurateAgent) and item.months == ("2026-03",) for item in items
+    )
 
 
-def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_down() -> None:
+def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_down() -> (
+    None
+):
     sim = lived("support")
     book = remembered(sim, "support").lessons
     assert book.last_curation() is None
@@ -67,13 +86,17 @@ def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_d
     assert [lesson.action for lesson in book.all()] == ["raise the pool"]
 
 
-def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale() -> None:
+def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale() -> (
+    None
+):
     sim = lived("support")
     sim.clock.now = APRIL
     for month in (4, 5):
         sim.app.nights.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
         work(sim)
-    assert sim.app.nights.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(planned=0, left=0)
+    assert sim.app.nights.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(
+        planned=0, left=0
+    )
     october = datetime(2026, 10, 1, 5, 40, tzinfo=UTC)
     assert sim.app.nights.curate(october) == Pass(planned=1, left=0)
     work(sim)
@@ -82,9 +105,13 @@ def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale(
     assert len(report["stale"]) == 1
 
 
-def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_over() -> None:
+def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_over() -> (
+    None
+):
     sim = Simulation({"acme": WorkspaceConfig()}, MARCH)
-    remembered(sim, "support").record_outcome("c-1", "FAILURE", correction="It was the release.", at=MARCH)
+    remembered(sim, "support").record_outcome(
+        "c-1", "FAILURE", correction="It was the release.", at=MARCH
+    )
     sim.drain()
     sim.app.nights.curate(APRIL)
     work(sim)

@@ -29,11 +29,17 @@ class Bench:
 
     def run(self, *deliveries: Delivery) -> list[str]:
         """The ids of the deliveries to return."""
-        returned = deliver_each(deliveries, self._handle, dead_letters=self._dead_letters)  # type: ignore[arg-type]
+        returned = deliver_each(
+            deliveries, self._handle, dead_letters=self._dead_letters
+        )  # type: ignore[arg-type]
         return [delivery.id for delivery in returned]
 
     def _handle(self, delivery: Delivery) -> None:
-        faults: dict[str, VarveError] = {"outage": OUTAGE, "poison": POISON, "misset": MISSET}
+        faults: dict[str, VarveError] = {
+            "outage": OUTAGE,
+            "poison": POISON,
+            "misset": MISSET,
+        }
         if delivery.body in faults:
             raise faults[delivery.body]
         self.handled.append(delivery.id)
@@ -43,7 +49,9 @@ class Bench:
         return [(delivery.id, str(error)) for delivery, error in self.letters.letters]
 
 
-def a_delivery(id_: str, body: str = "fine", group: str = "g", *, last: bool = False) -> Delivery:
+def a_delivery(
+    id_: str, body: str = "fine", group: str = "g", *, last: bool = False
+) -> Delivery:
     return Delivery(id_, body, group, last)
 
 
@@ -53,7 +61,9 @@ def test_a_batch_is_handled_in_order_and_nothing_is_returned() -> None:
     assert bench.handled == ["0", "1", "2", "3", "4"]
 
 
-def test_invariant_3_the_first_failure_stops_its_group_and_all_later_ones_are_returned() -> None:
+def test_invariant_3_the_first_failure_stops_its_group_and_all_later_ones_are_returned() -> (
+    None
+):
     bench = Bench()
     batch = [
         a_delivery("1"),
@@ -85,7 +95,8 @@ def test_a_failure_in_one_group_does_not_stop_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"), [("poison", "records: is missing"), ("misset", "VARVE_LLM: wrong")]
+    ("fault", "reason"),
+    [("poison", "records: is missing"), ("misset", "VARVE_LLM: wrong")],
 )
 def test_invariant_1_what_can_never_succeed_is_a_dead_letter_with_its_reason_and_its_group_goes_on(
     fault: str, reason: str
@@ -95,14 +106,18 @@ def test_invariant_1_what_can_never_succeed_is_a_dead_letter_with_its_reason_and
     assert (bench.handled, bench.buried) == (["1", "3"], [("2", reason)])
 
 
-def test_invariant_1_an_outage_at_the_last_chance_is_a_dead_letter_with_its_reason() -> None:
+def test_invariant_1_an_outage_at_the_last_chance_is_a_dead_letter_with_its_reason() -> (
+    None
+):
     bench = Bench()
     assert bench.run(a_delivery("1", "outage", last=True), a_delivery("2")) == []
     assert (bench.handled, bench.buried) == (["2"], [("1", "storage: down")])
 
 
 @pytest.mark.parametrize("body", ["poison", "outage"])
-def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it(body: str) -> None:
+def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it(
+    body: str,
+) -> None:
     bench = Bench(Failing(InMemoryDeadLetters(), Retryable("dlq: down"), 1))
     assert bench.run(a_delivery("1", body, last=True), a_delivery("2")) == ["1", "2"]
     assert bench.handled == []
@@ -121,12 +136,23 @@ def test_no_deliveries_are_nothing_to_do() -> None:
 
 
 BATCHES = st.lists(
-    st.tuples(st.sampled_from("abc"), st.sampled_from(["fine", "fine", "outage", "poison"]), st.booleans())
-).map(lambda rows: [a_delivery(str(i), body, group, last=last) for i, (group, body, last) in enumerate(rows)])
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from(["fine", "fine", "outage", "poison"]),
+        st.booleans(),
+    )
+).map(
+    lambda rows: [
+        a_delivery(str(i), body, group, last=last)
+        for i, (group, body, last) in enumerate(rows)
+    ]
+)
 
 
 @given(BATCHES)
-def test_every_delivery_is_handled_or_buried_or_returned_exactly_once(batch: list[Delivery]) -> None:
+def test_every_delivery_is_handled_or_buried_or_returned_exactly_once(
+    batch: list[Delivery],
+) -> None:
     bench = Bench()
     returned = bench.run(*batch)
     ended = [*returned, *bench.handled, *(id_ for id_, _ in bench.buried)]
@@ -134,7 +160,9 @@ def test_every_delivery_is_handled_or_buried_or_returned_exactly_once(batch: lis
 
 
 @given(BATCHES)
-def test_invariant_3_what_is_returned_of_a_group_is_its_end_in_order(batch: list[Delivery]) -> None:
+def test_invariant_3_what_is_returned_of_a_group_is_its_end_in_order(
+    batch: list[Delivery],
+) -> None:
     returned = Bench().run(*batch)
     for group in by_group(batch):
         ids = [delivery.id for delivery in group]
@@ -147,4 +175,6 @@ def test_groups_keep_the_order_they_came_in(batch: list[Delivery]) -> None:
     groups = by_group(batch)
     assert len({group[0].group for group in groups}) == len(groups)
     for group in groups:
-        assert group == [delivery for delivery in batch if delivery.group == group[0].group]
+        assert group == [
+            delivery for delivery in batch if delivery.group == group[0].group
+        ]

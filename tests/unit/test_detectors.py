@@ -36,18 +36,24 @@ def test_the_labelled_texts_are_many_and_hold_every_kind(texts: list[Labelled]) 
     assert len(texts) >= 400
     assert sum(not text.passages for text in texts) >= 200
     by_kind = scores(texts, find)
-    assert {kind: score.passages >= 20 for kind, score in by_kind.items()} == dict.fromkeys(Kind, True)
+    assert {
+        kind: score.passages >= 20 for kind, score in by_kind.items()
+    } == dict.fromkeys(Kind, True)
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_precision_and_recall_stay_above_the_floor(texts: list[Labelled], kind: Kind) -> None:
+def test_precision_and_recall_stay_above_the_floor(
+    texts: list[Labelled], kind: Kind
+) -> None:
     score = scores(texts, find)[kind]
     faults = [line for line in mistakes(texts, find) if kind in line]
     assert score.recall >= FLOOR, faults
     assert score.precision >= FLOOR, faults
 
 
-def test_what_is_redacted_stays_as_it_is_when_filtered_again(texts: list[Labelled]) -> None:
+def test_what_is_redacted_stays_as_it_is_when_filtered_again(
+    texts: list[Labelled],
+) -> None:
     once = [redacted(text.text) for text in texts]
     assert [redacted(text) for text in once] == once
 

@@ -17,7 +17,9 @@ def unit(*values: float) -> Vector:
 
 
 SETS = st.lists(
-    st.tuples(st.floats(0, 1), st.tuples(*[st.floats(-1, 1)] * 3).filter(any)), min_size=0, max_size=12
+    st.tuples(st.floats(0, 1), st.tuples(*[st.floats(-1, 1)] * 3).filter(any)),
+    min_size=0,
+    max_size=12,
 )
 
 

@@ -30,14 +30,22 @@ Change = Callable[[str], str]
 CHANGES: dict[str, Change] = {
     "as it is": lambda block: block,
     "upper case": str.upper,
-    "quoted": lambda block: "".join(f"> {line}" for line in block.splitlines(keepends=True)),
-    "quoted twice": lambda block: "".join(f">> > {line}" for line in block.splitlines(keepends=True)),
-    "indented": lambda block: "".join(f"\t    {line}" for line in block.splitlines(keepends=True)),
+    "quoted": lambda block: "".join(
+        f"> {line}" for line in block.splitlines(keepends=True)
+    ),
+    "quoted twice": lambda block: "".join(
+        f">> > {line}" for line in block.splitlines(keepends=True)
+    ),
+    "indented": lambda block: "".join(
+        f"\t    {line}" for line in block.splitlines(keepends=True)
+    ),
     "dedented": lambda block: "\n".join(line.strip() for line in block.splitlines()),
     "html": html.escape,
     "html twice": lambda block: html.escape(html.escape(block)),
     "html without quotes": lambda block: html.escape(block, quote=False),
-    "html and quoted": lambda block: "".join(f"&gt; {x}" for x in html.escape(block).splitlines(True)),
+    "html and quoted": lambda block: "".join(
+        f"&gt; {x}" for x in html.escape(block).splitlines(True)
+    ),
     "json": json.dumps,
     "json with escaped angles": lambda block: (
         json.dumps(block).replace("<", "\\u003c").replace(">", "\\u003e")
@@ -46,7 +54,9 @@ CHANGES: dict[str, Change] = {
     "on one line": lambda block: block.replace("\n", " "),
     "windows lines": lambda block: block.replace("\n", "\r\n"),
     "blank lines": lambda block: block.replace("\n", "\n\n"),
-    "wrapped": lambda block: "\n".join(textwrap.wrap(block, 60, break_on_hyphens=False)),
+    "wrapped": lambda block: "\n".join(
+        textwrap.wrap(block, 60, break_on_hyphens=False)
+    ),
     "fenced": lambda block: f"```xml\n{block}\n```".replace("xml", ""),
     "markdown": lambda block: block.replace("<", "\\<").replace(">", "\\>"),
     "unescaped": html.unescape,
@@ -63,15 +73,22 @@ def test_a_block_of_recalled_memory_is_left_out(tag: str, attributes: str) -> No
 
 
 def test_several_blocks_are_left_out_and_what_lies_between_stays() -> None:
-    assert without_injected("<memory>a</memory>one<memories>b</memories>two").split() == ["onetwo"]
+    assert without_injected(
+        "<memory>a</memory>one<memories>b</memories>two"
+    ).split() == ["onetwo"]
 
 
 def test_a_block_within_another_kind_of_block_goes_with_it() -> None:
-    assert without_injected("<varve-memory>a <memory>b</memory> c</varve-memory>rest") == "rest"
+    assert (
+        without_injected("<varve-memory>a <memory>b</memory> c</varve-memory>rest")
+        == "rest"
+    )
 
 
 def test_a_block_that_was_cut_off_is_left_out_to_its_end() -> None:
-    assert without_injected("I like tea.\n<varve-memory>\nDana lives in") == "I like tea."
+    assert (
+        without_injected("I like tea.\n<varve-memory>\nDana lives in") == "I like tea."
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +106,9 @@ def test_words_that_only_resemble_a_block_stay(text: str) -> None:
 
 
 @given(PROSE.map(str.strip), PROSE)
-def test_injection_before_or_after_leaves_the_words_themselves(words: str, recalled: str) -> None:
+def test_injection_before_or_after_leaves_the_words_themselves(
+    words: str, recalled: str
+) -> None:
     block = f"<varve-memory>\n{recalled}\n</varve-memory>"
     assert without_injected(f"{block}\n{words}") == words
     assert without_injected(f"{words}\n{block}") == words
@@ -127,7 +146,9 @@ class TestOurBlock:
         assert set(left[4:-3]) <= {"```", '""', ">", ">>"}
 
 
-LINES_TOGETHER = {name: c for name, c in CHANGES.items() if name not in {"blank lines", "wrapped"}}
+LINES_TOGETHER = {
+    name: c for name, c in CHANGES.items() if name not in {"blank lines", "wrapped"}
+}
 """What is cut off is known by its lines, and by their standing together."""
 
 
@@ -138,4 +159,6 @@ def test_cut_off_anywhere_at_its_end_it_leaves_nothing(change: Change) -> None:
     for end in range(start, len(block)):
         left = without_injected(f"I moved.\n{block[:end]}")
         assert left.startswith("I moved.")
-        assert left.removeprefix("I moved.").strip('>"` \n').replace("&gt;", "") == "", block[:end][-80:]
+        assert (
+            left.removeprefix("I moved.").strip('>"` \n').replace("&gt;", "") == ""
+        ), block[:end][-80:]

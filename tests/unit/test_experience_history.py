@@ -39,7 +39,10 @@ SITUATIONS = (
 
 
 def an_episode(
-    number: int, situation: str | None = None, user: str = "u-1", state: str = "debugging"
+    number: int,
+    situation: str | None = None,
+    user: str = "u-1",
+    state: str = "debugging",
 ) -> Episode:
     at = START + timedelta(days=number)
     return Episode(
@@ -57,14 +60,24 @@ def an_episode(
     )
 
 
-def a_report(episode: Episode, outcome: Outcome, *, later: int = 0, **given: object) -> Report:
+def a_report(
+    episode: Episode, outcome: Outcome, *, later: int = 0, **given: object
+) -> Report:
     at = episode.ended + timedelta(minutes=later)
-    fields = {"conversation_id": episode.conversation_id, "user_id": episode.user_id, **given}
+    fields = {
+        "conversation_id": episode.conversation_id,
+        "user_id": episode.user_id,
+        **given,
+    }
     return Report(episode.id, outcome, at, at, **fields)  # type: ignore[arg-type]
 
 
 def rows_of(*parts: Episode | Report | LessonVersion) -> list[Record]:
-    made = {Episode: episode_record, Report: report_record, LessonVersion: lesson_record}
+    made = {
+        Episode: episode_record,
+        Report: report_record,
+        LessonVersion: lesson_record,
+    }
     return [made[type(part)](part, "2026") for part in parts]  # type: ignore[operator]
 
 
@@ -76,12 +89,21 @@ def pasts(draw: st.DrawFn) -> list[Episode | Report | LessonVersion]:
         parts.append(episode)
         for later in range(draw(st.integers(0, 2))):
             answer = draw(st.sampled_from(["raise the pool", "roll back", None]))
-            used = draw(st.lists(st.sampled_from([e.id for e in episodes]), unique=True, max_size=2))
+            used = draw(
+                st.lists(
+                    st.sampled_from([e.id for e in episodes]), unique=True, max_size=2
+                )
+            )
             decision = draw(st.sampled_from(["raise the pool", "roll back"]))
             outcome = draw(st.sampled_from(Outcome))
             parts.append(
                 a_report(
-                    episode, outcome, later=later, resolution=answer, decision=decision, used=tuple(used)
+                    episode,
+                    outcome,
+                    later=later,
+                    resolution=answer,
+                    decision=decision,
+                    used=tuple(used),
                 )
             )
     for number in range(draw(st.integers(0, 3))):
@@ -116,7 +138,9 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert lessons(History(rows)) == lessons(History(shuffled))
     reports = [part for part in parts if isinstance(part, Report)]
-    operations = [link for report in reports for link in links_of_report(report, report.target)]
+    operations = [
+        link for report in reports for link in links_of_report(report, report.target)
+    ]
     mixed = [*operations, *operations[::-1]]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert fold(operations) == fold(mixed)
@@ -143,13 +167,20 @@ def test_versions_of_lessons_are_never_lost(parts: list) -> None:
 def test_rows_hold_all_that_episodes_and_reports_say() -> None:
     episode = an_episode(1)
     report = a_report(
-        episode, Outcome.FAILURE, correction="no", decision="a", resolution="b", used=("x", "y")
+        episode,
+        Outcome.FAILURE,
+        correction="no",
+        decision="a",
+        resolution="b",
+        used=("x", "y"),
     )
     assert episode_from(episode_record(episode, "2026")) == episode
     assert report_from(report_record(report, "2026")) == report
 
 
-def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_the_first() -> None:
+def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_the_first() -> (
+    None
+):
     episode = an_episode(0)
     first = a_report(episode, Outcome.SUCCESS, decision="raise the pool")
     last = a_report(episode, Outcome.FAILURE, later=5, correction="it was the release")
@@ -162,7 +193,10 @@ def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_t
 
 def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Report]:
     episodes = [an_episode(n, SITUATIONS[n % 2]) for n in range(count)]
-    reports = [a_report(e, Outcome.SUCCESS, decision=answer, resolution=answer) for e in episodes]
+    reports = [
+        a_report(e, Outcome.SUCCESS, decision=answer, resolution=answer)
+        for e in episodes
+    ]
     return [*episodes, *reports]
 
 
@@ -182,7 +216,12 @@ def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> N
         wrong = an_episode(10 + number, SITUATIONS[2])
         parts += [
             wrong,
-            a_report(wrong, Outcome.FAILURE, decision="raise the pool", resolution=f"other {number}"),
+            a_report(
+                wrong,
+                Outcome.FAILURE,
+                decision="raise the pool",
+                resolution=f"other {number}",
+            ),
         ]
         (lesson,) = lessons(History(rows_of(*parts)))
         confidences.append(lesson.confidence)
@@ -196,7 +235,10 @@ def test_a_lesson_that_episodes_do_worse_with_is_quarantined() -> None:
     parts = agreeing(20)
     for number in range(3):
         failed = an_episode(40 + number)
-        parts += [failed, a_report(failed, Outcome.FAILURE, decision="wait", used=(id_,))]
+        parts += [
+            failed,
+            a_report(failed, Outcome.FAILURE, decision="wait", used=(id_,)),
+        ]
     (lesson,) = lessons(History(rows_of(*parts)))
     assert lesson.standing == "quarantined"
     assert lesson.reason == "0% succeeded with it, 100% without"
@@ -224,7 +266,11 @@ def test_wilson_is_the_published_lower_bound() -> None:
 def test_a_story_follows_the_links_of_a_corrected_decision() -> None:
     first, then = an_episode(0), an_episode(1)
     report = a_report(
-        then, Outcome.FAILURE, correction="the release", resolution="roll back", used=(first.id,)
+        then,
+        Outcome.FAILURE,
+        correction="the release",
+        resolution="roll back",
+        used=(first.id,),
     )
     triples = fold(links_of_report(report, then.id))
     steps = story(then.id, triples)
@@ -243,16 +289,29 @@ def test_erasure_of_a_user_leaves_a_lesson_without_evidence_retired() -> None:
     theirs, other = an_episode(0, user="u-1"), an_episode(1, user="u-2")
     by_hand = a_version(1, supporting=(theirs.id,))
     rows = rows_of(
-        theirs, other, a_report(theirs, Outcome.SUCCESS), a_report(other, Outcome.FAILURE), by_hand
+        theirs,
+        other,
+        a_report(theirs, Outcome.SUCCESS),
+        a_report(other, Outcome.FAILURE),
+        by_hand,
     )
     erased = erase(rows, user_ids={"u-1"})
-    left = [row for row in rows if row.id not in erased.deleted] + list(erased.rewritten)
+    left = [row for row in rows if row.id not in erased.deleted] + list(
+        erased.rewritten
+    )
     assert not any(row.user_id == "u-1" or theirs.id in row.source_ids for row in left)
     (lesson,) = lessons(History(left))
-    assert (lesson.supporting, lesson.standing, lesson.reason) == ((), "retired", "no evidence is left")
+    assert (lesson.supporting, lesson.standing, lesson.reason) == (
+        (),
+        "retired",
+        "no evidence is left",
+    )
 
 
 def test_reads_of_many_batches_add_up() -> None:
-    batches = [Usage({"a": 2, "b": 1}, START, "1"), Usage({"a": 1}, START + timedelta(days=1), "2")]
+    batches = [
+        Usage({"a": 2, "b": 1}, START, "1"),
+        Usage({"a": 1}, START + timedelta(days=1), "2"),
+    ]
     history = History([usage_record(batch, "2026") for batch in [*batches, batches[0]]])
     assert history.reads == {"a": (3, START + timedelta(days=1)), "b": (1, START)}

@@ -27,7 +27,11 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     return Memory.open(
-        tmp_path, workspace="acme", agent="support", now=START + timedelta(days=9), environment={}
+        tmp_path,
+        workspace="acme",
+        agent="support",
+        now=START + timedelta(days=9),
+        environment={},
     )
 
 
@@ -43,7 +47,11 @@ def conversation(number: int, *texts: str, **given: Any) -> dict[str, Any]:
         }
         for place, text in enumerate(texts)
     ]
-    return {"conversationId": f"c-{number}", "userId": f"u-{number}", "messages": messages}
+    return {
+        "conversationId": f"c-{number}",
+        "userId": f"u-{number}",
+        "messages": messages,
+    }
 
 
 def learnt(memory: Memory) -> list[str]:
@@ -53,11 +61,17 @@ def learnt(memory: Memory) -> list[str]:
         "all connections taken, threads wait",
         "errors since the release",
     )
-    memory.ingest([conversation(n, text, state="debugging") for n, text in enumerate(said)])
+    memory.ingest(
+        [conversation(n, text, state="debugging") for n, text in enumerate(said)]
+    )
     ids = [episode_id(f"c-{n}", "m0") for n in range(3)]
     for id_ in ids[:2]:
         memory.record_outcome(
-            id_, "SUCCESS", decision="raise the pool", resolution="raise the pool", at=START
+            id_,
+            "SUCCESS",
+            decision="raise the pool",
+            resolution="raise the pool",
+            at=START,
         )
     memory.record_outcome(
         "c-2", "FAILURE", decision="raise the pool", resolution="roll back", correction="It was the release.",
@@ -70,9 +84,15 @@ def rows(memory: Memory) -> int:
     return memory.parts.records.count(memory.scope, Store.EXPERIENCE, where=Filter())
 
 
-def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(memory: Memory) -> None:
+def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(
+    memory: Memory,
+) -> None:
     whole = conversation(
-        0, "threads wait", "I think the pool is full.", "That works, tests pass.", state="debugging"
+        0,
+        "threads wait",
+        "I think the pool is full.",
+        "That works, tests pass.",
+        state="debugging",
     )
     memory.ingest(whole | {"messages": whole["messages"][:1]})
     memory.ingest(whole)
@@ -91,9 +111,18 @@ def test_what_gives_nothing_to_learn_from_makes_no_episode(memory: Memory) -> No
 
 def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
     first, second, third = learnt(memory)
-    found = memory.recall_experience("payments: threads wait for connections", state="debugging")
-    assert {item.id for item in found.items if item.kind == "episode"} == {first, second, third}
-    assert {item.outcome for item in found.items if item.kind == "episode"} == {"SUCCESS", "FAILURE"}
+    found = memory.recall_experience(
+        "payments: threads wait for connections", state="debugging"
+    )
+    assert {item.id for item in found.items if item.kind == "episode"} == {
+        first,
+        second,
+        third,
+    }
+    assert {item.outcome for item in found.items if item.kind == "episode"} == {
+        "SUCCESS",
+        "FAILURE",
+    }
     (lesson,) = [item for item in found.items if item.kind == "lesson"]
     assert lesson.answer == "raise the pool"
     assert found.chains[third]
@@ -106,7 +135,9 @@ def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
     }
 
 
-def test_the_same_outcome_counts_once_however_often_it_is_stated(memory: Memory) -> None:
+def test_the_same_outcome_counts_once_however_often_it_is_stated(
+    memory: Memory,
+) -> None:
     learnt(memory)
     before, links = rows(memory), memory.parts.graph.triples(memory.scope)
     learnt(memory)
@@ -125,7 +156,10 @@ def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
     learnt(memory)
     answer = memory.search("threads wait for a connection", memory_types=["lesson"])
     assert {result.memory_type for result in answer.results} == {"lesson", "episode"}
-    assert any("[FAILURE]" in r.content and "It was the release." in r.content for r in answer.results)
+    assert any(
+        "[FAILURE]" in r.content and "It was the release." in r.content
+        for r in answer.results
+    )
     turns = memory.search("threads", memory_types="turn")
     assert {result.memory_type for result in turns.results} == {"turn"}
     assert memory.search("threads").searched.grains == [str(grain) for grain in Grain]
@@ -139,7 +173,9 @@ def test_a_lesson_from_others_words_is_not_told_where_one_user_is_asked_for(
     if written:
         memory.experience.lessons.curate()
     asked = "threads wait for a connection"
-    assert "lesson" in {r.memory_type for r in memory.search(asked, memory_types=["lesson"]).results}
+    assert "lesson" in {
+        r.memory_type for r in memory.search(asked, memory_types=["lesson"]).results
+    }
     for user in ("u-0", "u-2"):
         found = memory.search(asked, memory_types=["lesson"], user_id=user).results
         recalled = memory.recall_experience(asked, user=user).items
@@ -147,7 +183,9 @@ def test_a_lesson_from_others_words_is_not_told_where_one_user_is_asked_for(
         assert "lesson" not in {item.kind for item in recalled}
 
 
-def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(memory: Memory) -> None:
+def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(
+    memory: Memory,
+) -> None:
     learnt(memory)
     held = rows(memory)
     memory.cleanup(force=True, now=START + timedelta(days=90))
@@ -157,18 +195,28 @@ def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(
     assert rows(memory) == 0
 
 
-def test_lessons_by_hand_need_evidence_a_condition_and_an_action(memory: Memory) -> None:
+def test_lessons_by_hand_need_evidence_a_condition_and_an_action(
+    memory: Memory,
+) -> None:
     ids = learnt(memory)
     book = memory.experience.lessons
-    vague = attempt(lambda: book.add("Be careful", when="often", then="check", evidence=ids))
+    vague = attempt(
+        lambda: book.add("Be careful", when="often", then="check", evidence=ids)
+    )
     assert isinstance(vague, Rejected)
     unproven = attempt(
-        lambda: book.add("c", when="errors after release", then="roll back", evidence=["none"])
+        lambda: book.add(
+            "c", when="errors after release", then="roll back", evidence=["none"]
+        )
     )
     assert isinstance(unproven, Rejected)
     claim = "When errors begin with a release: roll back"
     id_ = book.add(
-        claim, when="errors begin with a release", then="roll back", evidence=[ids[2]], state="debugging"
+        claim,
+        when="errors begin with a release",
+        then="roll back",
+        evidence=[ids[2]],
+        state="debugging",
     )
     assert book.find(id_).claim == claim
     assert claim in book.block()
@@ -184,27 +232,61 @@ def test_curation_writes_down_what_was_generalized_once(memory: Memory) -> None:
     assert memory.experience.lessons.curate()["kept"] == 0
 
 
-def test_a_prior_answer_is_used_again_until_something_speaks_against_it(memory: Memory) -> None:
+def test_a_prior_answer_is_used_again_until_something_speaks_against_it(
+    memory: Memory,
+) -> None:
     book, at = memory.experience.answers, START
-    book.remember("ACME", "credit", "Will ACME pay?", "yes", now=at, probability=0.9, confidence=0.8)
-    ask = lambda **given: book.should_rerun("ACME", "credit", now=at + timedelta(days=1), **given)  # noqa: E731
+    book.remember(
+        "ACME",
+        "credit",
+        "Will ACME pay?",
+        "yes",
+        now=at,
+        probability=0.9,
+        confidence=0.8,
+    )
+    ask = lambda **given: book.should_rerun(  # noqa: E731
+        "ACME", "credit", now=at + timedelta(days=1), **given
+    )
     assert not ask().rerun
-    assert "material signal: lawsuit" in ask(signals={"lawsuit": True, "weather": None}).reason
+    assert (
+        "material signal: lawsuit"
+        in ask(signals={"lawsuit": True, "weather": None}).reason
+    )
     assert "another regime" in ask(regime={"rates": "high"}).reason
-    assert book.should_rerun("ACME", "credit", now=at + timedelta(days=20)).reason.startswith("no answer")
-    book.remember("ACME", "credit", "Will ACME pay?", "hardly", now=at + timedelta(hours=1), confidence=0.3)
+    assert book.should_rerun(
+        "ACME", "credit", now=at + timedelta(days=20)
+    ).reason.startswith("no answer")
+    book.remember(
+        "ACME",
+        "credit",
+        "Will ACME pay?",
+        "hardly",
+        now=at + timedelta(hours=1),
+        confidence=0.3,
+    )
     assert "confidence 0.30" in ask().reason
 
 
-def test_a_research_step_reuses_and_proposes_a_lesson_when_the_answer_changes_much(memory: Memory) -> None:
+def test_a_research_step_reuses_and_proposes_a_lesson_when_the_answer_changes_much(
+    memory: Memory,
+) -> None:
     book, calls = memory.experience.answers, []
 
     def research(hints: Any) -> dict[str, Any]:
         calls.append(hints)
-        return {"answer": f"answer {len(calls)}", "probability": 0.9 if len(calls) == 1 else 0.2}
+        return {
+            "answer": f"answer {len(calls)}",
+            "probability": 0.9 if len(calls) == 1 else 0.2,
+        }
 
     step = lambda days, **given: book.research_step(  # noqa: E731
-        "ACME", "credit", "Will it pay?", research, now=START + timedelta(days=days), **given
+        "ACME",
+        "credit",
+        "Will it pay?",
+        research,
+        now=START + timedelta(days=days),
+        **given,
     )
     assert not step(0).reused
     assert step(1).reused
@@ -227,28 +309,45 @@ def test_eviction_says_what_goes_and_a_dry_run_removes_nothing(memory: Memory) -
     assert [answer.id for answer in book.all()] == [read.id]
 
 
-def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(tmp_path: Path) -> None:
+def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(
+    tmp_path: Path,
+) -> None:
     memory = Memory.open(tmp_path, now=datetime(2027, 1, 5, tzinfo=UTC), environment={})
     said = raw_message(
-        "requests time out", state="debugging", outcome="FAILURE", timestamp="2027-01-01T09:00:00Z"
+        "requests time out",
+        state="debugging",
+        outcome="FAILURE",
+        timestamp="2027-01-01T09:00:00Z",
     )
     memory.ingest({"conversationId": "c-1", "messages": [said]})
     (found,) = memory.search("time out", memory_types=["episode"]).results
-    assert memory.parts.records.periods(memory.scope, Store.EXPERIENCE) == {found.period: 1} == {"2026": 1}
+    assert (
+        memory.parts.records.periods(memory.scope, Store.EXPERIENCE)
+        == {found.period: 1}
+        == {"2026": 1}
+    )
 
 
-def test_what_was_searched_counts_the_rows_of_what_was_asked_for(memory: Memory) -> None:
+def test_what_was_searched_counts_the_rows_of_what_was_asked_for(
+    memory: Memory,
+) -> None:
     learnt(memory)
     lived = len(memory.experience.episodes())
     spoken = memory.search("threads wait", memory_types=["turn"]).searched.records
     assert min(lived, spoken) > 1
 
     def records(*kinds: str, **limits: Any) -> int:
-        return memory.search("threads wait", memory_types=list(kinds), **limits).searched.records
+        return memory.search(
+            "threads wait", memory_types=list(kinds), **limits
+        ).searched.records
 
     assert records("episode") == records("lesson") == lived
     assert records("episode", "turn") == lived + spoken
-    assert records("episode", until=START.date() - timedelta(days=1)) == records("prior_answer") == 0
+    assert (
+        records("episode", until=START.date() - timedelta(days=1))
+        == records("prior_answer")
+        == 0
+    )
 
 
 def test_reads_are_written_in_batches(memory: Memory) -> None:
@@ -273,7 +372,9 @@ def test_forgetting_is_off_until_a_workspace_turns_it_on(memory: Memory) -> None
     assert memory.experience.episodes() == []
 
 
-def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(memory: Memory) -> None:
+def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(
+    memory: Memory,
+) -> None:
     notes = memory.experience.research
     assert notes.note("acme", "fact", "ACME has 40 employees.")[1]
     assert not notes.note("acme", "fact", "ACME has 40 employees")[1]
@@ -282,7 +383,13 @@ def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(memory: Me
     notes.answer("acme", "Who owns ACME?", "A family.")
     assert "Who owns ACME?" not in notes.block("acme", "How big is ACME?")
     for number in range(3):
-        notes.note("acme", "query", f"acme owner {number}", most=2, now=START + timedelta(days=number))
+        notes.note(
+            "acme",
+            "query",
+            f"acme owner {number}",
+            most=2,
+            now=START + timedelta(days=number),
+        )
     assert [e.text for e in notes.log("acme").entries if e.component == "query"] == [
         "acme owner 1",
         "acme owner 2",
@@ -290,13 +397,20 @@ def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(memory: Me
     assert "1 of 1 questions answered" in notes.log("acme").summary()
 
 
-def test_an_outcome_that_names_nothing_valid_is_refused_by_field(memory: Memory) -> None:
+def test_an_outcome_that_names_nothing_valid_is_refused_by_field(
+    memory: Memory,
+) -> None:
     assert attempt(memory.record_outcome, "c-1", "WON").field == "outcome"
     assert attempt(memory.record_outcome, "../c", "SUCCESS").field == "episode"
 
 
-def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(tmp_path: Path) -> None:
-    urls = {f"VARVE_{name}_QUEUE_URL": f"https://sqs.invalid/{name}" for name in ("INGEST", "WRITE")}
+def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(
+    tmp_path: Path,
+) -> None:
+    urls = {
+        f"VARVE_{name}_QUEUE_URL": f"https://sqs.invalid/{name}"
+        for name in ("INGEST", "WRITE")
+    }
     parts = Parts(read_settings(urls, str(tmp_path)), fixed_clock(START), urls)
     ingest, write, letters = RecordingQueue(), RecordingQueue(), InMemoryDeadLetters()
     parts.__dict__ |= {"ingest_queue": ingest, "write_queue": write}
@@ -305,9 +419,15 @@ def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(tmp_path: P
     memory = Memory(app, ACME)
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     memory.record_outcome(
-        episode_id("c-0", "m0"), "FAILURE", correction="the release", resolution="roll back"
+        episode_id("c-0", "m0"),
+        "FAILURE",
+        correction="the release",
+        resolution="roll back",
     )
-    assert [app.extract(batch) for batch in (ingest.sent[::-1], ingest.sent)] == [[], []]
+    assert [app.extract(batch) for batch in (ingest.sent[::-1], ingest.sent)] == [
+        [],
+        [],
+    ]
     assert {"acme:support:experience", "acme:support:graph"} < set(write.groups)
     for batch in (write.sent[::-1], write.sent):
         assert app.write(batch).returned == []
@@ -321,14 +441,24 @@ def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(tmp_path: P
 
 def told(**given: Any) -> dict[str, Any]:
     whose = {"workspaceId": "acme", "agentId": "support", "conversationId": "c-0"}
-    return {"type": "outcome", **whose, "outcome": "FAILURE", "at": START.isoformat(), **given}
+    return {
+        "type": "outcome",
+        **whose,
+        "outcome": "FAILURE",
+        "at": START.isoformat(),
+        **given,
+    }
 
 
-def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(memory: Memory) -> None:
+def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(
+    memory: Memory,
+) -> None:
     memory.configure("privacy.mode", "redact")
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     for _ in range(2):
-        Application(memory.parts).ingest_outcome(told(correction="Ask ops@example.com for the release."))
+        Application(memory.parts).ingest_outcome(
+            told(correction="Ask ops@example.com for the release.")
+        )
     (episode,) = memory.experience.episodes()
     assert episode["outcome"] == "FAILURE"
     assert episode["correction"].endswith("for the release.")
@@ -336,18 +466,26 @@ def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(memory
     assert rows(memory) == 2
 
 
-def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(memory: Memory) -> None:
+def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(
+    memory: Memory,
+) -> None:
     memory.ingest(conversation(1, "threads wait for a connection", state="debugging"))
     (before,) = memory.experience.episodes()
-    Application(memory.parts).ingest_outcome(told(correction="It was the release.", used=[before["id"]]))
-    memory.ingest(conversation(0, "threads wait for a connection again", state="debugging"))
+    Application(memory.parts).ingest_outcome(
+        told(correction="It was the release.", used=[before["id"]])
+    )
+    memory.ingest(
+        conversation(0, "threads wait for a connection again", state="debugging")
+    )
     after = episode_id("c-0", "m0")
     assert {(link["source"], link["link"]) for link in memory.experience.why(after, depth=1)["links"]} == {
         (before["id"], "led_to"), (after, "contradicted"), (after, "learned_from"),
     }  # fmt: skip
 
 
-def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(memory: Memory) -> None:
+def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(
+    memory: Memory,
+) -> None:
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     Application(memory.parts).ingest_outcome(told(correction="It was the release."))
     assert rows(memory) == 2
@@ -362,9 +500,13 @@ def test_invariant_8_erasing_a_user_takes_outcomes_of_conversations_that_were_no
     memory.ingest(conversation(1, "I moved to Porto."))
     application = Application(memory.parts)
     for name in ("c-0", "c-1"):
-        application.ingest_outcome(told(conversationId=name, correction=f"The address in {name} was old."))
+        application.ingest_outcome(
+            told(conversationId=name, correction=f"The address in {name} was old.")
+        )
     memory.forget(user="u-0")
     (left,) = memory.experience._verbs.history(memory.scope).reports
     assert left.conversation_id == "c-1"
-    application.ingest_outcome(told(conversationId="c-0", correction="The address in c-0 was old."))
+    application.ingest_outcome(
+        told(conversationId="c-0", correction="The address in c-0 was old.")
+    )
     assert rows(memory) == 1, "nor does a replay bring it back"

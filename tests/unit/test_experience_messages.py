@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import ACME, MORNING, RecordingQueue, a_record, attempt, embedded, stores_over
+from tests.support.builders import (
+    ACME,
+    MORNING,
+    RecordingQueue,
+    a_record,
+    attempt,
+    embedded,
+    stores_over,
+)
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
@@ -63,7 +71,8 @@ def test_an_outcome_travels_whole_in_the_group_of_its_episode() -> None:
 
 def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
     later = Report(
-        **{f: getattr(REPORT, f) for f in Report.__slots__} | {"created_at": MORNING + timedelta(1)}
+        **{f: getattr(REPORT, f) for f in Report.__slots__}
+        | {"created_at": MORNING + timedelta(1)}
     )
     assert sent()[0].deduplication_ids == sent(later)[0].deduplication_ids
     assert later.id == REPORT.id
@@ -78,10 +87,14 @@ def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
         ({"conversationId": "../c"}, "conversationId"), ({"userId": "a b"}, "userId"),
     ],
 )  # fmt: skip
-def test_an_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+def test_an_outcome_of_another_form_is_refused_by_field(
+    change: dict[str, Any], field: str
+) -> None:
     queue, objects = sent()
     body = json.loads(queue.sent[0].body) | change
-    error = attempt(lambda: read_outcome(Delivery("1", json.dumps(body), "g"), objects=objects))
+    error = attempt(
+        lambda: read_outcome(Delivery("1", json.dumps(body), "g"), objects=objects)
+    )
     assert isinstance(error, Rejected)
     assert error.field == field
 
@@ -92,7 +105,9 @@ TOLD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_episode() -> None:
+def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_episode() -> (
+    None
+):
     assert tells_outcome(TOLD)
     assert not tells_outcome({"conversationId": "c-1", "messages": []})
     scope, report = read_told_outcome(TOLD, MORNING + timedelta(1))
@@ -112,7 +127,9 @@ def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_ep
         ({"messages": []}, "messages"), ({"conversationId": None}, "conversationId"),
     ],
 )  # fmt: skip
-def test_a_told_outcome_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+def test_a_told_outcome_of_another_form_is_refused_by_field(
+    change: dict[str, Any], field: str
+) -> None:
     error = attempt(lambda: read_told_outcome(TOLD | change, MORNING))
     assert isinstance(error, Rejected)
     assert error.field == field
@@ -121,15 +138,27 @@ def test_a_told_outcome_of_another_form_is_refused_by_field(change: dict[str, An
 def test_rows_of_experience_mark_no_period_due_and_go_by_id_and_by_year() -> None:
     records, objects, queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
     stores = stores_over(records, InMemoryGraph(), objects)
-    rows = embedded(*(a_record(f"row {n}", period="2026", id=f"r{n}") for n in range(3)))
-    send_records(WriteRecords(ACME, Store.EXPERIENCE, "words:64", tuple(rows)), queue=queue, objects=objects)
-    send_deletion(DeleteRecords(ACME, Store.EXPERIENCE, ("r0", "none")), queue=queue, objects=objects)
+    rows = embedded(
+        *(a_record(f"row {n}", period="2026", id=f"r{n}") for n in range(3))
+    )
+    send_records(
+        WriteRecords(ACME, Store.EXPERIENCE, "words:64", tuple(rows)),
+        queue=queue,
+        objects=objects,
+    )
+    send_deletion(
+        DeleteRecords(ACME, Store.EXPERIENCE, ("r0", "none")),
+        queue=queue,
+        objects=objects,
+    )
     assert set(queue.groups) == {"acme:support:experience"}
     for delivery in [*queue.sent, *queue.sent[1:]]:
         write_now([delivery], stores, objects=objects)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 2
     assert not list(objects.list("ledger/due"))
     assert records.count(ACME, Grain.WORKING, where=Filter()) == 0
-    send_expiry(ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects)
+    send_expiry(
+        ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects
+    )
     write_now([queue.sent[-1]], stores, objects=objects)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 0

@@ -28,7 +28,10 @@ class Model:
     """What the scripted model answers: nothing to extract, one outcome, one wording."""
 
     def __init__(self) -> None:
-        self.outcome: dict[str, Any] = {"outcome": "SUCCESS", "quote": "Silence since then"}
+        self.outcome: dict[str, Any] = {
+            "outcome": "SUCCESS",
+            "quote": "Silence since then",
+        }
         self.wording: dict[str, Any] = {"condition": CONDITION, "claim": CLAIM}
         self.judged = 0
 
@@ -36,7 +39,11 @@ class Model:
         if "how it ended" in prompt(request):
             self.judged += 1
             return self.outcome
-        return self.wording if "<episodes>" in prompt(request) else {"facts": [], "triples": []}
+        return (
+            self.wording
+            if "<episodes>" in prompt(request)
+            else {"facts": [], "triples": []}
+        )
 
 
 @pytest.fixture
@@ -60,7 +67,11 @@ def told(number: int, *texts: str, **given: Any) -> dict[str, Any]:
         }
         for place, text in enumerate(texts)
     ]  # fmt: skip
-    return {"conversationId": f"c-{number}", "userId": f"u-{number}", "messages": messages}
+    return {
+        "conversationId": f"c-{number}",
+        "userId": f"u-{number}",
+        "messages": messages,
+    }
 
 
 def outcome(memory: Memory) -> tuple[str, str]:
@@ -68,14 +79,22 @@ def outcome(memory: Memory) -> tuple[str, str]:
     return episode["outcome"], episode["outcomeFrom"]
 
 
-def test_a_model_says_how_an_episode_ended_where_its_words_do_not(memory: Memory) -> None:
+def test_a_model_says_how_an_episode_ended_where_its_words_do_not(
+    memory: Memory,
+) -> None:
     memory.ingest(told(0, *SAID))
     assert outcome(memory) == ("SUCCESS", "model")
 
 
-def test_a_stated_outcome_and_a_cue_win_and_no_model_is_asked(memory: Memory, model: Model) -> None:
-    memory.ingest([told(0, *SAID, outcome="FAILURE"), told(1, *SAID[:2], "Tests pass.")])
-    ended = {(one["outcome"], one["outcomeFrom"]) for one in memory.experience.episodes()}
+def test_a_stated_outcome_and_a_cue_win_and_no_model_is_asked(
+    memory: Memory, model: Model
+) -> None:
+    memory.ingest(
+        [told(0, *SAID, outcome="FAILURE"), told(1, *SAID[:2], "Tests pass.")]
+    )
+    ended = {
+        (one["outcome"], one["outcomeFrom"]) for one in memory.experience.episodes()
+    }
     assert ended == {("FAILURE", "stated"), ("SUCCESS", "cue")}
     assert model.judged == 0
 
@@ -105,7 +124,10 @@ def learnt(memory: Memory) -> None:
     for number in range(2):
         memory.ingest(told(number, SAID[0]))
         memory.record_outcome(
-            episode_id(f"c-{number}", "m0"), "SUCCESS", decision="bleed the radiators", at=START
+            episode_id(f"c-{number}", "m0"),
+            "SUCCESS",
+            decision="bleed the radiators",
+            at=START,
         )
 
 
@@ -121,7 +143,11 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
     assert memory.experience.lessons.all() == [before]
     memory.experience.lessons.reword(apply=True)
     (after,) = memory.experience.lessons.all()
-    assert (after.claim, after.supporting, after.active) == (CLAIM, before.supporting, True)
+    assert (after.claim, after.supporting, after.active) == (
+        CLAIM,
+        before.supporting,
+        True,
+    )
     assert {version.origin for version in after.versions} == {GENERALIZED, WORDED}
     assert memory.experience.lessons.reword()["proposed"] == []
 
@@ -131,7 +157,10 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
     [
         ({"condition": "things are often wrong"}, "does not say when"),
         ({"claim": "When it bangs: call a plumber."}, "does not name the action"),
-        ({"condition": "printer jams on thick paper"}, "speaks of what its episodes do not"),
+        (
+            {"condition": "printer jams on thick paper"},
+            "speaks of what its episodes do not",
+        ),
         ({"claim": CLAIM + " really" * 60}, "is longer than 300"),
     ],
 )
@@ -146,7 +175,9 @@ def test_a_wording_that_is_of_no_use_is_refused(
     assert memory.experience.lessons.all()[0].claim != model.wording["claim"]
 
 
-def test_erasing_a_user_takes_the_words_a_model_made_of_their_episodes(memory: Memory) -> None:
+def test_erasing_a_user_takes_the_words_a_model_made_of_their_episodes(
+    memory: Memory,
+) -> None:
     learnt(memory)
     memory.experience.lessons.reword(apply=True)
     memory.forget(user="u-0")

@@ -27,14 +27,25 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.open(tmp_path, now=START + timedelta(days=9), environment={})
 
 
-def told(name: str, text: str, minutes: int, user: str = "u-1", **given: Any) -> dict[str, Any]:
+def told(
+    name: str, text: str, minutes: int, user: str = "u-1", **given: Any
+) -> dict[str, Any]:
     at = (START + timedelta(minutes=minutes)).isoformat()
-    message = {"id": "m0", "role": "user", "content": text, "timestamp": at, "state": "debugging", **given}
+    message = {
+        "id": "m0",
+        "role": "user",
+        "content": text,
+        "timestamp": at,
+        "state": "debugging",
+        **given,
+    }
     return {"conversationId": name, "userId": user, "messages": [message]}
 
 
 def links(memory: Memory, name: str = "c-2") -> set[str]:
-    return {step["link"] for step in memory.experience.why(episode_id(name, "m0"))["links"]}
+    return {
+        step["link"] for step in memory.experience.why(episode_id(name, "m0"))["links"]
+    }
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -45,7 +56,9 @@ def test_a_new_conversation_goes_on_with_the_last_in_whatever_order_they_come(
     for one in reversed(both) if late else both:
         memory.ingest(one)
     assert links(memory) == {"continuation"}
-    memory.record_outcome(episode_id("c-1", "m0"), "FAILURE", decision="restart it", at=START)
+    memory.record_outcome(
+        episode_id("c-1", "m0"), "FAILURE", decision="restart it", at=START
+    )
     assert links(memory) == {"retry_of"}
     (chain,) = memory.experience.why(episode_id("c-2", "m0"))["story"]
     assert "tried again what" in chain
@@ -59,7 +72,9 @@ def test_a_new_conversation_goes_on_with_the_last_in_whatever_order_they_come(
     ],
     ids=["gap", "meaning", "state", "signal", "user"],
 )  # fmt: skip
-def test_what_would_cut_a_conversation_parts_two_of_them(memory: Memory, after: dict[str, Any]) -> None:
+def test_what_would_cut_a_conversation_parts_two_of_them(
+    memory: Memory, after: dict[str, Any]
+) -> None:
     memory.ingest([told("c-1", FIRST, 0), after])
     assert links(memory) == set()
 

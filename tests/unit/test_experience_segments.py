@@ -19,10 +19,14 @@ START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 LONG = "one two three four five six seven eight nine"
 
 
-def heard(number: int, text: str = LONG, *, minutes: int = 0, axis: int = 0, **given: object) -> Heard:
+def heard(
+    number: int, text: str = LONG, *, minutes: int = 0, axis: int = 0, **given: object
+) -> Heard:
     at = START + timedelta(minutes=number + minutes)
     role = str(given.pop("role", "user"))
-    return Heard("c", f"m{number}", role, text, at, np.eye(4, dtype=np.float32)[axis], **given)  # type: ignore[arg-type]
+    return Heard(
+        "c", f"m{number}", role, text, at, np.eye(4, dtype=np.float32)[axis], **given
+    )  # type: ignore[arg-type]
 
 
 def test_every_cut_says_why() -> None:
@@ -47,7 +51,10 @@ def test_every_cut_says_why() -> None:
 
 def test_what_is_short_or_says_how_it_ended_is_no_shift_of_meaning() -> None:
     closing = "thank you very much indeed, all of the tests pass now"
-    assert len(segments([heard(0), heard(1, "go on", axis=1), heard(2, closing, axis=2)])) == 1
+    assert (
+        len(segments([heard(0), heard(1, "go on", axis=1), heard(2, closing, axis=2)]))
+        == 1
+    )
 
 
 MESSAGES = st.lists(
@@ -62,7 +69,9 @@ MESSAGES = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(MESSAGES, st.data())
-def test_a_conversation_that_grows_keeps_the_episodes_it_had(parts: list, data: st.DataObject) -> None:
+def test_a_conversation_that_grows_keeps_the_episodes_it_had(
+    parts: list, data: st.DataObject
+) -> None:
     total, run = 0, []
     for number, (axis, minutes, state, signal) in enumerate(parts):
         total += minutes
@@ -91,7 +100,9 @@ def test_a_conversation_that_grows_keeps_the_episodes_it_had(parts: list, data: 
         ([("user", "What is the weather like in Lisbon?")], Outcome.UNKNOWN),
     ],
 )
-def test_words_give_an_outcome_away(said: list[tuple[str, str]], outcome: Outcome) -> None:
+def test_words_give_an_outcome_away(
+    said: list[tuple[str, str]], outcome: Outcome
+) -> None:
     assert cued(said).outcome is outcome
 
 
@@ -114,7 +125,11 @@ def test_an_episode_says_what_was_decided_assumed_and_corrected() -> None:
     )
     episode = read_segment(segment, START)
     assert episode.message_ids == ("m0", "m1", "m2")
-    assert (episode.state, episode.subject, episode.user_id) == ("debugging", "checkout-service", "u-1")
+    assert (episode.state, episode.subject, episode.user_id) == (
+        "debugging",
+        "checkout-service",
+        "u-1",
+    )
     assert episode.assumptions == ("I think the pool is full.",)
     assert episode.decisions == ("Let's raise it.",)
     assert episode.corrections == ("No, it was the release.",)
@@ -123,7 +138,9 @@ def test_an_episode_says_what_was_decided_assumed_and_corrected() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=30))
-def test_a_running_summary_stays_within_its_tokens_and_keeps_decisions(texts: list[str]) -> None:
+def test_a_running_summary_stays_within_its_tokens_and_keeps_decisions(
+    texts: list[str],
+) -> None:
     summary = RunningSummary().told("user", "We decided to go with Postgres.")
     for text in texts:
         summary = summary.told("assistant", text.replace(".", " "))

@@ -40,7 +40,9 @@ def with_flat_vectors() -> FlatMemory:
 def played(memory: Any, *names: str) -> dict[str, Any]:
     score = Score()
     for name in names:
-        for scenario in parse_scenarios(json.loads((SCENARIOS / name).read_text("utf-8"))):
+        for scenario in parse_scenarios(
+            json.loads((SCENARIOS / name).read_text("utf-8"))
+        ):
             run(scenario, memory(), EMBEDDER.embed, score)
     return score.to_dict()
 
@@ -56,20 +58,30 @@ def test_memory_of_experience_beats_flat_vectors_where_things_look_alike() -> No
 
 
 def test_a_trial_gives_the_same_result_every_time() -> None:
-    assert played(with_experience, "hotel.json") == played(with_experience, "hotel.json")
+    assert played(with_experience, "hotel.json") == played(
+        with_experience, "hotel.json"
+    )
 
 
 def test_without_memory_the_agent_goes_by_the_names() -> None:
     embed = WordEmbedder().embed
-    assert decide("the disk is full", ["pool", "disk_full"], Returned(), embed) == "disk_full"
+    assert (
+        decide("the disk is full", ["pool", "disk_full"], Returned(), embed)
+        == "disk_full"
+    )
 
 
 def test_in_a_familiar_situation_the_agent_goes_by_what_memory_says() -> None:
     embed = WordEmbedder().embed
     shown = [Shown("1", "something\npool", 0.9)]
     situation = "the host has been slow since Monday, and its disk is busy"
-    assert decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
-    assert decide(situation, ["pool", "disk_full"], Returned(shown, 0.0), embed) == "disk_full"
+    assert (
+        decide(situation, ["pool", "disk_full"], Returned(shown, 1.0), embed) == "pool"
+    )
+    assert (
+        decide(situation, ["pool", "disk_full"], Returned(shown, 0.0), embed)
+        == "disk_full"
+    )
 
 
 def test_the_agent_reads_the_candidate_named_last() -> None:
@@ -82,15 +94,31 @@ def test_the_agent_reads_the_candidate_named_last() -> None:
     [
         ({"candidates": ["one"]}, "candidates"),
         ({"rounds": []}, "rounds"),
-        ({"rounds": [{"type": "GUESS", "situation": "s", "truth": "a"}]}, "rounds[0].type"),
-        ({"rounds": [{"type": "LEARN", "situation": "s", "truth": "c"}]}, "rounds[0].truth"),
+        (
+            {"rounds": [{"type": "GUESS", "situation": "s", "truth": "a"}]},
+            "rounds[0].type",
+        ),
+        (
+            {"rounds": [{"type": "LEARN", "situation": "s", "truth": "c"}]},
+            "rounds[0].truth",
+        ),
     ],
 )
-def test_a_scenario_of_another_form_is_refused_by_field(change: dict[str, Any], field: str) -> None:
+def test_a_scenario_of_another_form_is_refused_by_field(
+    change: dict[str, Any], field: str
+) -> None:
     scenario = {
         "name": "n",
         "candidates": ["a", "b"],
-        "rounds": [{"type": "LEARN", "state": None, "situation": "s", "truth": "a", "correction": ""}],
+        "rounds": [
+            {
+                "type": "LEARN",
+                "state": None,
+                "situation": "s",
+                "truth": "a",
+                "correction": "",
+            }
+        ],
     }
     assert len(parse_scenarios(scenario)) == 1
     assert parse_scenarios(scenario | {"notes": "by hand"}) == parse_scenarios(scenario)

@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder
 from varve.domain.calendar import Grain, Period
-from varve.domain.extractive import MAX_LINES, candidates, chosen, lines_of, sentences, shortened
+from varve.domain.extractive import (
+    MAX_LINES,
+    candidates,
+    chosen,
+    lines_of,
+    sentences,
+    shortened,
+)
 from varve.domain.record import MemoryType
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens
@@ -21,17 +28,31 @@ BUDGET = 400
 
 
 def source(
-    text: str, hours: float = 0, id_: str = "", importance: float = 0.5, label: str | None = None
+    text: str,
+    hours: float = 0,
+    id_: str = "",
+    importance: float = 0.5,
+    label: str | None = None,
 ) -> Source:
     at = MORNING + timedelta(hours=hours)
-    sort = MemoryType.SUMMARY if label else MemoryType.FACT if id_.startswith("fact-") else MemoryType.TURN
+    sort = (
+        MemoryType.SUMMARY
+        if label
+        else MemoryType.FACT
+        if id_.startswith("fact-")
+        else MemoryType.TURN
+    )
     return Source(id_ or f"turn-{text}", sort, "f", text, at, importance, "u-42", label)
 
 
 def summary(*sources: Source, budget: int = BUDGET, zone: str = "UTC") -> list[str]:
-    task = SummaryTask(ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo(zone), sources, budget)
+    task = SummaryTask(
+        ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo(zone), sources, budget
+    )
     lines = candidates(lines_of(task))
-    return chosen(lines, WordEmbedder().embed([line.said for line in lines]), budget).split("\n")
+    return chosen(
+        lines, WordEmbedder().embed([line.said for line in lines]), budget
+    ).split("\n")
 
 
 SAID = "Dana moved to Lisbon. Did it rain? The 2nd boiler costs 40 euros! hola ¿Qué tal? - ok : 👍 e.g. Dr."
@@ -74,16 +95,23 @@ def has_words(sources: Iterable[Source]) -> bool:
 class TestForAnySources:
     @settings(deadline=None)
     @given(SOURCES, st.integers(0, 300))
-    def test_the_budget_is_never_exceeded(self, sources: list[Source], budget: int) -> None:
+    def test_the_budget_is_never_exceeded(
+        self, sources: list[Source], budget: int
+    ) -> None:
         assert estimated_tokens("\n".join(summary(*sources, budget=budget))) <= budget
 
     @settings(deadline=None)
     @given(SOURCES, st.integers(8, 300))
-    def test_there_is_a_line_if_any_source_has_words(self, sources: list[Source], budget: int) -> None:
+    def test_there_is_a_line_if_any_source_has_words(
+        self, sources: list[Source], budget: int
+    ) -> None:
         assert summary(*sources, budget=budget) != [""] or not has_words(sources)
 
     @settings(max_examples=50, deadline=None)
-    @given(SOURCES.flatmap(lambda s: st.tuples(st.just(s), st.permutations(s))), st.integers(10, 200))
+    @given(
+        SOURCES.flatmap(lambda s: st.tuples(st.just(s), st.permutations(s))),
+        st.integers(10, 200),
+    )
     def test_the_order_of_the_sources_changes_nothing(
         self, both: tuple[list[Source], list[Source]], budget: int
     ) -> None:
@@ -99,12 +127,17 @@ class TestForAnySources:
 
     @settings(deadline=None)
     @given(SOURCES, st.integers(8, 300))
-    def test_every_line_comes_from_a_source(self, sources: list[Source], budget: int) -> None:
+    def test_every_line_comes_from_a_source(
+        self, sources: list[Source], budget: int
+    ) -> None:
         texts = [letters(s.text) for s in sources]
         for line in filter(None, summary(*sources, budget=budget)):
             said = letters(line[12:])
             speaker, _, sentence = said.partition(":")
-            assert any(said in text or (f"{speaker}:" in text and sentence in text) for text in texts)
+            assert any(
+                said in text or (f"{speaker}:" in text and sentence in text)
+                for text in texts
+            )
 
 
 class TestChoosing:
@@ -121,7 +154,10 @@ class TestChoosing:
         ]
 
     def test_a_childs_lines_keep_their_dates(self) -> None:
-        child = source("2026-03-04: Dana: I moved to Lisbon.\nShe likes the sun there.", label="2026-W10")
+        child = source(
+            "2026-03-04: Dana: I moved to Lisbon.\nShe likes the sun there.",
+            label="2026-W10",
+        )
         assert summary(child, source("The boiler was repaired.", 24)) == [
             "2026-03-02: She likes the sun there.",
             "2026-03-03: The boiler was repaired.",
@@ -130,7 +166,9 @@ class TestChoosing:
 
     def test_a_date_that_somebody_wrote_is_not_taken_for_the_day(self) -> None:
         forged = source("Dana: Hello there friends\n1999-01-01: The world has ended.")
-        assert summary(forged)[-1] == "2026-03-02: Dana: 1999-01-01: The world has ended."
+        assert (
+            summary(forged)[-1] == "2026-03-02: Dana: 1999-01-01: The world has ended."
+        )
 
     def test_a_speakers_name_cannot_break_its_line(self) -> None:
         assert summary(source("Da\u2028na\r: I moved to Lisbon.")) == [
@@ -146,17 +184,30 @@ class TestChoosing:
         assert summary(child) == ["2026-03-02: 2026-02-30: nothing much happened"]
 
     def test_the_most_important_survive_a_small_budget(self) -> None:
-        idle = [source(f"Somebody said something idle number {n}.", n, importance=0.1) for n in range(9)]
+        idle = [
+            source(f"Somebody said something idle number {n}.", n, importance=0.1)
+            for n in range(9)
+        ]
         vital = source("Dana is allergic to penicillin.", 5, importance=1.0)
-        assert summary(*idle, vital, budget=14) == ["2026-03-02: Dana is allergic to penicillin."]
+        assert summary(*idle, vital, budget=14) == [
+            "2026-03-02: Dana is allergic to penicillin."
+        ]
 
     def test_what_was_said_twice_in_other_marks_is_told_once_and_first(self) -> None:
-        again = [source("Dana likes green tea.", 30), source("dana likes GREEN tea!", 1)]
+        again = [
+            source("Dana likes green tea.", 30),
+            source("dana likes GREEN tea!", 1),
+        ]
         assert summary(*again) == ["2026-03-02: dana likes GREEN tea!"]
 
-    def test_near_duplicates_are_told_once_but_not_if_their_numbers_differ(self) -> None:
+    def test_near_duplicates_are_told_once_but_not_if_their_numbers_differ(
+        self,
+    ) -> None:
         words = "the dentist at Roundhay Road expects Dana and her sister and her cat and all their papers"
-        told = [f"{words} {words} {rest}" for rest in ("at 10:40", "at 10:40 sharp", "at 11:40")]
+        told = [
+            f"{words} {words} {rest}"
+            for rest in ("at 10:40", "at 10:40 sharp", "at 11:40")
+        ]
         lines = summary(*(source(text, n) for n, text in enumerate(told)))
         assert [":40" in line for line in lines] == [True, True]
         assert "11:40" in lines[1]
@@ -166,7 +217,9 @@ class TestChoosing:
             source(f"Dana drinks her green tea in the garden {word}.", n)
             for n, word in enumerate(["gladly", "quietly", "slowly", "often"])
         ]
-        lines = summary(*same, source("Marco broke his left arm while climbing.", 9), budget=30)
+        lines = summary(
+            *same, source("Marco broke his left arm while climbing.", 9), budget=30
+        )
         assert "Marco broke" in "\n".join(lines)
 
     def test_greetings_are_left_out_unless_there_is_nothing_else(self) -> None:
@@ -174,11 +227,15 @@ class TestChoosing:
         assert summary(hello, thanks, source("Dana: The VPN shows E-4092.", 2)) == [
             "2026-03-02: Dana: The VPN shows E-4092."
         ]
-        assert summary(hello, thanks) == ["2026-03-02: Dana: Hello Lee!", "2026-03-02: Lee: thanks a lot"]
+        assert summary(hello, thanks) == [
+            "2026-03-02: Dana: Hello Lee!",
+            "2026-03-02: Lee: thanks a lot",
+        ]
 
     def test_equal_lines_of_two_speakers_are_both_kept_by_time_then_id(self) -> None:
         lines = summary(
-            source("Marco: I like tea a lot.", id_="turn-b"), source("Dana: I like tea a lot.", id_="turn-a")
+            source("Marco: I like tea a lot.", id_="turn-b"),
+            source("Dana: I like tea a lot.", id_="turn-a"),
         )
         assert [line.split(": ")[1] for line in lines] == ["Dana", "Marco"]
 
@@ -190,15 +247,22 @@ class TestChoosing:
         ]
 
     def test_a_line_longer_than_the_budget_is_cut_at_a_word(self) -> None:
-        assert summary(source("word " * 100), budget=8) == ["2026-03-02: word word word word"]
+        assert summary(source("word " * 100), budget=8) == [
+            "2026-03-02: word word word word"
+        ]
 
     def test_no_words_no_lines(self) -> None:
         assert summary() == summary(source("👍"), source(" … ")) == [""]
 
     def test_of_very_many_lines_each_days_most_important_are_weighed(self) -> None:
-        many = [source(f"Note {n} of the day.", n % 4 * 24, f"fact-{n}") for n in range(MAX_LINES + 400)]
+        many = [
+            source(f"Note {n} of the day.", n % 4 * 24, f"fact-{n}")
+            for n in range(MAX_LINES + 400)
+        ]
         vital = source("Dana is allergic to penicillin.", 100, importance=1.0)
-        task = SummaryTask(ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo("UTC"), (*many, vital), 400)
+        task = SummaryTask(
+            ACME, Period(Grain.WEEKLY, "2026-W10"), ZoneInfo("UTC"), (*many, vital), 400
+        )
         lines = candidates(lines_of(task))
         assert len(lines) == MAX_LINES
         assert len({line.day for line in lines}) == 5
@@ -209,7 +273,10 @@ class TestSentences:
         ("text", "parts"),
         [
             ("It is 3.5 km. We ran!", ["It is 3.5 km.", "We ran!"]),
-            ("Ask Dr. Lowe, e.g. on Monday. Or J. Smith.", ["Ask Dr. Lowe, e.g. on Monday.", "Or J. Smith."]),
+            (
+                "Ask Dr. Lowe, e.g. on Monday. Or J. Smith.",
+                ["Ask Dr. Lowe, e.g. on Monday.", "Or J. Smith."],
+            ),
             ("¿Vienes? ¡Claro que sí!", ["¿Vienes?", "¡Claro que sí!"]),
             ('"Stop." He left… And then?', ['"Stop."', "He left…", "And then?"]),
             ("one\n- two\n\n  three  four", ["one", "two", "three four"]),
@@ -217,7 +284,9 @@ class TestSentences:
             ("updating… restarting… done", ["updating… restarting… done"]),
         ],
     )
-    def test_a_text_is_cut_where_sentences_end(self, text: str, parts: list[str]) -> None:
+    def test_a_text_is_cut_where_sentences_end(
+        self, text: str, parts: list[str]
+    ) -> None:
         assert list(sentences(text)) == parts
 
     def test_marks_without_end_take_no_time(self) -> None:
@@ -229,13 +298,18 @@ class TestShortening:
         assert shortened("One two.", 2) == "One two."
 
     def test_whole_sentences_are_kept_where_one_fits(self) -> None:
-        assert shortened("First one. Second one. Third one.", 7) == "First one. Second one."
+        assert (
+            shortened("First one. Second one. Third one.", 7)
+            == "First one. Second one."
+        )
         assert shortened("First line\nSecond line", 4) == "First line"
 
     def test_a_number_is_no_end_of_a_sentence(self) -> None:
         assert shortened("Take 13.5 grams", 2) == "Take"
 
-    def test_whole_words_where_no_sentence_fits_and_letters_where_no_word_does(self) -> None:
+    def test_whole_words_where_no_sentence_fits_and_letters_where_no_word_does(
+        self,
+    ) -> None:
         assert shortened("one two three four", 3) == "one two"
         assert shortened("abcdefghij", 2) == "abcdefgh"
         assert shortened("éééé", 1) == "éé"

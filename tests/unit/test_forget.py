@@ -49,7 +49,16 @@ from varve.usecases.experience.rows import read_rows
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}
-THINGS = ["gooseberries", "espresso", "quinces", "sailing", "chess", "jazz", "old maps", "ferns"]
+THINGS = [
+    "gooseberries",
+    "espresso",
+    "quinces",
+    "sailing",
+    "chess",
+    "jazz",
+    "old maps",
+    "ferns",
+]
 SAYINGS = [
     "I like {thing}.", "I live in {thing}town.", "I moved to {thing}ville last week.", "Me too!",
     "What about {thing}?", "I work at {thing} Ltd and I love {thing}.", "My sister likes {thing}.",
@@ -61,7 +70,9 @@ messages = st.tuples(
     st.sampled_from(THINGS),
     st.integers(0, 2),
 )
-conversations = st.lists(st.lists(messages, min_size=1, max_size=7), min_size=1, max_size=4)
+conversations = st.lists(
+    st.lists(messages, min_size=1, max_size=7), min_size=1, max_size=4
+)
 
 
 def conversation(
@@ -72,7 +83,11 @@ def conversation(
     last = None
     days = sorted(day for *_, day in said)
     for index, (who, saying, thing, _) in enumerate(said):
-        at = NOW - timedelta(days=3 - days[index], hours=3) + timedelta(minutes=index, seconds=number)
+        at = (
+            NOW
+            - timedelta(days=3 - days[index], hours=3)
+            + timedelta(minutes=index, seconds=number)
+        )
         message = {
             "id": f"c{number}-m{index}",
             "content": saying.format(thing=thing),
@@ -99,9 +114,18 @@ class Beside:
             if u is None or u in batch.context or u.role != "user":
                 continue
             words = f"{u.text} (after: {before.text if before else 'nothing'})"
-            facts.append(Fact(f"{u.speaker}: {words}", u.speaker, u.said_at, (u.message_id,)))
-            said_in = batch.created_at, batch.conversation_id, (u.message_id,), u.user_id
-            operations.append(TripleOperation(Op.ADD, u.speaker, "likes", words, u.said_at, *said_in))
+            facts.append(
+                Fact(f"{u.speaker}: {words}", u.speaker, u.said_at, (u.message_id,))
+            )
+            said_in = (
+                batch.created_at,
+                batch.conversation_id,
+                (u.message_id,),
+                u.user_id,
+            )
+            operations.append(
+                TripleOperation(Op.ADD, u.speaker, "likes", words, u.said_at, *said_in)
+            )
         return Extraction(tuple(facts), tuple(operations))
 
 
@@ -112,9 +136,17 @@ TOO = ("u-marco", "Me too!", "quinces")
 @example([[(*LIKES, 0), (*TOO, 0)]], "u-dana", True, Beside)
 @example([[(*LIKES, 0), (*TOO, 2)]], "u-dana", True, Beside)
 @settings(max_examples=40)
-@given(conversations, st.sampled_from([*NAMES]), st.booleans(), st.sampled_from([RuleExtractor, Beside]))
+@given(
+    conversations,
+    st.sampled_from([*NAMES]),
+    st.booleans(),
+    st.sampled_from([RuleExtractor, Beside]),
+)
 def test_invariant_8_forgetting_a_user_leaves_what_would_be_there_without_him(
-    said: list[list[tuple[str, str, str, int]]], gone: str, summarized: bool, reading: Callable[[], Any]
+    said: list[list[tuple[str, str, str, int]]],
+    gone: str,
+    summarized: bool,
+    reading: Callable[[], Any],
 ) -> None:
     memory, control = Forgetful(reading()), Forgetful(reading())
     for number, messages_ in enumerate(said):
@@ -128,19 +160,25 @@ def test_invariant_8_forgetting_a_user_leaves_what_would_be_there_without_him(
     assert memory.held(Grain.WORKING) == control.held(Grain.WORKING)
     assert memory.known() == control.known()
     assert memory.said() == control.said()
-    assert [memory.profile(user) for user in NAMES] == [control.profile(user) for user in NAMES]
+    assert [memory.profile(user) for user in NAMES] == [
+        control.profile(user) for user in NAMES
+    ]
     memory.summarize(NOW)
     control.summarize(NOW)
     assert memory.held() == control.held()
     assert NAMES[gone].encode() not in memory.bytes()
 
 
-def test_invariant_8_what_is_left_of_a_summary_has_nothing_that_was_read_beside_forgotten_words() -> None:
+def test_invariant_8_what_is_left_of_a_summary_has_nothing_that_was_read_beside_forgotten_words() -> (
+    None
+):
     memory = Forgetful(Beside())
     memory.ingest(conversation(1, [(*LIKES, 0), (*TOO, 0)]), now=NOW)
     memory.ingest(conversation(2, [("u-priya", "I like {thing}.", "jazz", 0)]), now=NOW)
     memory.summarize(NOW)
-    over = [record.id for record in memory.all(Grain.WORKING) if record.user_id == "u-priya"]
+    over = [
+        record.id for record in memory.all(Grain.WORKING) if record.user_id == "u-priya"
+    ]
     memory.records.delete(ACME, Grain.WORKING, over)  # retention has come by
     memory.forget(user="u-dana", now=NOW)
     assert "jazz" in str(memory.held(Grain.DAILY))
@@ -151,14 +189,25 @@ def test_a_night_between_two_passes_leaves_nothing_more_to_find() -> None:
     memory, control = a_memory(), Forgetful()
     control.ingest(MARCO, now=NOW)
     memory.summarize(NOW)
-    bar(ACME, Selector(user="u-dana"), memory.find(user="u-dana"), NOW, objects=memory.objects)
+    bar(
+        ACME,
+        Selector(user="u-dana"),
+        memory.find(user="u-dana"),
+        NOW,
+        objects=memory.objects,
+    )
     done = erase(memory.tools, prune=False, wait=lambda: memory.summarize(NOW) is None)
     control.summarize(NOW)
-    assert (done.complete, done.passes) == (True, 3)  # what is over, the messages, nothing
+    assert (done.complete, done.passes) == (
+        True,
+        3,
+    )  # what is over, the messages, nothing
     assert memory.held() == control.held()
 
 
-def said(*texts: str, name: str = "c-1", user: str = "u-dana", day: int = 19, **given: Any) -> Conversation:
+def said(
+    *texts: str, name: str = "c-1", user: str = "u-dana", day: int = 19, **given: Any
+) -> Conversation:
     """A conversation of one user's messages."""
     messages_ = [
         {
@@ -187,17 +236,25 @@ SELECTORS = [{"user": "u-dana"}, {"conversation": "c-1"}]
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
-def test_invariant_8_nothing_of_the_forgotten_is_left_under_the_root(selector: dict[str, str]) -> None:
+def test_invariant_8_nothing_of_the_forgotten_is_left_under_the_root(
+    selector: dict[str, str],
+) -> None:
     memory = a_memory()
     memory.summarize(NOW)
     assert memory.forget(now=NOW, **selector).complete
     held = str(memory.held()) + str(memory.known()) + memory.bytes().decode()
-    assert not [word for word in ("Kumquat", "gooseberries", "Danaqq", "u-dana", "c-1") if word in held]
+    assert not [
+        word
+        for word in ("Kumquat", "gooseberries", "Danaqq", "u-dana", "c-1")
+        if word in held
+    ]
     assert "Marcozz likes espresso." in held
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
-def test_invariant_8_a_replay_brings_nothing_back_and_a_redelivery_neither(selector: dict[str, str]) -> None:
+def test_invariant_8_a_replay_brings_nothing_back_and_a_redelivery_neither(
+    selector: dict[str, str],
+) -> None:
     memory = a_memory()
     memory.forget(now=NOW, **selector)
     before = memory.held(), memory.known(), memory.said()
@@ -224,18 +281,38 @@ def test_a_user_who_comes_back_is_remembered_from_then_on() -> None:
     memory = a_memory()
     memory.forget(user="u-dana", now=NOW)
     later = NOW + timedelta(hours=1)
-    memory.ingest(said("I like figs.", name="c-9", day=20, startedAt=later.isoformat()), now=later)
-    assert not memory.find(user="u-dana"), "said at nine, before the forgetting, whenever it arrives"
-    message = {"role": "user", "name": "Danaqq", "content": "I like figs.", "timestamp": later.isoformat()}
-    memory.ingest({"conversationId": "c-1", "userId": "u-dana", "messages": [message]}, now=later)
-    assert "Danaqq likes figs." in {record.content for record in memory.all(Grain.WORKING)}
+    memory.ingest(
+        said("I like figs.", name="c-9", day=20, startedAt=later.isoformat()), now=later
+    )
+    assert not memory.find(user="u-dana"), (
+        "said at nine, before the forgetting, whenever it arrives"
+    )
+    message = {
+        "role": "user",
+        "name": "Danaqq",
+        "content": "I like figs.",
+        "timestamp": later.isoformat(),
+    }
+    memory.ingest(
+        {"conversationId": "c-1", "userId": "u-dana", "messages": [message]}, now=later
+    )
+    assert "Danaqq likes figs." in {
+        record.content for record in memory.all(Grain.WORKING)
+    }
 
 
 def test_records_take_their_messages_and_all_that_was_made_of_them() -> None:
     memory = a_memory()
-    (fact,) = (r for r in memory.all(Grain.WORKING) if r.content == "Danaqq likes gooseberries.")
+    (fact,) = (
+        r
+        for r in memory.all(Grain.WORKING)
+        if r.content == "Danaqq likes gooseberries."
+    )
     memory.forget(ids=(fact.id,), now=NOW)
-    assert "gooseberries" not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    assert (
+        "gooseberries"
+        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    )
     assert "Danaqq lives in Kumquatville." in str(memory.held())
     memory.ingest(DANA, now=NOW + timedelta(days=1))
     assert "gooseberries" not in str(memory.held())
@@ -255,11 +332,16 @@ def test_of_what_a_summary_alone_still_says_the_forgotten_facts_go(by: str) -> N
     memory.summarize(NOW)
     facts = tuple(r.id for r in memory.all(Grain.WORKING) if r.conversation_id == "c-1")
     selector: dict[str, Any] = {"user": "u-dana", "conversation": "c-1", "ids": facts}
-    memory.records.delete(ACME, Grain.WORKING, [r.id for r in memory.all(Grain.WORKING)])
+    memory.records.delete(
+        ACME, Grain.WORKING, [r.id for r in memory.all(Grain.WORKING)]
+    )
     memory.objects.delete([info.key for info in memory.objects.list("timeline")])
     assert "Kumquat" in str(memory.held())
     memory.forget(**{by: selector[by]}, now=NOW)
-    assert "Kumquat" not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    assert (
+        "Kumquat"
+        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    )
     assert "espresso" in str(memory.held(Grain.DAILY))
 
 
@@ -285,12 +367,19 @@ def test_a_summarys_id_is_refused() -> None:
 def test_an_answer_goes_with_the_words_it_answers() -> None:
     answered = said("I like figs.", "I like tea.", userId="u-marco")
     answered["messages"][0]["userId"] = "u-dana"
-    answered["messages"].insert(1, {"id": "a", "role": "assistant", "content": "Figs, then."})
-    answered["messages"].append({"id": "b", "role": "assistant", "content": "Tea, then."})
+    answered["messages"].insert(
+        1, {"id": "a", "role": "assistant", "content": "Figs, then."}
+    )
+    answered["messages"].append(
+        {"id": "b", "role": "assistant", "content": "Tea, then."}
+    )
     memory = Forgetful()
     memory.ingest(answered, now=NOW)
     memory.forget(user="u-dana", now=NOW)
-    assert [line.partition("'content': ")[2][:8] for line in memory.said()] == ["'I like ", "'Tea, th"]
+    assert [line.partition("'content': ")[2][:8] for line in memory.said()] == [
+        "'I like ",
+        "'Tea, th",
+    ]
 
 
 def test_forgetting_somebody_unknown_finds_nothing_and_changes_nothing() -> None:
@@ -367,7 +456,9 @@ def test_an_erasure_redriven_days_later_takes_no_summary_that_was_built_since() 
     assert memory.held() == rebuilt
 
 
-def test_an_erasure_that_does_not_tell_that_time_as_none_did_once_takes_what_it_names() -> None:
+def test_an_erasure_that_does_not_tell_that_time_as_none_did_once_takes_what_it_names() -> (
+    None
+):
     memory = a_memory()
 
     def write(delivery: Delivery) -> None:
@@ -433,9 +524,14 @@ def test_a_run_that_ends_half_way_is_finished_by_the_next(failing: int) -> None:
     assert b"Kumquat" not in memory.bytes()
 
 
-def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to() -> None:
+def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to() -> (
+    None
+):
     memory = a_memory()
-    for prune, groups in ((False, []), (True, sorted(f"acme:support:{grain}" for grain in Grain))):
+    for prune, groups in (
+        (False, []),
+        (True, sorted(f"acme:support:{grain}" for grain in Grain)),
+    ):
         waiting = RecordingQueue()
         done = erase(replace(memory.tools, writes=waiting), prune=prune)
         assert (done.complete, sorted(waiting.groups)) == (True, groups)
@@ -459,7 +555,9 @@ def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -
     assert "Kumquat" not in str(memory.held())
 
 
-def test_invariant_8_why_a_summary_failed_goes_with_it_for_it_may_quote_what_a_model_answered() -> None:
+def test_invariant_8_why_a_summary_failed_goes_with_it_for_it_may_quote_what_a_model_answered() -> (
+    None
+):
     memory, day = a_memory(), Period.parse("2026-04-19")
     memory.summarize(NOW)
     memory.ledger.fail(ACME, day, "model reply: 'Kumquatville' is no time", NOW)
@@ -498,8 +596,14 @@ def test_tombstones_hold_hashes_and_no_content() -> None:
     stored = memory.objects.get("audit/acme/tombstones/support.json")
     assert stored is not None
     text = stored.data.decode()
-    assert not [word for word in ("u-dana", "c-1", "gooseberries", "turn-", "fact-") if word in text]
-    assert tombstones_from_json(json.loads(text)) == tombstones.load(ACME, objects=memory.objects)
+    assert not [
+        word
+        for word in ("u-dana", "c-1", "gooseberries", "turn-", "fact-")
+        if word in text
+    ]
+    assert tombstones_from_json(json.loads(text)) == tombstones.load(
+        ACME, objects=memory.objects
+    )
 
 
 @pytest.mark.parametrize(
@@ -525,7 +629,10 @@ def test_a_dead_letters_body_belongs_to_the_forgotten_or_does_not() -> None:
     memory.ingest(DANA, MARCO, now=NOW)
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
     theirs, others = (delivery.body for delivery in waiting.sent)
-    told = [remaining_letter(body, ACME, barred) for body in (theirs, others, "{", "[]", "{}")]
+    told = [
+        remaining_letter(body, ACME, barred)
+        for body in (theirs, others, "{", "[]", "{}")
+    ]
     assert told == ["all", "none", "none", "none", "none"]
     assert remaining_letter(theirs, Scope("acme", "other"), barred) == "none"
     assert remaining(json.loads(others), barred) == json.loads(others)
@@ -552,18 +659,30 @@ def test_what_is_looked_for_is_what_nobody_else_has_said() -> None:
 
 
 @pytest.mark.parametrize("agent", ["gooseberries", "u-dana"])
-def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(agent: str) -> None:
+def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
+    agent: str,
+) -> None:
     memory, other = Forgetful(), Scope("acme", agent)
     memory.ingest(said("I like gooseberries."), MARCO, now=NOW)
     wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
     assert agent in wanted.texts
     memory.forget(user="u-dana", now=NOW)
-    bar(other, Selector(user="u-priya"), memory.find(user="u-priya"), NOW, objects=memory.objects)
+    bar(
+        other,
+        Selector(user="u-priya"),
+        memory.find(user="u-priya"),
+        NOW,
+        objects=memory.objects,
+    )
     receipts.put(other, NOW, {}, objects=memory.objects)
     assert agent in memory.bytes().decode()
     assert verify(ACME, wanted, objects=memory.objects, stores=_Plain()).proved
-    memory.objects.put(f"audit/acme/receipts/{agent}/told.json", b'"gooseberries by u-dana"')
-    assert len(verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in) == 1
+    memory.objects.put(
+        f"audit/acme/receipts/{agent}/told.json", b'"gooseberries by u-dana"'
+    )
+    assert (
+        len(verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in) == 1
+    )
 
 
 class _Empty(InMemoryObjects):
@@ -600,50 +719,89 @@ def test_positions_go_on_after_what_was_forgotten() -> None:
     mixed["messages"][0]["userId"] = "u-dana"
     memory.ingest(mixed, now=NOW)
     memory.forget(user="u-dana", now=NOW)
-    grown = {**mixed, "messages": [*mixed["messages"], *said("I like rye.", name="c-8", day=19)["messages"]]}
+    grown = {
+        **mixed,
+        "messages": [
+            *mixed["messages"],
+            *said("I like rye.", name="c-8", day=19)["messages"],
+        ],
+    }
     memory.ingest(grown, now=NOW + timedelta(days=1))
-    turns = memory.records.browse(ACME, Grain.WORKING, where=Filter(conversation_id="c-1"), limit=99)
+    turns = memory.records.browse(
+        ACME, Grain.WORKING, where=Filter(conversation_id="c-1"), limit=99
+    )
     assert {record.position for record in turns} == {1, 2, 3}
 
 
 def test_passes_end_where_the_writer_never_comes() -> None:
     memory = a_memory()
-    bar(ACME, Selector(user="u-dana"), memory.find(user="u-dana"), NOW, objects=memory.objects)
+    bar(
+        ACME,
+        Selector(user="u-dana"),
+        memory.find(user="u-dana"),
+        NOW,
+        objects=memory.objects,
+    )
     tools = replace(memory.tools, writes=RecordingQueue())
     done = erase(tools, prune=False, wait=lambda: False)
     assert (done.complete, done.passes) == (False, 1)
-    assert memory.said() != [], "the timeline, which names the days, waits for the stores"
+    assert memory.said() != [], (
+        "the timeline, which names the days, waits for the stores"
+    )
 
 
 def an_episode(name: str, user: str, *ids: str, at: datetime = NOW) -> Episode:
     verdict = Verdict(Outcome.UNKNOWN, "none", "nobody said")
     return Episode(
-        f"episode-{name}", name, ids, at, at, f"The {name} situation", "start", verdict, at, user_id=user
+        f"episode-{name}",
+        name,
+        ids,
+        at,
+        at,
+        f"The {name} situation",
+        "start",
+        verdict,
+        at,
+        user_id=user,
     )
 
 
 def test_experience_loses_episodes_and_what_rests_on_them() -> None:
-    hers, his = an_episode("c-1", "u-dana", "c-1-m0"), an_episode("c-2", "u-marco", "c-2-m0")
+    hers, his = (
+        an_episode("c-1", "u-dana", "c-1-m0"),
+        an_episode("c-2", "u-marco", "c-2-m0"),
+    )
     lesson = LessonVersion(
         "lesson-1", "Tea helps.", "always", "offer tea", NOW, NOW,
         supporting=(hers.id, his.id), user_ids=("u-dana", "u-marco"), conversation_ids=("c-1", "c-2"),
     )  # fmt: skip
-    rows = [*(episode_record(e, "2026") for e in (hers, his)), lesson_record(lesson, "2026")]
+    rows = [
+        *(episode_record(e, "2026") for e in (hers, his)),
+        lesson_record(lesson, "2026"),
+    ]
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
     gone = unlearnt(rows, barred)
     assert gone.deleted == {hers.id, lesson.id}
     (kept,) = map(lesson_from, gone.rewritten)
-    assert (kept.claim, kept.supporting, kept.user_ids) == ("Tea helps.", (his.id,), ("u-marco",))
+    assert (kept.claim, kept.supporting, kept.user_ids) == (
+        "Tea helps.",
+        (his.id,),
+        ("u-marco",),
+    )
     memory = a_memory()
     vectors = memory.embedder.embed([row.content for row in rows])
-    embedded = [EmbeddedRecord(row, vector) for row, vector in zip(rows, vectors, strict=True)]
+    embedded = [
+        EmbeddedRecord(row, vector) for row, vector in zip(rows, vectors, strict=True)
+    ]
     memory.records.upsert(ACME, Store.EXPERIENCE, embedded, memory.embedder.model)
     memory.objects.put(curation_key(ACME), b'{"stale": ["lesson-1"]}')
     assert memory.forget(user="u-dana", now=NOW).complete
     left = read_rows(ACME, reader=memory.records)
     assert {row.id for row in left} == {his.id, kept.id}
     assert "u-dana" not in str(left)
-    assert memory.objects.get(curation_key(ACME)) is None, "it names a lesson of the forgotten"
+    assert memory.objects.get(curation_key(ACME)) is None, (
+        "it names a lesson of the forgotten"
+    )
 
 
 def test_experience_of_a_user_who_has_come_back_stays() -> None:
@@ -652,4 +810,6 @@ def test_experience_of_a_user_who_has_come_back_stays() -> None:
         an_episode("c-3", "u-dana", "m1", at=NOW + timedelta(days=1)),
     )
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
-    assert unlearnt([episode_record(e, "2026") for e in (old, new)], barred).deleted == {old.id}
+    assert unlearnt(
+        [episode_record(e, "2026") for e in (old, new)], barred
+    ).deleted == {old.id}

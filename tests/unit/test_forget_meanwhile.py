@@ -25,7 +25,13 @@ DAY = Period.parse("2026-04-19")
 def said(number: int, *words: tuple[str, str]) -> Conversation:
     """A conversation of several users."""
     messages = [
-        {"id": f"c-{number}-m{place}", "role": "user", "userId": user, "name": NAMES[user], "content": text}
+        {
+            "id": f"c-{number}-m{place}",
+            "role": "user",
+            "userId": user,
+            "name": NAMES[user],
+            "content": text,
+        }
         | {"timestamp": f"2026-04-19T09:{place:02}:00Z"}
         for place, (user, text) in enumerate(words)
     ]
@@ -39,12 +45,24 @@ DANA, MARCO, PRIYA = (
 )
 
 
-def test_invariant_8_what_is_left_of_a_summary_loses_who_was_forgotten_while_it_waited() -> None:
+def test_invariant_8_what_is_left_of_a_summary_loses_who_was_forgotten_while_it_waited() -> (
+    None
+):
     memory, waiting = Forgetful(), RecordingQueue()
-    memory.ingest(*(said(n, one) for n, one in enumerate((DANA, MARCO, PRIYA))), now=NOW)
+    memory.ingest(
+        *(said(n, one) for n, one in enumerate((DANA, MARCO, PRIYA))), now=NOW
+    )
     memory.summarize(NOW)
-    memory.records.delete_periods(ACME, Grain.WORKING, [DAY.label])  # their time is over
-    bar(ACME, Selector(user="u-dana"), memory.find(user="u-dana"), NOW, objects=memory.objects)
+    memory.records.delete_periods(
+        ACME, Grain.WORKING, [DAY.label]
+    )  # their time is over
+    bar(
+        ACME,
+        Selector(user="u-dana"),
+        memory.find(user="u-dana"),
+        NOW,
+        objects=memory.objects,
+    )
     erase(replace(memory.tools, writes=waiting), prune=False, wait=lambda: False)
     memory.forget(user="u-marco", now=NOW)
     for delivery in waiting.sent:
@@ -55,7 +73,9 @@ def test_invariant_8_what_is_left_of_a_summary_loses_who_was_forgotten_while_it_
     assert "Priyaxx likes jazz." in str(memory.held(Grain.DAILY))
 
 
-def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_in_a_checkpoint() -> None:
+def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_in_a_checkpoint() -> (
+    None
+):
     class Keeping:
         """Keeps what was made of a part, as the one over a model does, and then fails."""
 
@@ -79,9 +99,20 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
 
     memory = Forgetful()
     memory.ingest(said(1, DANA), said(2, MARCO), now=NOW)
-    parts: dict[str, Any] = {"ledger": memory.ledger, "embedder": memory.embedder, "queue": memory.writes}
+    parts: dict[str, Any] = {
+        "ledger": memory.ledger,
+        "embedder": memory.embedder,
+        "queue": memory.writes,
+    }
     outcome = summarize(
-        ACME, DAY, NOW, memory.config, reader=Slow(), summarizer=Keeping(), objects=memory.objects, **parts
+        ACME,
+        DAY,
+        NOW,
+        memory.config,
+        reader=Slow(),
+        summarizer=Keeping(),
+        objects=memory.objects,
+        **parts,
     )
     assert outcome is Outcome.FAILED
     assert "quinces" not in str(memory.held()) + memory.bytes().decode()
@@ -102,6 +133,9 @@ def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no
     monkeypatch.setattr(memory.objects, "put", late)
     memory.ingest(said(1, DANA, MARCO), now=NOW)
     assert due == []
-    assert "quinces" not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    assert (
+        "quinces"
+        not in str(memory.held()) + str(memory.known()) + memory.bytes().decode()
+    )
     assert "espresso" in str(memory.held())
     assert len(memory.said()) == 1

@@ -11,7 +11,11 @@ import pytest
 
 from tests.support.builders import ACME, RecordingQueue, a_conversation
 from tests.support.traffic import Simulation
-from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters, InMemoryObjects
+from varve.adapters.in_memory import (
+    InMemoryDeadLetterBox,
+    InMemoryDeadLetters,
+    InMemoryObjects,
+)
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome
@@ -28,8 +32,19 @@ NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 BARRED = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
 
 
-def a_report(user: str = "u-dana", words: str = "Dana lives in Kumquatville.", **given: Any) -> Report:
-    return Report("c-1", Outcome.FAILURE, NOW, NOW, words, user_id=user, conversation_id="c-1", **given)
+def a_report(
+    user: str = "u-dana", words: str = "Dana lives in Kumquatville.", **given: Any
+) -> Report:
+    return Report(
+        "c-1",
+        Outcome.FAILURE,
+        NOW,
+        NOW,
+        words,
+        user_id=user,
+        conversation_id="c-1",
+        **given,
+    )
 
 
 def sent_outcome(report: Report, objects: InMemoryObjects) -> Delivery:
@@ -38,13 +53,19 @@ def sent_outcome(report: Report, objects: InMemoryObjects) -> Delivery:
     return queue.sent[0]
 
 
-def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dropped() -> None:
+def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dropped() -> (
+    None
+):
     objects = InMemoryObjects()
-    hers, his = (sent_outcome(a_report(user), objects).body for user in ("u-dana", "u-marco"))
+    hers, his = (
+        sent_outcome(a_report(user), objects).body for user in ("u-dana", "u-marco")
+    )
     assert remaining_letter(hers, ACME, BARRED) == "all"
     assert remaining_letter(his, ACME, BARRED) == "none"
     assert remaining_letter(hers, Scope("acme", "sales"), BARRED) == "none"
-    later = sent_outcome(replace(a_report(), created_at=NOW + timedelta(days=1)), objects)
+    later = sent_outcome(
+        replace(a_report(), created_at=NOW + timedelta(days=1)), objects
+    )
     assert remaining_letter(later.body, ACME, BARRED) == "none", "she has come back"
 
 
@@ -52,7 +73,9 @@ def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() ->
     objects = InMemoryObjects()
     words = "Dana" + "\x01" * 9_990  # what JSON escapes takes six bytes
     used = tuple(f"{number:03}" + "\U0001f340" * 120 for number in range(200))
-    delivery = sent_outcome(a_report(words=words, decision=words, resolution=words, used=used), objects)
+    delivery = sent_outcome(
+        a_report(words=words, decision=words, resolution=words, used=used), objects
+    )
     assert "payload" in json.loads(delivery.body)
     assert read_outcome(delivery, objects=objects) is not None
     (key,) = sweep_payloads(ACME, BARRED, objects=objects)
@@ -72,11 +95,22 @@ def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() ->
     ],
 )
 def test_invariant_8_a_checkpoint_of_what_was_read_goes_with_anything_in_it_that_is_forgotten(
-    selector: Selector, messages: list[tuple[str, str]], mixed: list[str], left: list[str]
+    selector: Selector,
+    messages: list[tuple[str, str]],
+    mixed: list[str],
+    left: list[str],
 ) -> None:
     objects = InMemoryObjects()
-    hers = {"conversationId": "c-1", "messageIds": ["m1", "m2"], "userIds": ["u-marco", "u-dana"]}
-    other = {"conversationId": "c-9", "messageIds": ["m1", "m2"], "userIds": ["u-marco"]}
+    hers = {
+        "conversationId": "c-1",
+        "messageIds": ["m1", "m2"],
+        "userIds": ["u-marco", "u-dana"],
+    }
+    other = {
+        "conversationId": "c-9",
+        "messageIds": ["m1", "m2"],
+        "userIds": ["u-marco"],
+    }
     for name, body in (("hers", hers), ("other", other)):
         objects.put(f"payloads/{ACME}/extractions/{name}", json.dumps(body).encode())
     barred = Tombstones(key="k").with_subject(selector, NOW, messages=messages)
@@ -84,11 +118,17 @@ def test_invariant_8_a_checkpoint_of_what_was_read_goes_with_anything_in_it_that
     assert [info.key.rpartition("/")[2] for info in objects.list("payloads")] == left
 
 
-@pytest.mark.parametrize("scope", [Scope("acme", "extractions"), Scope("extractions", "summaries")], ids=str)
-def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_check(scope: Scope) -> None:
+@pytest.mark.parametrize(
+    "scope", [Scope("acme", "extractions"), Scope("extractions", "summaries")], ids=str
+)
+def test_invariant_1_an_agent_may_be_called_like_a_folder_and_loses_no_claim_check(
+    scope: Scope,
+) -> None:
     queue, objects = RecordingQueue(), InMemoryObjects()
     texts = [f"{number} " + "w" * 100_000 for number in range(3)]
-    conversation = a_conversation(*texts, userId="u-marco", workspaceId=scope.workspace, agentId=scope.agent)
+    conversation = a_conversation(
+        *texts, userId="u-marco", workspaceId=scope.workspace, agentId=scope.agent
+    )
     send_ingest(IngestMessage(conversation, (), NOW), queue=queue, objects=objects)
     assert sweep_payloads(scope, BARRED, objects=objects) == []
     message = read_ingest(queue.sent[0], objects=objects)
@@ -103,31 +143,46 @@ class TenAtATime(InMemoryDeadLetterBox):
         return super().letters()[:10]
 
 
-def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_dropped_as_well() -> None:
+def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_dropped_as_well() -> (
+    None
+):
     sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
     for number in range(25):
-        report = a_report("u-marco" if number in (3, 14) else "u-dana", f"Dana said {number}.")
+        report = a_report(
+            "u-marco" if number in (3, 14) else "u-dana", f"Dana said {number}."
+        )
         body = sent_outcome(report, InMemoryObjects()).body
         dead.send(Delivery(str(number), body, "g"), Rejected("message", "is malformed"))
     sim.parts.dead_letter_boxes = {"ingest": TenAtATime(dead, RecordingQueue())}
     done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
     assert "23 dead letters were dropped." in done.notes
-    assert [json.loads(d.body)["userId"] for d, _ in dead.letters] == ["u-marco", "u-marco"]
+    assert [json.loads(d.body)["userId"] for d, _ in dead.letters] == [
+        "u-marco",
+        "u-marco",
+    ]
 
 
 @pytest.mark.parametrize(
-    "error", [Misconfigured("queue: AccessDenied"), Retryable("queue: no answer")], ids=str
+    "error",
+    [Misconfigured("queue: AccessDenied"), Retryable("queue: no answer")],
+    ids=str,
 )
-def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(error: Exception) -> None:
+def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(
+    error: Exception,
+) -> None:
     class Closed(InMemoryDeadLetterBox):
         def letters(self) -> list[Letter]:
             raise error
 
     sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
     dead.send(
-        Delivery("1", sent_outcome(a_report(), InMemoryObjects()).body, "g"), Rejected("message", "is not")
+        Delivery("1", sent_outcome(a_report(), InMemoryObjects()).body, "g"),
+        Rejected("message", "is not"),
     )
-    boxes = {"ingest": Closed(dead, RecordingQueue()), "write": TenAtATime(dead, RecordingQueue())}
+    boxes = {
+        "ingest": Closed(dead, RecordingQueue()),
+        "write": TenAtATime(dead, RecordingQueue()),
+    }
     sim.parts.dead_letter_boxes = boxes
     done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
     assert done.receipt is not None

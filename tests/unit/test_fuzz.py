@@ -22,17 +22,41 @@ JSON = st.recursive(
     | st.integers(10**300, 10**301)
     | st.floats()
     | st.text(max_size=8)
-    | st.sampled_from(["", "..", "\x00", "\ud800", "9" * 400, "2026-02-30", "0001-01-01T00:00:00+14:00"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    | st.sampled_from(
+        [
+            "",
+            "..",
+            "\x00",
+            "\ud800",
+            "9" * 400,
+            "2026-02-30",
+            "0001-01-01T00:00:00+14:00",
+        ]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
     max_leaves=6,
 )
-NAMED = pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.name.replace(" ", "-"))
+NAMED = pytest.mark.parametrize(
+    "parser", PARSERS, ids=lambda parser: parser.name.replace(" ", "-")
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths to everything in a JSON value."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for step, inner in steps for place in places(inner, (*path, step)))]
+    steps = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        path,
+        *(place for step, inner in steps for place in places(inner, (*path, step))),
+    ]
 
 
 @st.composite
@@ -40,7 +64,9 @@ def changed_json(draw: st.DrawFn, value: Any) -> bytes:
     """The JSON value with something in it replaced, removed, or put beside something."""
     value = json.loads(json.dumps(value))
     for _ in range(draw(st.integers(1, 2))):
-        *above, last = draw(st.sampled_from([p for p in places(value) if p] or [(None,)]))
+        *above, last = draw(
+            st.sampled_from([p for p in places(value) if p] or [(None,)])
+        )
         holder = value
         for step in above:
             holder = holder[step]
@@ -62,8 +88,15 @@ def changed_json(draw: st.DrawFn, value: Any) -> bytes:
 def changed_bytes(draw: st.DrawFn, data: bytes) -> bytes:
     """The bytes cut off, or with some replaced, removed or put in between."""
     start = draw(st.integers(0, len(data)))
-    end = draw(st.sampled_from([start, min(start + 1, len(data)), min(start + 8, len(data)), len(data)]))
-    between = draw(st.binary(max_size=8) | st.sampled_from([b"\x00", b"\xff" * 8, "\u202e".encode(), b"'"]))
+    end = draw(
+        st.sampled_from(
+            [start, min(start + 1, len(data)), min(start + 8, len(data)), len(data)]
+        )
+    )
+    between = draw(
+        st.binary(max_size=8)
+        | st.sampled_from([b"\x00", b"\xff" * 8, "\u202e".encode(), b"'"])
+    )
     return data[:start] + between + data[end:]
 
 
@@ -83,18 +116,28 @@ def test_what_a_parser_is_tried_with_is_taken_as_it_is(parser: Parser) -> None:
 @NAMED
 @settings(max_examples=25)
 @given(data=st.data())
-def test_a_changed_input_is_taken_or_refused(parser: Parser, data: st.DataObject) -> None:
+def test_a_changed_input_is_taken_or_refused(
+    parser: Parser, data: st.DataObject
+) -> None:
     parser.try_out(data.draw(changed(data.draw(st.sampled_from(parser.inputs)))))
 
 
 @NAMED
 @settings(max_examples=15)
-@given(data=st.binary(max_size=64) | st.text(max_size=32).map(lambda t: t.encode("utf-8", "replace")) | JSON)
+@given(
+    data=st.binary(max_size=64)
+    | st.text(max_size=32).map(lambda t: t.encode("utf-8", "replace"))
+    | JSON
+)
 def test_anything_at_all_is_taken_or_refused(parser: Parser, data: Any) -> None:
     parser.try_out(data if isinstance(data, bytes) else json.dumps(data).encode())
 
 
 @NAMED
-@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5_000, b"9" * 5_000 + b"-W01"])
-def test_nesting_and_digits_without_end_are_taken_or_refused(parser: Parser, data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5_000, b"9" * 5_000 + b"-W01"]
+)
+def test_nesting_and_digits_without_end_are_taken_or_refused(
+    parser: Parser, data: bytes
+) -> None:
     parser.try_out(data)

@@ -24,14 +24,23 @@ from varve.domain.graph import QueryResult
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
 
-def fact(source: str, label: str, target: str, day: int = 0, **more: Any) -> dict[str, Any]:
-    held = {"source_id": source, "label": label, "target_id": target, "valid_at": NOW + timedelta(days=day)}
+def fact(
+    source: str, label: str, target: str, day: int = 0, **more: Any
+) -> dict[str, Any]:
+    held = {
+        "source_id": source,
+        "label": label,
+        "target_id": target,
+        "valid_at": NOW + timedelta(days=day),
+    }
     return held | more
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    return Memory.open(tmp_path / "store", now=NOW + timedelta(days=100), environment={})
+    return Memory.open(
+        tmp_path / "store", now=NOW + timedelta(days=100), environment={}
+    )
 
 
 def told(memory: Memory, *facts: dict[str, Any]) -> Graph:
@@ -45,7 +54,9 @@ def ends(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 class TestChanging:
-    def test_nothing_is_written_before_it_is_saved(self, memory: Memory, tmp_path: Path) -> None:
+    def test_nothing_is_written_before_it_is_saved(
+        self, memory: Memory, tmp_path: Path
+    ) -> None:
         memory.graph.insert_facts([fact("Dana", "likes", "tea")])
         assert memory.graph.entity("Dana")["facts"] == []
         assert list(tmp_path.rglob("facts.parquet")) == []
@@ -53,7 +64,9 @@ class TestChanging:
         assert ends(memory.graph.entity("Dana")["facts"]) == [("likes", "tea")]
         assert memory.graph.save() == 0
 
-    def test_a_with_block_saves_and_one_that_fails_does_not(self, memory: Memory) -> None:
+    def test_a_with_block_saves_and_one_that_fails_does_not(
+        self, memory: Memory
+    ) -> None:
         told(memory, fact("Dana", "likes", "tea"))
 
         def fail() -> None:
@@ -90,18 +103,37 @@ class TestChanging:
             ("tea", "2026-03-08T09:15:00Z"),
         }  # fmt: skip
 
-    def test_a_deletion_without_a_value_ends_every_value_of_its_label(self, memory: Memory) -> None:
-        told(memory, *(fact("Dana", "likes", what) for what in ("tea", "jazz")), fact("Dana", "age", "30"))
+    def test_a_deletion_without_a_value_ends_every_value_of_its_label(
+        self, memory: Memory
+    ) -> None:
+        told(
+            memory,
+            *(fact("Dana", "likes", what) for what in ("tea", "jazz")),
+            fact("Dana", "age", "30"),
+        )
         with memory.graph as graph:
             graph.delete_facts([fact("Dana", "likes", "", 6)])
         assert ends(memory.graph.entity("Dana")["facts"]) == [("age", "30")]
 
-    def test_the_same_again_refreshes_confidence_and_evidence(self, memory: Memory) -> None:
+    def test_the_same_again_refreshes_confidence_and_evidence(
+        self, memory: Memory
+    ) -> None:
         told(memory, fact("Dana", "likes", "tea", properties={"confidence": 0.4}))
-        again = {"confidence": 0.9, "conversationId": "c-7", "messageIds": ["m9"], "userId": "u-42"}
-        (known,) = told(memory, fact("Dana", "likes", "Tea", 3, properties=again)).entity("Dana")["facts"]
+        again = {
+            "confidence": 0.9,
+            "conversationId": "c-7",
+            "messageIds": ["m9"],
+            "userId": "u-42",
+        }
+        (known,) = told(
+            memory, fact("Dana", "likes", "Tea", 3, properties=again)
+        ).entity("Dana")["facts"]
         assert (known["confidence"], known["validAt"]) == (0.9, "2026-03-02T09:15:00Z")
-        assert (known["conversationId"], known["messageIds"], known["userId"]) == ("c-7", ["m9"], "u-42")
+        assert (known["conversationId"], known["messageIds"], known["userId"]) == (
+            "c-7",
+            ["m9"],
+            "u-42",
+        )
 
     @pytest.mark.parametrize(
         ("change", "field"),
@@ -117,13 +149,18 @@ class TestChanging:
     ) -> None:
         with pytest.raises(Rejected) as refused:
             memory.graph.insert_facts(
-                [fact("Dana", "likes", "tea"), {**fact("Dana", "likes", "jazz"), **change}]
+                [
+                    fact("Dana", "likes", "tea"),
+                    {**fact("Dana", "likes", "jazz"), **change},
+                ]
             )
         assert "facts[1]" in refused.value.field
         assert field in refused.value.field
         assert memory.graph.save() == 0
 
-    def test_invariant_4_what_is_saved_goes_through_the_write_queue(self, memory: Memory) -> None:
+    def test_invariant_4_what_is_saved_goes_through_the_write_queue(
+        self, memory: Memory
+    ) -> None:
         queue = RecordingQueue()
         memory._application.__dict__["write_queue"] = queue
         told(memory, fact("Dana", "likes", "tea"))
@@ -132,7 +169,9 @@ class TestChanging:
 
     def test_no_secret_comes_in_by_this_door(self, memory: Memory) -> None:
         key = "AKIA" + "IOSFODNN7EXAMPL3"
-        (kept,) = told(memory, fact("Dana", "uses", f"the key {key}")).entity("Dana")["facts"]
+        (kept,) = told(memory, fact("Dana", "uses", f"the key {key}")).entity("Dana")[
+            "facts"
+        ]
         assert key.lower() not in json.dumps(kept).lower()
         assert "the key" in kept["target"].lower()
 
@@ -157,13 +196,21 @@ class TestAsking:
             (0, [fact("Dana", "lives_in", "Leeds", -20)]),
             (9, [fact("Dana", "lives_in", "Lisbon", -2)]),
         ]:
-            memory = Memory.open(tmp_path, now=NOW + timedelta(days=learnt), environment={})
+            memory = Memory.open(
+                tmp_path, now=NOW + timedelta(days=learnt), environment={}
+            )
             told(memory, *facts)
         graph = memory.graph
         assert ends(graph.entity("Dana")["facts"]) == [("lives_in", "Lisbon")]
-        assert ends(graph.entity("Dana", as_of=NOW - timedelta(days=5))["facts"]) == [("lives_in", "Leeds")]
-        assert ends(graph.entity("Dana", as_of=NOW)["facts"]) == [("lives_in", "Lisbon")]
-        assert ends(graph.entity("Dana", as_of=NOW, known_at=NOW)["facts"]) == [("lives_in", "Leeds")]
+        assert ends(graph.entity("Dana", as_of=NOW - timedelta(days=5))["facts"]) == [
+            ("lives_in", "Leeds")
+        ]
+        assert ends(graph.entity("Dana", as_of=NOW)["facts"]) == [
+            ("lives_in", "Lisbon")
+        ]
+        assert ends(graph.entity("Dana", as_of=NOW, known_at=NOW)["facts"]) == [
+            ("lives_in", "Leeds")
+        ]
         assert graph.entity("Dana", as_of=NOW - timedelta(days=30))["facts"] == []
         with pytest.raises(Rejected, match="time zone"):
             graph.entity("Dana", as_of=datetime(2026, 1, 1))  # noqa: DTZ001
@@ -171,7 +218,9 @@ class TestAsking:
     def test_what_is_still_to_come_does_not_hold_yet(self, memory: Memory) -> None:
         now = memory.parts.clock()
         with memory.graph as graph:
-            graph.insert_facts([fact("Dana", "lives_in", "Leeds"), fact("Dana", "works_at", "Acme")])
+            graph.insert_facts(
+                [fact("Dana", "lives_in", "Leeds"), fact("Dana", "works_at", "Acme")]
+            )
             graph.update_facts([fact("Dana", "lives_in", "Lisbon", 130)])
             graph.delete_facts([fact("Dana", "works_at", "Acme", 140)])
         held = [("lives_in", "Leeds"), ("works_at", "Acme")]
@@ -184,7 +233,9 @@ class TestAsking:
             ("lives_in", "Lisbon"), ("works_at", "Acme"),
         ]  # fmt: skip
 
-    def test_any_name_leads_to_the_entity_also_one_learnt_late(self, memory: Memory) -> None:
+    def test_any_name_leads_to_the_entity_also_one_learnt_late(
+        self, memory: Memory
+    ) -> None:
         graph = told(memory, fact("Bob", "works_at", "Acme"), fact("Dana", "knows", "Robert Miller"),
                      fact("Robert Miller", "also_known_as", "Bob", 9))  # fmt: skip
         entity = graph.entity("BOB")
@@ -194,7 +245,9 @@ class TestAsking:
             ["bob"],
         )
         assert ends(entity["facts"]) == [("works_at", "Acme")]
-        assert [(m["source"], m["label"]) for m in entity["mentions"]] == [("Dana", "knows")]
+        assert [(m["source"], m["label"]) for m in entity["mentions"]] == [
+            ("Dana", "knows")
+        ]
         told(memory, fact("Eve", "knows", "bob"))
         assert ends(graph.entity("Eve")["facts"]) == [("knows", "Robert Miller")]
 
@@ -206,16 +259,30 @@ class TestAsking:
         )
         assert graph.entity("Dana")["ambiguous"] == ["dana osei", "dana whitfield"]
 
-    def test_a_user_who_tells_a_full_name_is_one_person_before_and_after(self, memory: Memory) -> None:
+    def test_a_user_who_tells_a_full_name_is_one_person_before_and_after(
+        self, memory: Memory
+    ) -> None:
         for at, text in [
             ("2026-03-01", "I live in Leeds."),
             ("2026-03-02", "By the way, I'm Dana Whitfield."),
         ]:
-            said = {"role": "user", "name": "Dana", "content": text, "timestamp": f"{at}T08:00:00Z"}
+            said = {
+                "role": "user",
+                "name": "Dana",
+                "content": text,
+                "timestamp": f"{at}T08:00:00Z",
+            }
             memory.ingest(
-                raw_conversation(said, workspaceId="default", agentId="default", conversationId=f"c-{at}")
+                raw_conversation(
+                    said,
+                    workspaceId="default",
+                    agentId="default",
+                    conversationId=f"c-{at}",
+                )
             )
-        assert ("lives_in", "Leeds") in ends(memory.graph.entity("Dana Whitfield")["facts"])
+        assert ("lives_in", "Leeds") in ends(
+            memory.graph.entity("Dana Whitfield")["facts"]
+        )
         assert memory.graph.entity("dana") == memory.graph.entity("Dana Whitfield")
 
     def test_sql_comes_back_as_objects(self, memory: Memory) -> None:
@@ -230,14 +297,24 @@ class TestWalking:
         fact("c", "knows", "a"), fact("a", "name", "z"), fact("z", "knows", "y"),
     )  # fmt: skip
 
-    def test_neighbours_are_reached_in_both_directions_and_circles_end(self, memory: Memory) -> None:
+    def test_neighbours_are_reached_in_both_directions_and_circles_end(
+        self, memory: Memory
+    ) -> None:
         graph = told(memory, *self.CHAIN)
-        assert [(n["id"], n["hops"]) for n in graph.neighbours("A", 1)] == [("b", 1), ("c", 1), ("d", 1)]
+        assert [(n["id"], n["hops"]) for n in graph.neighbours("A", 1)] == [
+            ("b", 1),
+            ("c", 1),
+            ("d", 1),
+        ]
         assert [n["id"] for n in graph.neighbours("a", 6)] == ["b", "c", "d"]
-        assert ("knows", "c", "a") in {(n["label"], n["from"], n["to"]) for n in graph.neighbours("a")}
+        assert ("knows", "c", "a") in {
+            (n["label"], n["from"], n["to"]) for n in graph.neighbours("a")
+        }
         assert graph.neighbours("nobody", 3) == []
 
-    def test_paths_come_shortest_first_and_pass_nobody_twice(self, memory: Memory) -> None:
+    def test_paths_come_shortest_first_and_pass_nobody_twice(
+        self, memory: Memory
+    ) -> None:
         graph = told(memory, *self.CHAIN)
         paths = graph.paths("b", "d", 4)
         assert [len(path) for path in paths] == sorted(len(path) for path in paths)
@@ -255,7 +332,9 @@ class TestWalking:
         told(memory, fact("a", "lives_in", "x"))
         graph = told(memory, fact("a", "lives_in", "y", 9))
         assert [n["id"] for n in graph.neighbours("a")] == ["y"]
-        assert [n["id"] for n in graph.neighbours("a", as_of=NOW + timedelta(days=1))] == ["x"]
+        assert [
+            n["id"] for n in graph.neighbours("a", as_of=NOW + timedelta(days=1))
+        ] == ["x"]
 
     def test_a_hub_is_left_by_its_newest_edges_alone(self, memory: Memory) -> None:
         crowd = [fact(f"p{n:03}", "lives_in", "lisbon", n) for n in range(FAN_OUT + 20)]
@@ -284,7 +363,11 @@ class TestShowing:
             fact("Dana", "has_pet", "Miso"),
             fact("Miso", "is_a", "dog"),
         )
-        graph = told(memory, fact("Dana", "lives_in", "Lisbon", 5), fact("Hannah", "has_sister", "Dana"))
+        graph = told(
+            memory,
+            fact("Dana", "lives_in", "Lisbon", 5),
+            fact("Hannah", "has_sister", "Dana"),
+        )
         assert tree_lines(graph.edges("dana"), "dana") == [
             "Dana",
             "├─ has_pet ─▶ Miso  since 2026-03-02",
@@ -296,7 +379,9 @@ class TestShowing:
         assert tree_lines(graph.edges(), None)[0] == "Dana"
         assert tree_lines([], "nobody") == ["nothing is known about nobody"]
 
-    def test_a_drawing_is_well_formed_complete_and_refers_to_nothing(self, memory: Memory) -> None:
+    def test_a_drawing_is_well_formed_complete_and_refers_to_nothing(
+        self, memory: Memory
+    ) -> None:
         graph = told(memory, fact("Dana", "lives_in", "Lisbon"), fact("Dana", "likes", self.HOSTILE),
                      fact(self.HOSTILE, "is_a", "trap"))  # fmt: skip
         edges = graph.edges("Dana")
@@ -318,10 +403,14 @@ class TestShowing:
     def test_places_lie_apart_from_each_other(self, count: int, together: bool) -> None:
         places = layout(count, [(0, n) for n in range(1, count)] if together else [])
         assert places.shape == (count, 2)
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(count) * 1e9
+        apart = (
+            np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(count) * 1e9
+        )
         assert (apart > 15).all()
 
-    def test_the_best_connected_is_the_centre_and_the_rest_lie_further_out(self) -> None:
+    def test_the_best_connected_is_the_centre_and_the_rest_lie_further_out(
+        self,
+    ) -> None:
         places = layout(5, [(3, 0), (3, 1), (3, 2), (2, 4)])
         radius = np.linalg.norm(places, axis=1).round()
         assert radius[3] == 0
@@ -341,7 +430,9 @@ class TestCommand:
         told(memory, fact("Dana", "lives_in", "Lisbon"))
         return ["--store", str(tmp_path / "store")]
 
-    def test_query_prints_rows_as_objects(self, store: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    def test_query_prints_rows_as_objects(
+        self, store: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
         sql = "select target_id from facts"
         assert main(["graph", "query", sql, *store, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == [{"target_id": "lisbon"}]
@@ -358,9 +449,15 @@ class TestCommand:
 
     @pytest.mark.parametrize("name", ["dana.svg", "dana.HTML"])
     def test_out_writes_a_drawing(
-        self, store: list[str], tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+        self,
+        store: list[str],
+        tmp_path: Path,
+        name: str,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
-        assert main(["graph", "show", "Dana", "--out", str(tmp_path / name), *store]) == 0
+        assert (
+            main(["graph", "show", "Dana", "--out", str(tmp_path / name), *store]) == 0
+        )
         assert "lives_in since 2026-03-02" in (tmp_path / name).read_text("utf-8")
         assert capsys.readouterr().out == ""
 
@@ -371,7 +468,11 @@ class TestCommand:
          (["show", "--out", "/nowhere/x.svg"], "cannot be")],
     )  # fmt: skip
     def test_what_cannot_be_done_is_said_in_one_line(
-        self, store: list[str], words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+        self,
+        store: list[str],
+        words: list[str],
+        reason: str,
+        capsys: pytest.CaptureFixture[str],
     ) -> None:
         assert main(["graph", *words, *store]) == 2
         told_ = capsys.readouterr()

@@ -14,10 +14,16 @@ from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.growing import grown, woven
 
-SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(["in May 2024", "hace dos días", "E-4711"])
-ROWS = st.lists(st.tuples(SAID, st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)), max_size=8)
+SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(
+    ["in May 2024", "hace dos días", "E-4711"]
+)
+ROWS = st.lists(
+    st.tuples(SAID, st.sampled_from(["c-1", "c-2", None]), st.integers(0, 4)),
+    max_size=8,
+)
 CHANGES = st.lists(
-    st.tuples(st.integers(0, 7), st.sampled_from(["said anew", "weighed anew", None])), max_size=2
+    st.tuples(st.integers(0, 7), st.sampled_from(["said anew", "weighed anew", None])),
+    max_size=2,
 )
 Rows = list[tuple[str, str | None, int]]
 Changes = list[tuple[int, str | None]]
@@ -40,7 +46,11 @@ def changed(records: dict[str, Record], changes: Changes) -> dict[str, Record]:
         if id_ in after:
             record = after.pop(id_)
             if what == "said anew":
-                after[id_] = replace(record, content=f"{record.content} anew", position=record.position + 1)
+                after[id_] = replace(
+                    record,
+                    content=f"{record.content} anew",
+                    position=record.position + 1,
+                )
             elif what:
                 after[id_] = replace(record, importance=0.9, conversation_id="c-3")
     return after
@@ -52,24 +62,45 @@ def columns(*records: Record) -> Columns:
 
 def read(held: Columns) -> Columns:
     """With all that is worked out once."""
-    assert held.lexical.size == len(held.telling_time) == len(held.questions) == len(held)
+    assert (
+        held.lexical.size == len(held.telling_time) == len(held.questions) == len(held)
+    )
     return held
 
 
 def shown(held: Columns) -> dict[str, Any]:
     """All that rows have, and what is worked out for each; a stem whose last text is gone has none."""
     index = held.lexical
-    codes = {name: getattr(held, name) for name in ("periods", "conversations", "users", "speakers")}
-    each = ("types", "positions", "event_times", "importances", "vectors", "telling_time", "questions")
+    codes = {
+        name: getattr(held, name)
+        for name in ("periods", "conversations", "users", "speakers")
+    }
+    each = (
+        "types",
+        "positions",
+        "event_times",
+        "importances",
+        "vectors",
+        "telling_time",
+        "questions",
+    )
     spans = {stem: index.span(code) for stem, code in index.codes.items()}
-    posted = {stem: (index.rows[span], index.counts[span]) for stem, span in spans.items()}
+    posted = {
+        stem: (index.rows[span], index.counts[span]) for stem, span in spans.items()
+    }
     return {
         "ids": list(held.ids),
         "contents": list(held.contents),
         "sources": list(held.sources),
-        **{name: (column.of.tolist(), list(column.names)) for name, column in codes.items()},
+        **{
+            name: (column.of.tolist(), list(column.names))
+            for name, column in codes.items()
+        },
         **{name: getattr(held, name).tolist() for name in each},
-        "posted": {s: dict(zip(*(a.tolist() for a in found), strict=True)) for s, found in posted.items()},
+        "posted": {
+            s: dict(zip(*(a.tolist() for a in found), strict=True))
+            for s, found in posted.items()
+        },
         "forms": index.forms.keys(),
         "lengths": index.lengths.tolist(),
         "addressing": index.addressing.tolist(),
@@ -78,11 +109,16 @@ def shown(held: Columns) -> dict[str, Any]:
 
 
 def words_stayed(before: dict[str, Record], after: dict[str, Record]) -> bool:
-    return all(id_ in after and after[id_].content == record.content for id_, record in before.items())
+    return all(
+        id_ in after and after[id_].content == record.content
+        for id_, record in before.items()
+    )
 
 
 @given(ROWS, ROWS, CHANGES)
-def test_columns_that_grew_are_those_of_all_records(first: Rows, then: Rows, changes: Changes) -> None:
+def test_columns_that_grew_are_those_of_all_records(
+    first: Rows, then: Rows, changes: Changes
+) -> None:
     records = records_of([*first, *then])
     old = dict(list(records.items())[: len(first)])
     new = changed(records, changes)
@@ -93,7 +129,11 @@ def test_columns_that_grew_are_those_of_all_records(first: Rows, then: Rows, cha
 
 
 @given(ROWS, ROWS, CHANGES)
-@example([("", "c-1", 0), ("", "c-2", 0), ("", "c-1", 1)], [("", "c-1", 0)] * 7 + [("", "c-1", 2)], [])
+@example(
+    [("", "c-1", 0), ("", "c-2", 0), ("", "c-1", 1)],
+    [("", "c-1", 0)] * 7 + [("", "c-1", 2)],
+    [],
+)
 def test_columns_woven_of_rows_that_stay_and_fresh_ones_are_those_of_all_records(
     first: Rows, then: Rows, changes: Changes
 ) -> None:
@@ -102,7 +142,9 @@ def test_columns_woven_of_rows_that_stay_and_fresh_ones_are_those_of_all_records
     new = changed(records, changes)
     before = read(columns(*old.values()))
     stay = np.array([new.get(id_) is old[id_] for id_ in before.ids], np.bool_)
-    fresh = columns(*(record for id_, record in new.items() if old.get(id_) is not record))
+    fresh = columns(
+        *(record for id_, record in new.items() if old.get(id_) is not record)
+    )
     if not stay.any():
         return
     after, weave = woven(before, stay, fresh)

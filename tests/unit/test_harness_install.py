@@ -19,7 +19,9 @@ def runs(python: Path, code: str) -> bool:
     return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
 
 
-def test_the_interpreter_has_the_runtime_client_and_nothing_of_the_developers(python: Path) -> None:
+def test_the_interpreter_has_the_runtime_client_and_nothing_of_the_developers(
+    python: Path,
+) -> None:
     assert runs(python, "import awslambdaric.bootstrap")
     assert not runs(python, "import pytest")
     assert not runs(python, "import pip")
@@ -27,8 +29,14 @@ def test_the_interpreter_has_the_runtime_client_and_nothing_of_the_developers(py
 
 def test_the_dockerfiles_environment_is_read(tmp_path: Path) -> None:
     dockerfile = tmp_path / "Dockerfile"
-    dockerfile.write_text('FROM base\nENV HOME=/tmp \\\n    NAME="two words"\nRUN true\nENV LAST=1\n')
-    assert image_environment(dockerfile) == {"HOME": "/tmp", "NAME": "two words", "LAST": "1"}
+    dockerfile.write_text(
+        'FROM base\nENV HOME=/tmp \\\n    NAME="two words"\nRUN true\nENV LAST=1\n'
+    )
+    assert image_environment(dockerfile) == {
+        "HOME": "/tmp",
+        "NAME": "two words",
+        "LAST": "1",
+    }
 
 
 def test_without_a_lock_file_nothing_is_installed(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ from tests.support.model_server import (
     wrong_dimensions,
 )
 
-SCHEMA = {"type": "json_schema", "json_schema": {"name": "reply", "schema": {"type": "object"}}}
+SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {"name": "reply", "schema": {"type": "object"}},
+}
 
 
 @pytest.fixture
@@ -35,22 +38,33 @@ def ask(model: ModelServer, text: str = "hello", key: str = "", **options: Any) 
         base_url=model.base_url, api_key=key or model.api_key, max_retries=1, timeout=5
     ) as client:
         create: Any = client.chat.completions.create
-        return str(create(model="m", messages=messages, **options).choices[0].message.content)
+        return str(
+            create(model="m", messages=messages, **options).choices[0].message.content
+        )
 
 
 def embed(model: ModelServer, *texts: str, dimensions: int = 64) -> list[list[float]]:
-    with openai.OpenAI(base_url=model.base_url, api_key=model.api_key, max_retries=0) as client:
-        answer = client.embeddings.create(model="e", input=list(texts), dimensions=dimensions)
+    with openai.OpenAI(
+        base_url=model.base_url, api_key=model.api_key, max_retries=0
+    ) as client:
+        answer = client.embeddings.create(
+            model="e", input=list(texts), dimensions=dimensions
+        )
     return [item.embedding for item in answer.data]
 
 
 def test_the_reply_is_what_the_script_makes_of_the_request(model: ModelServer) -> None:
-    assert ask(model, "where is Dana", response_format=SCHEMA) == '{"said": "where is Dana"}'
+    assert (
+        ask(model, "where is Dana", response_format=SCHEMA)
+        == '{"said": "where is Dana"}'
+    )
     assert model.chats[0].body["response_format"] == SCHEMA
 
 
 def test_embeddings_are_unit_vectors_near_for_shared_words(model: ModelServer) -> None:
-    first, same, other = embed(model, "Dana moved to Lisbon", "to Lisbon Dana moved", "seventeen invoices")
+    first, same, other = embed(
+        model, "Dana moved to Lisbon", "to Lisbon Dana moved", "seventeen invoices"
+    )
     assert model.embeddings[0].body["encoding_format"] == "base64"
     assert sum(value * value for value in first) == pytest.approx(1, abs=1e-4)
     assert same == pytest.approx(first)
@@ -76,7 +90,10 @@ def test_the_first_request_of_each_conversation_fails(model: ModelServer) -> Non
     for text in ("one", "two"):
         with pytest.raises(openai.InternalServerError):
             ask(model, text)
-    assert [ask(model, text) for text in ("two", "one")] == ['{"said": "two"}', '{"said": "one"}']
+    assert [ask(model, text) for text in ("two", "one")] == [
+        '{"said": "two"}',
+        '{"said": "one"}',
+    ]
 
 
 def test_a_malformed_body_and_a_slow_answer_break_the_call(model: ModelServer) -> None:

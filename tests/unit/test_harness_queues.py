@@ -14,7 +14,11 @@ from tests.support.moto_template import Template, references, strip
 from tests.support.poller import NotQuietError, Poller, failures
 from tests.support.runtime_api import FunctionError
 
-TRUST = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+TRUST = {
+    "Effect": "Allow",
+    "Principal": {"Service": "lambda.amazonaws.com"},
+    "Action": "sts:AssumeRole",
+}
 ROLE = {"Version": "2012-10-17", "Statement": [TRUST]}
 
 
@@ -24,18 +28,29 @@ def queue(name: str, **properties: Any) -> dict[str, Any]:
         "DeduplicationScope": "messageGroup",
         "FifoThroughputLimit": "perMessageGroupId",
     }
-    return {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": f"{name}.fifo", **fixed, **properties}}
+    return {
+        "Type": "AWS::SQS::Queue",
+        "Properties": {"QueueName": f"{name}.fifo", **fixed, **properties},
+    }
 
 
 def toy_template(batch_size: int = 10) -> Template:
-    redrive = {"deadLetterTargetArn": {"Fn::GetAtt": ["Dead", "Arn"]}, "maxReceiveCount": 3}
+    redrive = {
+        "deadLetterTargetArn": {"Fn::GetAtt": ["Dead", "Arn"]},
+        "maxReceiveCount": 3,
+    }
     function = {
         "Code": {"ImageUri": "123456789012.dkr.ecr.us-east-1.amazonaws.com/toy:1"},
         "PackageType": "Image",
         "ImageConfig": {"Command": ["functions.toy.app.lambda_handler"]},
         "Role": {"Fn::GetAtt": ["ToyRole", "Arn"]},
         "Timeout": 9,
-        "Environment": {"Variables": {"BUCKET": {"Fn::Sub": "s3://${Store}/root"}, "QUEUE": {"Ref": "Work"}}},
+        "Environment": {
+            "Variables": {
+                "BUCKET": {"Fn::Sub": "s3://${Store}/root"},
+                "QUEUE": {"Ref": "Work"},
+            }
+        },
     }
     mapping = {
         "EventSourceArn": {"Fn::GetAtt": ["Work", "Arn"]},
@@ -48,12 +63,28 @@ def toy_template(batch_size: int = 10) -> Template:
             "Dead": queue("dead"),
             "Work": queue("work", RedrivePolicy=redrive, VisibilityTimeout=60),
             "Store": {"Type": "AWS::S3::Bucket"},
-            "ToyRole": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": ROLE}},
-            "Toy": {"Type": "AWS::Lambda::Function", "Properties": function, "DependsOn": "ToyAlarm"},
-            "ToyFeed": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": mapping},
-            "ToyAlarm": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": {"Ref": "Toy"}}},
+            "ToyRole": {
+                "Type": "AWS::IAM::Role",
+                "Properties": {"AssumeRolePolicyDocument": ROLE},
+            },
+            "Toy": {
+                "Type": "AWS::Lambda::Function",
+                "Properties": function,
+                "DependsOn": "ToyAlarm",
+            },
+            "ToyFeed": {
+                "Type": "AWS::Lambda::EventSourceMapping",
+                "Properties": mapping,
+            },
+            "ToyAlarm": {
+                "Type": "AWS::CloudWatch::Alarm",
+                "Properties": {"MetricName": {"Ref": "Toy"}},
+            },
         },
-        "Outputs": {"Alarm": {"Value": {"Ref": "ToyAlarm"}}, "Queue": {"Value": {"Ref": "Work"}}},
+        "Outputs": {
+            "Alarm": {"Value": {"Ref": "ToyAlarm"}},
+            "Queue": {"Value": {"Ref": "Work"}},
+        },
     }
 
 
@@ -67,7 +98,11 @@ class Toy:
     def invoke(self, event: Any) -> Any:
         bodies = [record["body"] for record in event["Records"]]
         self.batches.append(bodies)
-        return {"batchItemFailures": [{"itemIdentifier": name} for name in self._failed(event["Records"])]}
+        return {
+            "batchItemFailures": [
+                {"itemIdentifier": name} for name in self._failed(event["Records"])
+            ]
+        }
 
     def _failed(self, records: list[Any]) -> Iterator[str]:
         stopped: set[str] = set()
@@ -104,7 +139,11 @@ def test_the_stack_reads_back_what_the_template_says(stack: Stack) -> None:
     assert stack.queues["Work"].redrive["maxReceiveCount"] == 3
     assert stack.dead_letters_of("Work").logical_id == "Dead"
     mapping = stack.mapping_of("Toy")
-    assert (mapping.queue, mapping.batch_size, mapping.reports_failures) == ("Work", 10, True)
+    assert (mapping.queue, mapping.batch_size, mapping.reports_failures) == (
+        "Work",
+        10,
+        True,
+    )
 
 
 def test_what_moto_cannot_create_is_left_out_by_name(stack: Stack) -> None:
@@ -113,7 +152,9 @@ def test_what_moto_cannot_create_is_left_out_by_name(stack: Stack) -> None:
 
 
 def test_a_type_that_moto_skips_in_silence_is_an_error(moto: MotoServer) -> None:
-    template = {"Resources": {"Strange": {"Type": "AWS::Pipes::Pipe", "Properties": {}}}}
+    template = {
+        "Resources": {"Strange": {"Type": "AWS::Pipes::Pipe", "Properties": {}}}
+    }
     with pytest.raises(AssertionError, match="Strange"):
         create_stack(template, moto.endpoint, name="strange")
 
@@ -134,7 +175,11 @@ def test_messages_go_to_the_function_in_batches_and_in_order(stack: Stack) -> No
     fill(poller, *(str(number) for number in range(12)))
     deliveries = poller.until_quiet()
     assert toy.batches == [[str(number) for number in range(10)], ["10", "11"]]
-    numbers = [record["attributes"]["SequenceNumber"] for each in deliveries for record in each.records]
+    numbers = [
+        record["attributes"]["SequenceNumber"]
+        for each in deliveries
+        for record in each.records
+    ]
     assert numbers == sorted(numbers)
 
 
@@ -154,7 +199,9 @@ def test_the_records_look_like_lambdas(stack: Stack) -> None:
     }  # fmt: skip
 
 
-def test_returned_messages_come_again_in_order_and_the_poisoned_one_is_redriven(stack: Stack) -> None:
+def test_returned_messages_come_again_in_order_and_the_poisoned_one_is_redriven(
+    stack: Stack,
+) -> None:
     toy = Toy(fails=lambda body: body == "poison")
     poller = Poller(stack, {"Toy": toy})
     fill(poller, "1", "poison")
@@ -180,10 +227,14 @@ def test_a_group_waits_while_its_first_message_fails(stack: Stack) -> None:
 def test_a_group_that_goes_on_after_a_failure_is_told(stack: Stack) -> None:
     class Careless(Toy):
         def _failed(self, records: list[Any]) -> Iterator[str]:
-            return (record["messageId"] for record in records if self.fails(record["body"]))
+            return (
+                record["messageId"] for record in records if self.fails(record["body"])
+            )
 
     tries = iter([True, False])
-    poller = Poller(stack, {"Toy": Careless(fails=lambda body: body == "1" and next(tries))})
+    poller = Poller(
+        stack, {"Toy": Careless(fails=lambda body: body == "1" and next(tries))}
+    )
     fill(poller, "1", "2")
     first, _ = poller.until_quiet()
     assert first.broken_groups == ["a"]
@@ -224,11 +275,15 @@ def test_queues_that_never_fall_quiet_are_reported(stack: Stack) -> None:
 def test_everything_can_be_taken_off_a_queue_in_order(stack: Stack) -> None:
     poller = Poller(stack, {})
     fill(poller, *(str(number) for number in range(13)))
-    assert [record["body"] for record in poller.take("Work")] == [str(number) for number in range(13)]
+    assert [record["body"] for record in poller.take("Work")] == [
+        str(number) for number in range(13)
+    ]
     assert poller.depth("Work") == (0, 0, 0)
 
 
-def test_deduplication_outlives_the_message_and_stays_in_its_group(stack: Stack) -> None:
+def test_deduplication_outlives_the_message_and_stays_in_its_group(
+    stack: Stack,
+) -> None:
     toy = Toy()
     poller = Poller(stack, {"Toy": toy})
     for group in ("a", "b"):
@@ -276,5 +331,7 @@ def test_a_group_whose_visibility_ran_out_keeps_its_order(stack: Stack) -> None:
         ({"batchItemFailures": [{"wrong": "1"}]}, {"1", "2"}),
     ],
 )
-def test_partial_batch_responses_mean_what_lambda_takes_them_for(answer: Any, failed: set[str]) -> None:
+def test_partial_batch_responses_mean_what_lambda_takes_them_for(
+    answer: Any, failed: set[str]
+) -> None:
     assert failures(answer, [{"messageId": "1"}, {"messageId": "2"}]) == failed

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.runtime_api import PAYLOAD_LIMIT, FunctionError, LambdaPool, LambdaProcess
+from tests.support.runtime_api import (
+    PAYLOAD_LIMIT,
+    FunctionError,
+    LambdaPool,
+    LambdaProcess,
+)
 
 TOY = """
 import os, time
@@ -39,9 +44,16 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def process(root: Path, handler: str = "functions.toy.app.lambda_handler") -> LambdaProcess:
+def process(
+    root: Path, handler: str = "functions.toy.app.lambda_handler"
+) -> LambdaProcess:
     return LambdaProcess(
-        handler, python=Path(sys.executable), cwd=root, environment={}, timeout=30, name="Toy"
+        handler,
+        python=Path(sys.executable),
+        cwd=root,
+        environment={},
+        timeout=30,
+        name="Toy",
     )
 
 
@@ -52,7 +64,9 @@ def toy(root: Path) -> Iterator[LambdaProcess]:
     function.stop()
 
 
-def test_an_event_comes_back_through_the_real_runtime_client(toy: LambdaProcess) -> None:
+def test_an_event_comes_back_through_the_real_runtime_client(
+    toy: LambdaProcess,
+) -> None:
     answer = toy.invoke({"word": "Lissabon é"})
     assert answer["event"] == {"word": "Lissabon é"}
     assert answer["custom"] is None
@@ -70,15 +84,22 @@ def test_the_client_context_arrives_as_a_gateway_sends_it(toy: LambdaProcess) ->
     assert toy.invoke({}, {"custom": headers})["custom"] == headers
 
 
-def test_a_raised_error_keeps_its_type_and_message_and_the_process(toy: LambdaProcess) -> None:
+def test_a_raised_error_keeps_its_type_and_message_and_the_process(
+    toy: LambdaProcess,
+) -> None:
     first = toy.invoke({})["pid"]
     with pytest.raises(FunctionError) as caught:
         toy.invoke({"raise": "no such period"})
-    assert (caught.value.error_type, caught.value.message) == ("ValueError", "no such period")
+    assert (caught.value.error_type, caught.value.message) == (
+        "ValueError",
+        "no such period",
+    )
     assert toy.invoke({})["pid"] == first
 
 
-def test_a_crash_is_an_error_and_the_next_invocation_starts_afresh(toy: LambdaProcess) -> None:
+def test_a_crash_is_an_error_and_the_next_invocation_starts_afresh(
+    toy: LambdaProcess,
+) -> None:
     with pytest.raises(FunctionError, match="exited with status 3"):
         toy.invoke({"exit": 3})
     assert toy.invoke({"word": "again"})["event"] == {"word": "again"}
@@ -94,7 +115,9 @@ def test_a_killed_process_starts_afresh(toy: LambdaProcess) -> None:
 
 def test_a_function_that_runs_too_long_is_ended(toy: LambdaProcess) -> None:
     toy.start()
-    with pytest.raises(FunctionError, match=r"Sandbox.Timedout: Task timed out after 0\.30 seconds"):
+    with pytest.raises(
+        FunctionError, match=r"Sandbox.Timedout: Task timed out after 0\.30 seconds"
+    ):
         toy.invoke({"wait": 20}, timeout=0.3)
     assert not toy.alive
 

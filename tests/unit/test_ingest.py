@@ -35,13 +35,19 @@ class Gate:
     def __init__(self) -> None:
         self.queue, self.objects = RecordingQueue(), InMemoryObjects()
 
-    def ingest(self, *conversations: Conversation, hours: int = 0, queue: Any = None) -> IngestOutcome:
+    def ingest(
+        self, *conversations: Conversation, hours: int = 0, queue: Any = None
+    ) -> IngestOutcome:
         now = MORNING + timedelta(hours=hours)
-        return ingest(conversations, now, queue=queue or self.queue, objects=self.objects)
+        return ingest(
+            conversations, now, queue=queue or self.queue, objects=self.objects
+        )
 
     @property
     def parts(self) -> list[IngestMessage]:
-        return [read_ingest(delivery, objects=self.objects) for delivery in self.queue.sent]
+        return [
+            read_ingest(delivery, objects=self.objects) for delivery in self.queue.sent
+        ]
 
 
 def texts(messages: Any) -> list[str]:
@@ -52,12 +58,16 @@ def test_an_accepted_conversation_is_on_the_queue_with_the_time_it_came() -> Non
     gate, conversation = Gate(), a_conversation("I moved to Lisbon.", "And I like it.")
     outcome = gate.ingest(conversation)
     (part,) = gate.parts
-    assert outcome == IngestOutcome(1, messages=2, parts=1, correlation_ids=(part.correlation_id,))
+    assert outcome == IngestOutcome(
+        1, messages=2, parts=1, correlation_ids=(part.correlation_id,)
+    )
     assert part.conversation.as_json() == conversation.as_json()
     assert (part.context, part.received_at) == ((), MORNING)
 
 
-def test_fault_the_same_conversation_sent_later_has_the_same_deduplication_ids() -> None:
+def test_fault_the_same_conversation_sent_later_has_the_same_deduplication_ids() -> (
+    None
+):
     gate, conversation = Gate(), a_conversation(*(f"message {i}" for i in range(100)))
     gate.ingest(conversation)
     gate.ingest(parse_conversation(conversation.as_json()), hours=3)
@@ -66,15 +76,23 @@ def test_fault_the_same_conversation_sent_later_has_the_same_deduplication_ids()
     assert len(set(ids)) == 3
 
 
-def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts() -> None:
+def test_ten_thousand_messages_travel_in_order_in_one_group_and_in_bounded_parts() -> (
+    None
+):
     gate = Gate()
     said = [f"message {i}" for i in range(MAX_MESSAGES)]
     outcome = gate.ingest(a_conversation(*said))
     names = tuple(part.correlation_id for part in gate.parts)
-    assert outcome == IngestOutcome(1, MAX_MESSAGES, MAX_MESSAGES // MESSAGES_PER_PART, names)
+    assert outcome == IngestOutcome(
+        1, MAX_MESSAGES, MAX_MESSAGES // MESSAGES_PER_PART, names
+    )
     assert len(set(names)) == len(names)
-    assert [text for part in gate.parts for text in texts(part.conversation.messages)] == said
-    assert max(len(part.conversation.messages) for part in gate.parts) == MESSAGES_PER_PART
+    assert [
+        text for part in gate.parts for text in texts(part.conversation.messages)
+    ] == said
+    assert (
+        max(len(part.conversation.messages) for part in gate.parts) == MESSAGES_PER_PART
+    )
     assert set(gate.queue.groups) == {"acme:support:c-1"}
     assert len(set(gate.queue.deduplication_ids)) == outcome.parts
 
@@ -83,7 +101,9 @@ def test_a_part_says_no_more_than_one_run_of_the_extractor_can_read() -> None:
     gate = Gate()
     said = ["w" * size for size in (900_000, 3, CHARACTERS_PER_PART - 3, 1, 900_000, 2)]
     gate.ingest(a_conversation(*said))
-    parts = [[len(text) for text in texts(part.conversation.messages)] for part in gate.parts]
+    parts = [
+        [len(text) for text in texts(part.conversation.messages)] for part in gate.parts
+    ]
     assert parts == [[900_000], [3, CHARACTERS_PER_PART - 3], [1], [900_000], [2]]
 
 
@@ -114,9 +134,15 @@ def test_a_grown_conversation_repeats_no_whole_part_under_another_id() -> None:
 def test_one_group_for_each_conversation() -> None:
     gate = Gate()
     gate.ingest(
-        a_conversation("a"), a_conversation("b", conversationId="c-2"), a_conversation("c", agentId="sales")
+        a_conversation("a"),
+        a_conversation("b", conversationId="c-2"),
+        a_conversation("c", agentId="sales"),
     )
-    assert gate.queue.groups == ["acme:support:c-1", "acme:support:c-2", "acme:sales:c-1"]
+    assert gate.queue.groups == [
+        "acme:support:c-1",
+        "acme:support:c-2",
+        "acme:sales:c-1",
+    ]
 
 
 def test_invariant_1_a_conversation_is_not_accepted_when_the_queue_fails() -> None:
@@ -154,10 +180,15 @@ def test_an_event_is_one_conversation_or_several() -> None:
         ({"conversations": 5}, "conversationId"),
         ([raw_conversation(), {}], "conversations[1].conversationId"),
         ({"conversations": [5]}, "conversations[0].conversation"),
-        ([raw_conversation(raw_message(role="x"))], "conversations[0].messages[0].role"),
+        (
+            [raw_conversation(raw_message(role="x"))],
+            "conversations[0].messages[0].role",
+        ),
     ],
 )
-def test_a_faulty_event_is_refused_by_the_first_faulty_field(event: Any, field: str) -> None:
+def test_a_faulty_event_is_refused_by_the_first_faulty_field(
+    event: Any, field: str
+) -> None:
     with pytest.raises(Rejected) as refused:
         read_event(event)
     assert refused.value.field == field

@@ -13,13 +13,28 @@ from varve.domain.search.question import read_question
 from varve.domain.search.signals import Sought, signals
 from varve.domain.search.strategies import BALANCED
 
-SAID = ("Dana: we went hiking", "Dana: I adopted a puppy", "Dana: fui a nadar a la playa", "Dana: so it goes")
+SAID = (
+    "Dana: we went hiking",
+    "Dana: I adopted a puppy",
+    "Dana: fui a nadar a la playa",
+    "Dana: so it goes",
+)
 
 
 def kind_of(question: str) -> list[float]:
     (vector,) = WordEmbedder().embed([question])
-    held = columns_of(embedded(*(a_record(text, id=f"r{i}", position=i) for i, text in enumerate(SAID))))
-    found = signals(Sought(read_question(question), vector, vector), [held], Filter(), MORNING, BALANCED)
+    held = columns_of(
+        embedded(
+            *(a_record(text, id=f"r{i}", position=i) for i, text in enumerate(SAID))
+        )
+    )
+    found = signals(
+        Sought(read_question(question), vector, vector),
+        [held],
+        Filter(),
+        MORNING,
+        BALANCED,
+    )
     return [round(found.value("kind", at), 2) for at in range(len(SAID))]
 
 
@@ -40,6 +55,8 @@ def test_a_record_with_a_member_of_the_kind_is_found_by_the_kinds_name(
 
 
 def test_a_kind_is_asked_for_once_and_in_any_form() -> None:
-    assert len(kinds_asked(words("Which hobby, of all your hobbies and pastimes?"))) == 1
+    assert (
+        len(kinds_asked(words("Which hobby, of all your hobbies and pastimes?"))) == 1
+    )
     assert kinds_asked(words("Hobbies")) == kinds_asked(words("hobby"))
     assert kinds_asked(words("E-4711 broke")) == ()

@@ -15,7 +15,14 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
-from varve.domain.ledger import GIVEN_UP_AFTER, LedgerChanges, due_key, expiry_key, failed_key, require_own
+from varve.domain.ledger import (
+    GIVEN_UP_AFTER,
+    LedgerChanges,
+    due_key,
+    expiry_key,
+    failed_key,
+    require_own,
+)
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.ledger import Ledger, marking
 from varve.usecases.summarize import expiries
@@ -30,7 +37,9 @@ def ledger() -> Ledger:
     return Ledger(InMemoryObjects())
 
 
-def due(ledger: Ledger, grain: Grain = Grain.DAILY, scope: Scope | None = None) -> list[tuple[Scope, str]]:
+def due(
+    ledger: Ledger, grain: Grain = Grain.DAILY, scope: Scope | None = None
+) -> list[tuple[Scope, str]]:
     """As planning finds it; of one agent, as that agent finds it."""
     if scope:
         return [(one.scope, one.period.label) for one in ledger.due(grain, scope)]
@@ -46,7 +55,9 @@ def test_what_was_written_marks_its_period_due(ledger: Ledger) -> None:
     assert due(ledger, Grain.WEEKLY) == []
 
 
-def test_the_same_write_again_leaves_the_same_mark_and_another_one_its_own(ledger: Ledger) -> None:
+def test_the_same_write_again_leaves_the_same_mark_and_another_one_its_own(
+    ledger: Ledger,
+) -> None:
     for written in ("a", "a", "b"):
         ledger.mark(ACME, [DAY], written)
     (one,) = ledger.due_in(DAY)
@@ -54,7 +65,9 @@ def test_the_same_write_again_leaves_the_same_mark_and_another_one_its_own(ledge
     assert one.marks == ledger.marks(ACME, DAY)
 
 
-def test_marks_of_one_agent_or_period_are_not_those_of_a_longer_name(ledger: Ledger) -> None:
+def test_marks_of_one_agent_or_period_are_not_those_of_a_longer_name(
+    ledger: Ledger,
+) -> None:
     ledger.mark(Scope("acme", "support-2"), [DAY], "a")
     ledger.mark(ACME, [Period.parse("2026")], "a")
     assert due(ledger, scope=ACME) == []
@@ -101,7 +114,9 @@ def die() -> None:
     raise Died
 
 
-def test_the_agents_half_of_a_mark_is_there_before_planning_can_find_the_other() -> None:
+def test_the_agents_half_of_a_mark_is_there_before_planning_can_find_the_other() -> (
+    None
+):
     objects = Interrupted(1, die)
     ledger = Ledger(objects)
     with pytest.raises(Died):
@@ -111,7 +126,9 @@ def test_the_agents_half_of_a_mark_is_there_before_planning_can_find_the_other()
     assert (ledger.pending(ACME), due(ledger)) == ({DAY}, [(ACME, DAY.label)])
 
 
-def test_a_settlement_that_died_half_way_is_finished_when_its_message_comes_again() -> None:
+def test_a_settlement_that_died_half_way_is_finished_when_its_message_comes_again() -> (
+    None
+):
     objects = Interrupted(3, die)
     ledger = Ledger(objects)
     ledger.mark(ACME, [DAY], "a")
@@ -155,7 +172,10 @@ class Torn(InMemoryObjects):
             return
         new, old = list(fresh), list(doomed)
         kept = [key for number, key in enumerate(new) if number in self._done]
-        super().exchange(kept, [key for number, key in enumerate(old, len(new)) if number in self._done])
+        super().exchange(
+            kept,
+            [key for number, key in enumerate(old, len(new)) if number in self._done],
+        )
         raise Died
 
 
@@ -174,9 +194,13 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
     objects._at = at
     with pytest.raises(Died):
         ledger.change(marking(ACME, [week], "summary") + settled)
-    assert ledger.pending(ACME)  # so retention waits, and a search does not take the week's for the last word
+    assert ledger.pending(
+        ACME
+    )  # so retention waits, and a search does not take the week's for the last word
     for grain in (Grain.DAILY, Grain.WEEKLY):
-        found = (one for period in ledger.marked(grain) for one in ledger.due_in(period))
+        found = (
+            one for period in ledger.marked(grain) for one in ledger.due_in(period)
+        )
         planned = {key for one in found for key in one.marks}
         assert planned <= {key for one in ledger.due(grain, ACME) for key in one.marks}
     ledger.change(marking(ACME, [week], "summary") + settled)
@@ -186,7 +210,9 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
 
 
 @pytest.mark.parametrize("others", [0, 50])
-def test_what_is_due_for_one_agent_is_one_request_whatever_others_have_left_undone(others: int) -> None:
+def test_what_is_due_for_one_agent_is_one_request_whatever_others_have_left_undone(
+    others: int,
+) -> None:
     objects = CountingObjects()
     ledger = Ledger(objects)
     for number in range(others):
@@ -207,14 +233,20 @@ def test_settling_twice_is_settling_once(ledger: Ledger) -> None:
     assert due(ledger) == []
 
 
-def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(ledger: Ledger) -> None:
-    waits = [ledger.fail(ACME, DAY, "down", MORNING).next_try - MORNING for _ in range(8)]
+def test_a_failed_period_waits_twice_as_long_each_time_and_a_day_at_most(
+    ledger: Ledger,
+) -> None:
+    waits = [
+        ledger.fail(ACME, DAY, "down", MORNING).next_try - MORNING for _ in range(8)
+    ]
     assert [wait / HOUR for wait in waits] == [1, 2, 4, 8, 16, 24, 24, 24]
 
 
 def test_a_period_that_fails_every_day_for_months_still_waits_a_day() -> None:
     ledger = Ledger(InMemoryObjects())
-    waits = [ledger.fail(ACME, DAY, "refused", MORNING).next_try - MORNING for _ in range(60)]
+    waits = [
+        ledger.fail(ACME, DAY, "refused", MORNING).next_try - MORNING for _ in range(60)
+    ]
     assert waits[-1] == 24 * HOUR
 
 
@@ -224,7 +256,9 @@ def test_a_failed_period_is_given_up_after_the_fifth_time(ledger: Ledger) -> Non
     assert given_up == [False] * 4 + [True] * 2
 
 
-def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(ledger: Ledger) -> None:
+def test_failures_are_kept_with_their_last_reason_until_the_period_recovers(
+    ledger: Ledger,
+) -> None:
     ledger.fail(ACME, DAY, "model: overloaded", MORNING)
     ledger.fail(ACME, DAY, "model: refused", MORNING)
     ledger.fail(OTHER, NEXT, "model: down", MORNING)
@@ -243,14 +277,27 @@ def test_expiry_is_noted_for_the_first_full_hour_at_which_it_has_come() -> None:
     at = datetime(2026, 3, 4, 18, tzinfo=UTC)
     hours = [
         expiry_key(at + late, ACME, Grain.WORKING).split("/")[2]
-        for late in (timedelta(0), timedelta(microseconds=1), timedelta(minutes=15), HOUR)
+        for late in (
+            timedelta(0),
+            timedelta(microseconds=1),
+            timedelta(minutes=15),
+            HOUR,
+        )
     ]
     assert hours == ["2026-03-04T18", "2026-03-04T19", "2026-03-04T19", "2026-03-04T19"]
 
 
-def test_what_never_expires_is_noted_for_the_calendars_last_hour(ledger: Ledger) -> None:
-    config = WorkspaceConfig.model_validate({"retention": {"yearly": "9999 years", "daily": "999999 days"}})
-    notes = [note for period in (DAY, Period.parse("2026")) for note in expiries(ACME, period, config)]
+def test_what_never_expires_is_noted_for_the_calendars_last_hour(
+    ledger: Ledger,
+) -> None:
+    config = WorkspaceConfig.model_validate(
+        {"retention": {"yearly": "9999 years", "daily": "999999 days"}}
+    )
+    notes = [
+        note
+        for period in (DAY, Period.parse("2026"))
+        for note in expiries(ACME, period, config)
+    ]
     ledger.change(LedgerChanges(expiries=tuple(notes)))
     last = {note for note in notes if "/9999-12-31T23/" in note}
     assert {note.rpartition("/")[2] for note in last} == {"yearly"}
@@ -266,7 +313,9 @@ def test_a_time_of_the_first_centuries_has_expired(ledger: Ledger) -> None:
     assert {*ledger.lessons_due(MORNING)} == {ACME}
 
 
-def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(ledger: Ledger) -> None:
+def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(
+    ledger: Ledger,
+) -> None:
     at = datetime(2026, 3, 4, 18, 15, tzinfo=UTC)
     note = expiry_key(at, ACME, Grain.WORKING)
     later = expiry_key(at + timedelta(days=3), ACME, Grain.DAILY)
@@ -278,7 +327,9 @@ def test_cleanup_is_called_for_from_the_noted_hour_on_and_not_before(ledger: Led
     assert ledger.expiring(at + timedelta(days=2)) == {}
 
 
-def test_lessons_are_looked_at_from_the_noted_month_on_and_not_before(ledger: Ledger) -> None:
+def test_lessons_are_looked_at_from_the_noted_month_on_and_not_before(
+    ledger: Ledger,
+) -> None:
     ledger.note_lessons(ACME, datetime(2026, 3, 31, 23, tzinfo=UTC))
     ledger.note_lessons(ACME, datetime(2026, 5, 1, tzinfo=UTC))
     ledger.note_lessons(OTHER, datetime(2026, 5, 1, tzinfo=UTC))
@@ -291,7 +342,9 @@ def test_lessons_are_looked_at_from_the_noted_month_on_and_not_before(ledger: Le
     }
 
 
-def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(ledger: Ledger) -> None:
+def test_a_note_that_is_settled_and_left_anew_in_one_change_is_gone(
+    ledger: Ledger,
+) -> None:
     """Which is why cleanup leaves no note that it settles."""
     note = expiry_key(MORNING, ACME, Grain.WORKING)
     ledger.change(LedgerChanges(settles=(note,), expiries=(note,)))
@@ -320,7 +373,9 @@ def test_invariant_7_a_message_can_only_change_its_own_agents_ledger(key: str) -
 
 
 def test_of_the_notes_those_stand_that_nobody_has_settled(ledger: Ledger) -> None:
-    notes = tuple(expiry_key(MORNING, ACME, grain) for grain in (Grain.WORKING, Grain.DAILY))
+    notes = tuple(
+        expiry_key(MORNING, ACME, grain) for grain in (Grain.WORKING, Grain.DAILY)
+    )
     ledger.change(LedgerChanges(expiries=notes))
     assert ledger.standing(notes) == notes
     ledger.change(LedgerChanges(settles=notes[:1]))

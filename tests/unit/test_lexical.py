@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import K1, B, fold, idf, parts, question_forms, stems, words
+from varve.domain.search.lexical import (
+    K1,
+    B,
+    fold,
+    idf,
+    parts,
+    question_forms,
+    stems,
+    words,
+)
 
 TEXTS = st.lists(
     st.text("abc déñ-_./:E4711 '", max_size=30)
@@ -36,7 +45,9 @@ def rows_with(texts: list[str], form: str) -> list[int]:
         ("mail ana@example.org", "ana@example.org", ["ana", "example", "org"]),
     ],
 )
-def test_a_code_is_a_word_whole_and_in_parts(text: str, whole: str, pieces: list[str]) -> None:
+def test_a_code_is_a_word_whole_and_in_parts(
+    text: str, whole: str, pieces: list[str]
+) -> None:
     assert whole in words(text)
     assert parts(whole) == pieces
     assert rows_with(["nothing of it", text], whole) == [1]
@@ -59,7 +70,9 @@ def test_case_and_accents_make_no_difference() -> None:
         ("I was in Valencia with the children", "Valencia"),
     ],
 )
-def test_endings_make_no_difference_in_english_and_in_spanish(said: str, asked: str) -> None:
+def test_endings_make_no_difference_in_english_and_in_spanish(
+    said: str, asked: str
+) -> None:
     assert rows_with(["something else", said], fold(asked)) == [1]
 
 
@@ -78,7 +91,10 @@ def test_a_code_is_never_stemmed() -> None:
 
 
 def test_stop_words_are_left_out_of_a_question_unless_it_has_no_others() -> None:
-    assert question_forms("Where does Dana live, and where did Dana live?") == ("dana", "live", "did")[:2]
+    assert (
+        question_forms("Where does Dana live, and where did Dana live?")
+        == ("dana", "live", "did")[:2]
+    )
     assert question_forms("who is it?") == ("who", "is", "it")
 
 
@@ -117,7 +133,9 @@ def test_a_rare_word_tells_more_than_a_common_one_and_none_less_than_nothing() -
 
 
 @given(TEXTS, TEXTS)
-def test_an_index_that_grew_is_the_index_of_all_its_texts(first: list[str], then: list[str]) -> None:
+def test_an_index_that_grew_is_the_index_of_all_its_texts(
+    first: list[str], then: list[str]
+) -> None:
     whole, grew = index_texts([*first, *then]), index_texts(then, index_texts(first))
     assert (grew.codes, grew.forms) == (whole.codes, whole.forms)
     assert list(grew.forms) == list(whole.forms)
@@ -128,16 +146,26 @@ def test_an_index_that_grew_is_the_index_of_all_its_texts(first: list[str], then
 
 
 @given(TEXTS, TEXTS)
-def test_likenesses_that_grew_are_those_of_all_words(first: list[str], then: list[str]) -> None:
+def test_likenesses_that_grew_are_those_of_all_words(
+    first: list[str], then: list[str]
+) -> None:
     def embed(words_: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
-        drawn = [np.random.default_rng([ord(c) for c in word]).normal(size=8) for word in words_]
-        return (np.array(drawn) / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+        drawn = [
+            np.random.default_rng([ord(c) for c in word]).normal(size=8)
+            for word in words_
+        ]
+        return (np.array(drawn) / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(
+            np.float32
+        )
 
     known = index_texts(first)
     if not known.forms:
         return
     known.likenesses(embed)
-    whole, grew = index_texts([*first, *then]).likenesses(embed), index_texts(then, known).likenesses(embed)
+    whole, grew = (
+        index_texts([*first, *then]).likenesses(embed),
+        index_texts(then, known).likenesses(embed),
+    )
     assert grew.centre == pytest.approx(whole.centre, abs=1e-5)
     assert grew.sums == pytest.approx(whole.sums, abs=1e-5)
     assert grew.written.tolist() == whole.written.tolist()

@@ -76,16 +76,24 @@ def test_what_is_given_by_mistake_is_refused_by_name_and_changes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_argument_is_told_the_names_there_are_as_its_caller_spells_them(memory: Memory) -> None:
+def test_an_unknown_argument_is_told_the_names_there_are_as_its_caller_spells_them(
+    memory: Memory,
+) -> None:
     with pytest.raises(Rejected, match=r"there are query_text, grain, .*max_results"):
         memory.search("Porto", limit=5)
 
 
-def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(memory: Memory) -> None:
+def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(
+    memory: Memory,
+) -> None:
     said = datetime(2026, 3, 2, 1, 30, tzinfo=timezone(timedelta(hours=2)))
-    done = memory.ingest(a_conversation(name, timestamp=said) for name in ("c-1", "c-2"))
+    done = memory.ingest(
+        a_conversation(name, timestamp=said) for name in ("c-1", "c-2")
+    )
     assert (done.accepted.conversations, done.stored and done.stored.messages) == (2, 2)
-    assert {r.event_time for r in memory.search(None).results} == {"2026-03-01T23:30:00Z"}
+    assert {r.event_time for r in memory.search(None).results} == {
+        "2026-03-01T23:30:00Z"
+    }
     again = memory.ingest(a_conversation(timestamp="2026-03-01T23:30:00Z"))
     assert again.stored is not None
     assert again.stored.messages == 0

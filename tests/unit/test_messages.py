@@ -68,10 +68,15 @@ RECORDS = st.builds(
     confidence=UNIT,
     position=st.integers(0, 10_000),
 )
-VECTORS = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=8).map(lambda v: np.array(v, np.float32))
+VECTORS = st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=8).map(
+    lambda v: np.array(v, np.float32)
+)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
 )
 
 
@@ -108,29 +113,41 @@ class Wire:
 
 
 def records_message(*records: Record) -> WriteRecords:
-    return WriteRecords(ACME, Grain.WORKING, f"words:{DIMENSIONS}", tuple(embedded(*records)))
+    return WriteRecords(
+        ACME, Grain.WORKING, f"words:{DIMENSIONS}", tuple(embedded(*records))
+    )
 
 
 @given(st.lists(st.tuples(RECORDS, VECTORS), max_size=4))
 def test_records_arrive_as_they_were_sent(pairs: list[tuple[Record, Any]]) -> None:
-    sent = WriteRecords(ACME, Grain.WORKING, "words:64", tuple(EmbeddedRecord(r, v) for r, v in pairs))
+    sent = WriteRecords(
+        ACME, Grain.WORKING, "words:64", tuple(EmbeddedRecord(r, v) for r, v in pairs)
+    )
     received = Wire().records(sent)
     assert received == sent
     for one, other in zip(received.records, sent.records, strict=True):
         assert one.vector.dtype == np.float32
         assert np.allclose(one.vector, other.vector, atol=2**-11)
-        assert np.array_equal(one.vector, other.vector.astype(np.float16).astype(np.float32))
+        assert np.array_equal(
+            one.vector, other.vector.astype(np.float16).astype(np.float32)
+        )
 
 
 def test_operations_arrive_as_they_were_sent() -> None:
     sent = WriteTriples(
-        ACME, (an_operation(), an_operation("São Tomé", op="UPDATE", replaces="Porto", user_id="u"))
+        ACME,
+        (
+            an_operation(),
+            an_operation("São Tomé", op="UPDATE", replaces="Porto", user_id="u"),
+        ),
     )
     assert Wire().triples(sent) == sent
 
 
 def profile_message(user_id: str = "u-42") -> WriteProfile:
-    entry = ProfileEntry(user_id, "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana")
+    entry = ProfileEntry(
+        user_id, "location", "São Tomé", MORNING, MORNING, "c-1", ("m1",), "Dana"
+    )
     return WriteProfile(ACME, user_id, (entry,))
 
 
@@ -148,7 +165,9 @@ def test_statements_about_another_user_than_the_messages_are_refused() -> None:
 
 def test_a_conversation_arrives_as_it_was_sent() -> None:
     conversation = a_conversation(
-        raw_message("I moved.", timestamp="2026-03-02T09:15:00.5Z", extra={"a": [1, None]}),
+        raw_message(
+            "I moved.", timestamp="2026-03-02T09:15:00.5Z", extra={"a": [1, None]}
+        ),
         raw_message([{"type": "text", "text": "olá"}], name="Dana"),
         startedAt="2026-03-02T09:00:00+01:00",
     )
@@ -164,7 +183,9 @@ def test_fault_the_deduplication_id_does_not_hold_the_clock() -> None:
     wire.ingest(IngestMessage(conversation, (), MORNING))
     wire.ingest(IngestMessage(conversation, (), MORNING + timedelta(hours=1)))
     wire.ingest(IngestMessage(a_conversation("hello"), (), MORNING))
-    wire.ingest(IngestMessage(conversation, tuple(a_conversation("before").messages), MORNING))
+    wire.ingest(
+        IngestMessage(conversation, tuple(a_conversation("before").messages), MORNING)
+    )
     first, again, other, after = wire.queue.deduplication_ids
     assert first == again
     assert len({first, other, after}) == 3
@@ -194,12 +215,16 @@ def test_a_group_too_long_for_the_queue_is_hashed_and_stays_the_same() -> None:
 SQS_BODY = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]+")
 """What a body may hold, by SendMessage's reference; others are refused as InvalidMessageContents."""
 SQS_GROUP = re.compile("[!-~]{1,128}")
-ODD = st.sampled_from("\x00\x08\x0b\x1f\x7f\u2028\ufeff\ufffe\uffff\U0001ffff") | st.characters(codec="utf-8")
+ODD = st.sampled_from(
+    "\x00\x08\x0b\x1f\x7f\u2028\ufeff\ufffe\uffff\U0001ffff"
+) | st.characters(codec="utf-8")
 
 
 @given(st.text(ODD, min_size=1))
 @example("\ufffe and \uffff")
-def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(words: str) -> None:
+def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(
+    words: str,
+) -> None:
     wire, conversation = Wire(), a_conversation(words)
     received = wire.ingest(IngestMessage(conversation, (), MORNING))
     assert SQS_BODY.fullmatch(wire.queue.sent[-1].body)
@@ -207,7 +232,10 @@ def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(words: 
 
 
 def test_a_group_is_made_of_letters_that_the_queue_takes() -> None:
-    groups = {group_of("acme", "support", target) for target in ("\u00e9pisode", "e\u0301pisode", "c-1")}
+    groups = {
+        group_of("acme", "support", target)
+        for target in ("\u00e9pisode", "e\u0301pisode", "c-1")
+    }
     assert len(groups) == 3
     assert all(SQS_GROUP.fullmatch(group) for group in groups)
 
@@ -227,17 +255,31 @@ def test_the_claim_check_begins_at_exactly_its_limit_in_bytes() -> None:
     wire = Wire()
     wire.ingest(IngestMessage(a_conversation("é"), (), MORNING))
     room = MAX_BODY_BYTES - len(wire.queue.sent[-1].body.encode())
-    wire.ingest(IngestMessage(a_conversation("é" + "é" * (room // 2) + "x" * (room % 2)), (), MORNING))
+    wire.ingest(
+        IngestMessage(
+            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2)), (), MORNING
+        )
+    )
     assert len(wire.queue.sent[-1].body.encode()) == MAX_BODY_BYTES
     assert wire.keys == []
-    wire.ingest(IngestMessage(a_conversation("é" + "é" * (room // 2) + "x" * (room % 2 + 1)), (), MORNING))
+    wire.ingest(
+        IngestMessage(
+            a_conversation("é" + "é" * (room // 2) + "x" * (room % 2 + 1)), (), MORNING
+        )
+    )
     assert len(wire.keys) == 1
 
 
-def test_a_large_conversation_sent_twice_makes_one_payload_and_one_deduplication_id() -> None:
+def test_a_large_conversation_sent_twice_makes_one_payload_and_one_deduplication_id() -> (
+    None
+):
     wire = Wire()
     for hours in (0, 1):
-        wire.ingest(IngestMessage(a_conversation("x" * 300_000), (), MORNING + timedelta(hours=hours)))
+        wire.ingest(
+            IngestMessage(
+                a_conversation("x" * 300_000), (), MORNING + timedelta(hours=hours)
+            )
+        )
     assert len(wire.keys) == 1
     assert len(set(wire.queue.deduplication_ids)) == 1
 
@@ -246,7 +288,9 @@ def test_large_records_are_cut_into_messages_that_fit_in_order() -> None:
     records = [a_record(f"{i} " + "é" * 3_000, id=f"r{i}") for i in range(100)]
     message = records_message(*records)
     pieces = records_in_bounds(message)
-    assert [e.record.id for piece in pieces for e in piece.records] == [r.id for r in records]
+    assert [e.record.id for piece in pieces for e in piece.records] == [
+        r.id for r in records
+    ]
     wire = Wire()
     for piece in pieces:
         assert wire.records(piece) == piece
@@ -255,8 +299,13 @@ def test_large_records_are_cut_into_messages_that_fit_in_order() -> None:
 
 
 def test_a_record_too_large_for_any_message_still_travels() -> None:
-    wire, message = Wire(), records_message(a_record("x" * 400_000, id="a"), a_record(id="b"))
-    assert [wire.records(piece) for piece in records_in_bounds(message)] == list(records_in_bounds(message))
+    wire, message = (
+        Wire(),
+        records_message(a_record("x" * 400_000, id="a"), a_record(id="b")),
+    )
+    assert [wire.records(piece) for piece in records_in_bounds(message)] == list(
+        records_in_bounds(message)
+    )
     assert len(wire.keys) == 1
 
 
@@ -278,18 +327,33 @@ def bodies() -> list[dict[str, Any]]:
     records = wire.body
     wire.triples(WriteTriples(ACME, (an_operation(),)))
     triples = wire.body
-    wire.ingest(IngestMessage(a_conversation("hi"), tuple(a_conversation("a").messages), MORNING))
+    wire.ingest(
+        IngestMessage(
+            a_conversation("hi"), tuple(a_conversation("a").messages), MORNING
+        )
+    )
     ingest = wire.body
     wire.profile(profile_message())
     return [records, triples, ingest, wire.body]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    return [
+        path,
+        *(place for key, item in inner for place in places(item, (*path, key))),
+    ]
 
 
-PLACES = [(i, place) for i, body in enumerate(bodies()) for place in places(body) if place]
+PLACES = [
+    (i, place) for i, body in enumerate(bodies()) for place in places(body) if place
+]
 
 
 @settings(max_examples=600, deadline=None)
@@ -297,7 +361,17 @@ PLACES = [(i, place) for i, body in enumerate(bodies()) for place in places(body
     st.sampled_from(PLACES),
     JSON
     | st.sampled_from(
-        [10**400, float("inf"), float("nan"), "", [], {}, "../x", "AA=", "9999-12-31T23:59:59-10:00"]
+        [
+            10**400,
+            float("inf"),
+            float("nan"),
+            "",
+            [],
+            {},
+            "../x",
+            "AA=",
+            "9999-12-31T23:59:59-10:00",
+        ]
     ),
 )
 def test_a_message_with_anything_in_any_place_is_read_or_rejected(
@@ -311,17 +385,25 @@ def test_a_message_with_anything_in_any_place_is_read_or_rejected(
     target[path[-1]] = value
     delivery = Delivery("1", json.dumps(body), "g")
     try:
-        message: Any = (read_ingest if which == 2 else read_write)(delivery, objects=InMemoryObjects())
+        message: Any = (read_ingest if which == 2 else read_write)(
+            delivery, objects=InMemoryObjects()
+        )
     except (Rejected, Retryable):
         return
     wire = Wire()
-    verbs = {WriteRecords: wire.records, WriteTriples: wire.triples, WriteProfile: wire.profile}
+    verbs = {
+        WriteRecords: wire.records,
+        WriteTriples: wire.triples,
+        WriteProfile: wire.profile,
+    }
     verb: Any = {**verbs, IngestMessage: wire.ingest}[type(message)]
     assert type(verb(message)) is type(message)
 
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])
-def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(which: int) -> None:
+def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(
+    which: int,
+) -> None:
     for name in bodies()[which].keys() - {"type", "grain", "correlationId"}:
         body = bodies()[which]
         del body[name]
@@ -333,9 +415,12 @@ def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(which
 
 
 @pytest.mark.parametrize(
-    "name", ["id", "content", "period", "source_ids", "userId", "importance", "position"]
+    "name",
+    ["id", "content", "period", "source_ids", "userId", "importance", "position"],
 )
-def test_a_record_with_a_field_of_the_wrong_type_never_reaches_a_store(name: str) -> None:
+def test_a_record_with_a_field_of_the_wrong_type_never_reaches_a_store(
+    name: str,
+) -> None:
     body = bodies()[0]
     body["records"][0][name if name != "source_ids" else "sourceIds"] = (
         {"not": "this"} if name != "source_ids" else [5]
@@ -367,7 +452,10 @@ def test_invariant_7_a_claim_check_reads_nothing_but_payloads(path: Any) -> None
     objects = InMemoryObjects()
     objects.put("secrets/acme/support/x", b"{}")
     with pytest.raises(Rejected):
-        read_write(Delivery("1", json.dumps({"type": "records", "payload": path}), "g"), objects=objects)
+        read_write(
+            Delivery("1", json.dumps({"type": "records", "payload": path}), "g"),
+            objects=objects,
+        )
 
 
 FOREIGN = expiry_key(MORNING, Scope("rival", "support"), Grain.WORKING)
@@ -375,11 +463,17 @@ CHANGES = [LedgerChanges(settles=(FOREIGN,)), LedgerChanges(expiries=(FOREIGN,))
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=["settled", "left"])
-def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(changes: LedgerChanges) -> None:
+def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(
+    changes: LedgerChanges,
+) -> None:
     wire = Wire()
     with pytest.raises(Rejected, match="ledger"):
         wire.records(replace(records_message(a_record()), ledger=changes))
-    send_expiry(ExpirePeriods(ACME, Grain.WORKING, (), changes), queue=wire.queue, objects=wire.objects)
+    send_expiry(
+        ExpirePeriods(ACME, Grain.WORKING, (), changes),
+        queue=wire.queue,
+        objects=wire.objects,
+    )
     with pytest.raises(Rejected, match="ledger"):
         read_write(wire.queue.sent[-1], objects=wire.objects)
     send_cleaning(CleanAgent(ACME, (FOREIGN,), MORNING), queue=wire.queue)
@@ -391,7 +485,10 @@ def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(cha
 def test_what_no_store_takes_is_refused_wherever_it_stands(name: str) -> None:
     """Half a surrogate pair is valid JSON and no text; a vector is base64 and nothing beside it."""
     body = bodies()[0]
-    body["records"][0][name] = {"content": "\ud800", "vector": body["records"][0]["vector"] + "\n\n!"}[name]
+    body["records"][0][name] = {
+        "content": "\ud800",
+        "vector": body["records"][0]["vector"] + "\n\n!",
+    }[name]
     with pytest.raises(Rejected):
         read_write(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
 
@@ -411,7 +508,8 @@ def test_a_claim_check_whose_payload_is_not_there_yet_is_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [b"\xff\xfe\x00", b"not json", b"[]", b'{"type": "records", "payload": "x"}', b""]
+    "payload",
+    [b"\xff\xfe\x00", b"not json", b"[]", b'{"type": "records", "payload": "x"}', b""],
 )
 def test_a_payload_that_is_no_message_is_rejected(payload: bytes) -> None:
     objects = InMemoryObjects()

@@ -42,18 +42,28 @@ def moving() -> MovingEmbedder:
 
 class Writer:
     def __init__(self, embedder: Embedder) -> None:
-        self.records, self.objects, self.queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
+        self.records, self.objects, self.queue = (
+            InMemoryRecords(),
+            InMemoryObjects(),
+            RecordingQueue(),
+        )
         self.stores = stores_over(self.records, InMemoryGraph(), self.objects, embedder)
 
-    def write(self, content: str, model: str = WordEmbedder.model, ready: tuple[str, ...] = ()) -> None:
+    def write(
+        self, content: str, model: str = WordEmbedder.model, ready: tuple[str, ...] = ()
+    ) -> None:
         rows = tuple(embedded(a_record(content)))
         send_records(
-            WriteRecords(ACME, WORKING, model, rows, ready=ready), queue=self.queue, objects=self.objects
+            WriteRecords(ACME, WORKING, model, rows, ready=ready),
+            queue=self.queue,
+            objects=self.objects,
         )
         write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
 
     def move(self, model: str) -> None:
-        send_move(MoveStore(ACME, WORKING, model), "t", queue=self.queue, objects=self.objects)
+        send_move(
+            MoveStore(ACME, WORKING, model), "t", queue=self.queue, objects=self.objects
+        )
         write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
 
     @property
@@ -113,7 +123,9 @@ def test_kept_vectors_are_not_asked_for_again_until_they_are_swept() -> None:
     assert [v.tolist() for v in again[::-1]] == [v.tolist() for v in vectors]
     objects.put(f"payloads/{ACME}/another.json", b"{}")
     sweep(ACME, objects=objects)
-    assert [info.key for info in objects.list("payloads")] == [f"payloads/{ACME}/another.json"]
+    assert [info.key for info in objects.list("payloads")] == [
+        f"payloads/{ACME}/another.json"
+    ]
 
 
 def test_the_embedders_before_are_noted_where_there_are_stores() -> None:
@@ -121,7 +133,9 @@ def test_the_embedders_before_are_noted_where_there_are_stores() -> None:
     ledger = Ledger(objects)
 
     def set_to(text: str) -> str | None:
-        config = change("acme", "models.embedder", text, MORNING, objects=objects, ledger=ledger)
+        config = change(
+            "acme", "models.embedder", text, MORNING, objects=objects, ledger=ledger
+        )
         return config.models.moving_from
 
     assert set_to("openai:a:8") is None

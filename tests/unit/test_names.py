@@ -26,7 +26,13 @@ def known_as(full: str, alias: str, day: int = 0, **given_: object) -> TripleOpe
 
 OPERATIONS = st.builds(
     lambda op, subject, predicate, value, day, replaces, message: an_operation(
-        value, predicate, op=op, subject=subject, day=day, replaces=replaces, message_ids=(message,)
+        value,
+        predicate,
+        op=op,
+        subject=subject,
+        day=day,
+        replaces=replaces,
+        message_ids=(message,),
     ),
     st.sampled_from(["ADD", "ADD", "UPDATE", "DELETE"]),
     st.sampled_from(PEOPLE),
@@ -37,7 +43,9 @@ OPERATIONS = st.builds(
     st.sampled_from(["m1", "m2"]),
 )
 ALIASES = st.builds(
-    lambda op, full, alias, day: an_operation(alias, ALSO_KNOWN_AS, op=op, subject=full, day=day),
+    lambda op, full, alias, day: an_operation(
+        alias, ALSO_KNOWN_AS, op=op, subject=full, day=day
+    ),
     st.sampled_from(["ADD", "ADD", "ADD", "DELETE"]),
     st.sampled_from(PEOPLE),
     st.sampled_from(PEOPLE),
@@ -46,12 +54,19 @@ ALIASES = st.builds(
 
 
 @st.composite
-def deliveries(draw: st.DrawFn) -> tuple[list[TripleOperation], list[list[TripleOperation]]]:
+def deliveries(
+    draw: st.DrawFn,
+) -> tuple[list[TripleOperation], list[list[TripleOperation]]]:
     """A history with aliases in it, and the same shuffled, in batches."""
-    history = draw(st.lists(OPERATIONS, max_size=9)) + draw(st.lists(ALIASES, max_size=5))
+    history = draw(st.lists(OPERATIONS, max_size=9)) + draw(
+        st.lists(ALIASES, max_size=5)
+    )
     shuffled = draw(st.permutations(history))
     cuts = sorted(draw(st.lists(st.integers(0, len(shuffled)), max_size=4)))
-    return history, [list(shuffled[a:b]) for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
+    return history, [
+        list(shuffled[a:b])
+        for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)
+    ]
 
 
 @settings(max_examples=300, deadline=None)
@@ -86,9 +101,13 @@ def test_names_are_a_function_of_the_set_of_what_was_stated(
         assert one.entity(one.entity(name)) == one.entity(name)
 
 
-def test_a_full_name_and_its_short_form_are_one_person_also_for_what_was_said_before() -> None:
+def test_a_full_name_and_its_short_form_are_one_person_also_for_what_was_said_before() -> (
+    None
+):
     moved = an_operation("Lisbon", op="UPDATE", subject="Dana Whitfield", day=9)
-    triples = fold([an_operation("Leeds"), moved, known_as("Dana Whitfield", "Dana", day=20)])
+    triples = fold(
+        [an_operation("Leeds"), moved, known_as("Dana Whitfield", "Dana", day=20)]
+    )
     homes = [t for t in triples if t.label == "lives_in"]
     assert [(t.source_id, t.target_id, t.invalid_at is None) for t in homes] == [
         ("dana whitfield", "leeds", False),
@@ -105,7 +124,9 @@ def test_two_people_of_one_short_name_are_not_guessed_at() -> None:
 
 
 def test_claimants_that_turn_out_to_be_one_settle_the_name() -> None:
-    names = Names([("robert miller", "robert"), ("robert", "bob"), ("robert miller", "bob")])
+    names = Names(
+        [("robert miller", "robert"), ("robert", "bob"), ("robert miller", "bob")]
+    )
     assert names.entity("Bob") == "robert miller"
     assert names.claimants("Bob") == ()
 
@@ -113,7 +134,10 @@ def test_claimants_that_turn_out_to_be_one_settle_the_name() -> None:
 def test_every_name_is_settled_whose_claimants_turn_out_to_be_one() -> None:
     people = [("robert miller", "robert", "bob"), ("ann osei", "ann", "annie")]
     names = Names(pair for a, b, c in people for pair in ((a, b), (b, c), (a, c)))
-    assert [names.entity(short) for _, _, short in people] == ["robert miller", "ann osei"]
+    assert [names.entity(short) for _, _, short in people] == [
+        "robert miller",
+        "ann osei",
+    ]
 
 
 def test_names_that_claim_each_other_are_the_longest_of_them() -> None:
@@ -150,7 +174,14 @@ def test_an_object_is_deleted_by_any_of_its_names() -> None:
 
 def test_the_names_of_a_graph_lead_to_its_entities() -> None:
     graph = InMemoryGraph()
-    graph.apply(ACME, [an_operation(), known_as("Dana Whitfield", "Dana"), an_operation("Bob", "knows")])
+    graph.apply(
+        ACME,
+        [
+            an_operation(),
+            known_as("Dana Whitfield", "Dana"),
+            an_operation("Bob", "knows"),
+        ],
+    )
     triples = graph.triples(ACME)
     assert entities.names(triples) == {
         "dana": "dana whitfield", "dana whitfield": "dana whitfield", "lisbon": "lisbon", "bob": "bob",
@@ -159,14 +190,24 @@ def test_the_names_of_a_graph_lead_to_its_entities() -> None:
 
 
 def test_what_was_believed_is_what_had_been_learnt() -> None:
-    late = an_operation("tea", "likes", op="DELETE", day=3, created_at=MORNING.replace(day=28))
-    ended = an_operation("tea", "likes", op="DELETE", day=5, created_at=MORNING.replace(day=12))
+    late = an_operation(
+        "tea", "likes", op="DELETE", day=3, created_at=MORNING.replace(day=28)
+    )
+    ended = an_operation(
+        "tea", "likes", op="DELETE", day=5, created_at=MORNING.replace(day=12)
+    )
     triples = fold([an_operation("tea", "likes"), late, ended])
-    (then,) = [t for t in entities.believed(triples, MORNING.replace(day=20)) if t.valid_at == MORNING]
+    (then,) = [
+        t
+        for t in entities.believed(triples, MORNING.replace(day=20))
+        if t.valid_at == MORNING
+    ]
     assert then.invalid_at == ended.event_time
     (now,) = [t for t in triples if t.valid_at == MORNING]
     assert now.invalid_at == late.event_time
-    assert [t.target_id for t in entities.believed(triples, MORNING) if t.invalid_at is None] == ["tea"]
+    assert [
+        t.target_id for t in entities.believed(triples, MORNING) if t.invalid_at is None
+    ] == ["tea"]
 
 
 def test_what_held_is_told_apart_from_what_holds() -> None:
@@ -175,4 +216,10 @@ def test_what_held_is_told_apart_from_what_holds() -> None:
     def held(day: int) -> list[str]:
         return [t.target_id for t in triples if t.holds(MORNING.replace(day=day))]
 
-    assert [held(day) for day in (1, 2, 6, 7, 8)] == [[], ["porto"], ["porto"], ["lisbon"], ["lisbon"]]
+    assert [held(day) for day in (1, 2, 6, 7, 8)] == [
+        [],
+        ["porto"],
+        ["porto"],
+        ["lisbon"],
+        ["lisbon"],
+    ]

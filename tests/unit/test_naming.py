@@ -24,7 +24,9 @@ class Echo:
 
 
 def test_the_models_names_come_back_as_they_are() -> None:
-    assert ModelEntityFinder(Echo("Hannah", "Ferrabank")).names("a card for my sister") == [
+    assert ModelEntityFinder(Echo("Hannah", "Ferrabank")).names(
+        "a card for my sister"
+    ) == [
         "Hannah",
         "Ferrabank",
     ]

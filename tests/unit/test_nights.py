@@ -33,9 +33,16 @@ def told(days: int, *agents: str) -> Simulation:
     for agent in agents or (SCOPE.agent,):
         for number in range(days):
             at = MONDAY + number * DAY
-            message = {"id": f"m{number}", "role": "user", "content": "I like tea.", "timestamp": iso(at)}
+            message = {
+                "id": f"m{number}",
+                "role": "user",
+                "content": "I like tea.",
+                "timestamp": iso(at),
+            }
             owner = {"workspaceId": "acme", "agentId": agent, "userId": "u-42"}
-            sim.ingest([{**owner, "conversationId": f"c-{number}", "messages": [message]}])
+            sim.ingest(
+                [{**owner, "conversationId": f"c-{number}", "messages": [message]}]
+            )
     sim.drain()
     return sim
 
@@ -53,7 +60,9 @@ def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> N
     assert [item.planned_at for item in waiting(sim)] == [TUESDAYS_PASS]
     sim.drain()
     (day,) = sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
-    assert day.created_at == friday  # learnt when it was made, whatever the pass was for
+    assert (
+        day.created_at == friday
+    )  # learnt when it was made, whatever the pass was for
     assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
 
 
@@ -67,7 +76,8 @@ def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -
     assert failure is not None
     assert failure.next_try == friday + HOUR
     again = [
-        sim.plan(Grain.DAILY, at) for at in (TUESDAYS_PASS, friday, friday + HOUR - timedelta(minutes=1))
+        sim.plan(Grain.DAILY, at)
+        for at in (TUESDAYS_PASS, friday, friday + HOUR - timedelta(minutes=1))
     ]
     assert again == [0, 0, 0]
     sim.parts.flaky.one_in = 0
@@ -75,13 +85,26 @@ def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -
     assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
 
 
-def test_a_workspace_whose_configuration_is_not_valid_holds_up_no_other_and_is_told() -> None:
+def test_a_workspace_whose_configuration_is_not_valid_holds_up_no_other_and_is_told() -> (
+    None
+):
     sim, broken = told(1), Scope("broken", SCOPE.agent)
-    message = {"id": "m", "role": "user", "content": "I like tea.", "timestamp": iso(MONDAY)}
-    owner = {"workspaceId": broken.workspace, "agentId": broken.agent, "conversationId": "c"}
+    message = {
+        "id": "m",
+        "role": "user",
+        "content": "I like tea.",
+        "timestamp": iso(MONDAY),
+    }
+    owner = {
+        "workspaceId": broken.workspace,
+        "agentId": broken.agent,
+        "conversationId": "c",
+    }
     sim.ingest([{**owner, "messages": [message]}])
     sim.drain()
-    sim.parts.objects.put("workspaces/broken/config.json", b'{"timezone": "Mars/Olympus"}')
+    sim.parts.objects.put(
+        "workspaces/broken/config.json", b'{"timezone": "Mars/Olympus"}'
+    )
     assert sim.plan(Grain.DAILY, TUESDAYS_PASS) == 2
     assert sim.parts.records.periods(SCOPE, Grain.DAILY) == {"2026-03-02": 1}
     failure = sim.app.ledger.failure(broken, Period.parse("2026-03-02"))
@@ -93,19 +116,25 @@ def test_a_workspace_whose_configuration_is_not_valid_holds_up_no_other_and_is_t
     assert sim.parts.records.periods(broken, Grain.DAILY) == {"2026-03-02": 1}
 
 
-def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_it_is_called() -> None:
+def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_it_is_called() -> (
+    None
+):
     """Else the queue refuses them at every pass, and nobody is cleaned up any more."""
     sim, scope = Simulation({}, MONDAY), Scope("w" * 128, "a" * 128)
     hours = [MONDAY + number * HOUR for number in range(nights.MAX_NOTES)]
     sim.app.ledger.change(
-        LedgerChanges(expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours))
+        LedgerChanges(
+            expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours)
+        )
     )
     assert sim.app.nights.clean(hours[-1]) == Pass(planned=1, left=0)
     ((message,),) = sim.parts.summary_queue._groups.values()
     assert len(message.body.encode()) <= MAX_BODY_BYTES
 
 
-def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_own_time() -> None:
+def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_own_time() -> (
+    None
+):
     """Else a clock that lags would let the next pass take at once what has just failed."""
     sim = told(1)
     sim.clock.now = TUESDAYS_PASS - 5 * HOUR
@@ -122,12 +151,16 @@ def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -
     sim.plan(Grain.DAILY, MONDAY + DAY)
     assert sim.app.nights.clean(OVER) == Pass(planned=3, left=0)
     assert {item.scope.agent for item in waiting(sim)} == {"support", "sales", "shop"}
-    assert set(sim.parts.summary_queue._groups) == {f"acme:{agent}" for agent in ("support", "sales", "shop")}
+    assert set(sim.parts.summary_queue._groups) == {
+        f"acme:{agent}" for agent in ("support", "sales", "shop")
+    }
     touched = sim.parts.objects.touched
     assert not [key for key in touched[-1:] if "vectordb" in key]
 
 
-def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(nights, "MAX_CLEANED", 2)
     sim = told(1, "support", "sales", "shop")
     sim.plan(Grain.DAILY, MONDAY + DAY)
@@ -143,16 +176,26 @@ def test_only_the_grains_that_have_notes_are_looked_at() -> None:
     sim.plan(Grain.DAILY, MONDAY + DAY)
     asked: list[Grain] = []
     periods = sim.parts.records._inner.periods
-    sim.parts.records._inner.periods = lambda scope, grain: (asked.append(grain), periods(scope, grain))[1]
+    sim.parts.records._inner.periods = lambda scope, grain: (
+        asked.append(grain),
+        periods(scope, grain),
+    )[1]
     sim.app.nights.clean(OVER)
-    sim.parts.summary_queue.drain(lambda batch: sim.app.nights.work(batch).returned, CALM)
-    assert set(asked) == {Grain.WORKING, Grain.DAILY}  # the one that is noted, and the one that seals it
+    sim.parts.summary_queue.drain(
+        lambda batch: sim.app.nights.work(batch).returned, CALM
+    )
+    assert set(asked) == {
+        Grain.WORKING,
+        Grain.DAILY,
+    }  # the one that is noted, and the one that seals it
     asked.clear()
     sim.app.nights.cleanup(SCOPE, OVER)
     assert set(asked) == {*Grain, Store.EXPERIENCE}
 
 
-def test_an_agent_that_another_delivery_has_cleaned_up_is_asked_for_its_notes_alone() -> None:
+def test_an_agent_that_another_delivery_has_cleaned_up_is_asked_for_its_notes_alone() -> (
+    None
+):
     sim = told(1)
     sim.plan(Grain.DAILY, MONDAY + DAY)
     sim.app.nights.clean(OVER)
@@ -187,7 +230,9 @@ def test_cleanup_by_hand_settles_the_notes_that_called_for_it() -> None:
         "vectordb/acme/support/daily",
     ],
 )
-def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(note: str) -> None:
+def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(
+    note: str,
+) -> None:
     sim = told(1)
     body = {
         "type": "clean",
@@ -196,7 +241,10 @@ def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(note:
         "notes": [note],
         "plannedAt": iso(OVER),
     }
-    assert sim.app.nights.work([Delivery("1", json.dumps(body), "acme:support")]) == WorkOutcome()
+    assert (
+        sim.app.nights.work([Delivery("1", json.dumps(body), "acme:support")])
+        == WorkOutcome()
+    )
     ((_, error),) = sim.parts.letters.letters
     assert type(error).__name__ == "Rejected"
 

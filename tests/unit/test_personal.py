@@ -28,7 +28,10 @@ def finding(kind: Kind, start: int, end: int) -> Finding:
 
 def test_every_finding_is_replaced_where_it_stands() -> None:
     found = [finding(Kind.PHONE, 8, 11), finding(Kind.EMAIL, 0, 3)]
-    assert replaced("a@b and 123.", found, lambda f: placeholder(f.kind)) == "[email] and [phone]."
+    assert (
+        replaced("a@b and 123.", found, lambda f: placeholder(f.kind))
+        == "[email] and [phone]."
+    )
 
 
 def test_of_findings_that_overlap_the_secret_counts_then_the_longest() -> None:
@@ -44,7 +47,10 @@ def test_what_stands_in_place_of_a_value_is_left_alone() -> None:
     assert replaced(text, [inside], lambda _: "x") == text
 
 
-spans = st.lists(st.tuples(st.sampled_from(Kind), st.integers(0, 60), st.integers(1, 20)), max_size=12)
+spans = st.lists(
+    st.tuples(st.sampled_from(Kind), st.integers(0, 60), st.integers(1, 20)),
+    max_size=12,
+)
 
 
 @given(spans)
@@ -76,17 +82,27 @@ def test_a_pseudonym_is_the_same_for_the_same_and_has_the_form_that_is_left_alon
         (Kind.EMAIL, "v", KEY, "globex"),
     ],
 )
-def test_a_pseudonym_differs_by_kind_value_key_and_workspace(other: tuple[Kind, str, bytes, str]) -> None:
-    mine, theirs = (p.partition(":")[2] for p in (pseudonym(Kind.EMAIL, "v", KEY, "acme"), pseudonym(*other)))
+def test_a_pseudonym_differs_by_kind_value_key_and_workspace(
+    other: tuple[Kind, str, bytes, str],
+) -> None:
+    mine, theirs = (
+        p.partition(":")[2]
+        for p in (pseudonym(Kind.EMAIL, "v", KEY, "acme"), pseudonym(*other))
+    )
     assert mine != theirs
 
 
 def test_strings_are_changed_at_every_depth_and_nothing_else_is() -> None:
     value = {"a": ["x", {"b": "y"}, 3, None, True], "c": "z"}
-    assert strings_changed(value, str.upper) == {"a": ["X", {"b": "Y"}, 3, None, True], "c": "Z"}
+    assert strings_changed(value, str.upper) == {
+        "a": ["X", {"b": "Y"}, 3, None, True],
+        "c": "Z",
+    }
     assert sorted(strings_in(value)) == ["x", "y", "z"]
 
 
-def test_a_pseudonym_has_no_digits_and_no_vowels_and_so_is_no_number_and_no_word() -> None:
+def test_a_pseudonym_has_no_digits_and_no_vowels_and_so_is_no_number_and_no_word() -> (
+    None
+):
     made = pseudonym(Kind.PHONE, "+34612345678", KEY, "acme").partition(":")[2]
     assert not set(made) & {*string.digits, *"aeiou"}

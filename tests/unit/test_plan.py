@@ -37,10 +37,14 @@ class Book:
         for _ in range(times):
             self.ledger.fail(ACME, period, "model: down", at)
 
-    def plan(self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any) -> list[str]:
+    def plan(
+        self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any
+    ) -> list[str]:
         return [due.period.label for due in self.planned(grain, now, **given).due]
 
-    def planned(self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any) -> Any:
+    def planned(
+        self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any
+    ) -> Any:
         return plan(grain, now, ledger=self.ledger, config=_config, **given)
 
 
@@ -62,11 +66,16 @@ def test_each_workspaces_day_ends_in_its_own_zone() -> None:
     book.mark(MONDAY, scope=east)
     book.mark(MONDAY, scope=west)
     planned = {
-        hour: {due.scope for due in book.planned(now=datetime(2026, 3, 2, hour, tzinfo=UTC)).due}
+        hour: {
+            due.scope
+            for due in book.planned(now=datetime(2026, 3, 2, hour, tzinfo=UTC)).due
+        }
         for hour in (15, 16)
     }
     assert planned == {15: set(), 16: {east}}
-    assert {due.scope for due in book.planned(now=datetime(2026, 3, 3, 6, tzinfo=UTC)).due} == {east, west}
+    assert {
+        due.scope for due in book.planned(now=datetime(2026, 3, 3, 6, tzinfo=UTC)).due
+    } == {east, west}
 
 
 def test_a_planned_period_comes_with_its_marks() -> None:
@@ -106,7 +115,9 @@ def test_a_child_that_has_failed_holds_it_up_until_it_is_given_up() -> None:
     assert book.plan(Grain.WEEKLY, AFTER_WEEK) == [WEEK.label]
 
 
-def test_a_failed_period_is_planned_again_when_its_time_has_come_even_if_given_up() -> None:
+def test_a_failed_period_is_planned_again_when_its_time_has_come_even_if_given_up() -> (
+    None
+):
     book = Book()
     book.mark(MONDAY)
     book.fail(MONDAY)
@@ -130,7 +141,10 @@ def test_a_failed_period_holds_up_no_other_and_no_other_agent() -> None:
     book.mark(MONDAY, scope=Scope("acme", "sales"))
     book.fail(MONDAY, at=CLOSED + timedelta(days=1))
     due = book.planned(now=CLOSED + timedelta(days=1)).due
-    assert [(one.scope.agent, one.period) for one in due] == [("sales", MONDAY), ("support", TUESDAY)]
+    assert [(one.scope.agent, one.period) for one in due] == [
+        ("sales", MONDAY),
+        ("support", TUESDAY),
+    ]
 
 
 def test_a_pass_is_bounded_takes_the_oldest_first_and_says_what_is_left() -> None:
@@ -156,7 +170,9 @@ def test_the_last_moment_of_the_calendar_plans_as_any_other() -> None:
 
 
 def test_nothing_due_nothing_planned() -> None:
-    assert [Book().plan(grain, MORNING + timedelta(days=4_000)) for grain in Grain] == [[]] * len(Grain)
+    assert [Book().plan(grain, MORNING + timedelta(days=4_000)) for grain in Grain] == [
+        []
+    ] * len(Grain)
 
 
 def asked(book: Book, grain: Grain, now: datetime, **given: Any) -> dict[str, int]:
@@ -178,7 +194,9 @@ def test_what_is_open_costs_one_request_however_many_agents_it_has(count: int) -
     assert asked(book, Grain.YEARLY, AFTER_WEEK) == {"folders": 1}
 
 
-def test_the_grain_below_is_listed_once_for_a_pass_however_many_agents_are_due() -> None:
+def test_the_grain_below_is_listed_once_for_a_pass_however_many_agents_are_due() -> (
+    None
+):
     book = Book()
     for scope in agents(40):
         book.mark(WEEK, scope=scope)
@@ -205,4 +223,8 @@ def test_what_waits_for_its_children_is_not_counted_as_left() -> None:
     book.mark(WEEK, scope=Scope("acme", "sales"))
     book.mark(WEEK, scope=Scope("acme", "shop"))
     planned = book.planned(Grain.WEEKLY, AFTER_WEEK, most=1)
-    assert ([due.scope.agent for due in planned.due], planned.left, planned.waiting) == (["sales"], 1, 1)
+    assert (
+        [due.scope.agent for due in planned.due],
+        planned.left,
+        planned.waiting,
+    ) == (["sales"], 1, 1)

@@ -33,14 +33,21 @@ from varve.domain.summary import Source, Summary, SummaryTask
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.prompts.summarize import SummaryReply
 from varve.usecases.condensing import ModelSummarizer
-from varve.usecases.privacy import Privacy, PrivateExtractor, PrivateLLM, PrivateSummarizer
+from varve.usecases.privacy import (
+    Privacy,
+    PrivateExtractor,
+    PrivateLLM,
+    PrivateSummarizer,
+)
 
 EMAIL, PHONE = "dana@example.org", "+1 202-555-0123"
 KEY = {"ACME_PSEUDONYM_KEY": "sixteen characters and more"}
 
 
 def privacy(mode: Mode = Mode.REDACT, *kinds: Kind) -> Privacy:
-    modes = dict.fromkeys(kinds or [kind for kind in Kind if kind is not Kind.SECRET], mode)
+    modes = dict.fromkeys(
+        kinds or [kind for kind in Kind if kind is not Kind.SECRET], mode
+    )
     detectors = [SecretDetector(), PersonalDetector(("US",))]
     return Privacy(modes, detectors, lambda kind, _: f"[{kind}:bcdfghjklmnp]")
 
@@ -49,7 +56,9 @@ SECRETS_ALONE = Privacy({}, [SecretDetector()])
 
 
 def memory_of(store: Path, mode: str, **environment: str) -> Memory:
-    memory = Memory.open(store, workspace="acme", agent="support", now=MORNING, environment=environment)
+    memory = Memory.open(
+        store, workspace="acme", agent="support", now=MORNING, environment=environment
+    )
     if mode == "pseudonym":
         memory.configure("privacy.key.environment", "ACME_PSEUDONYM_KEY")
     if mode != "off":
@@ -58,13 +67,17 @@ def memory_of(store: Path, mode: str, **environment: str) -> Memory:
 
 
 def everything_under(store: Path) -> bytes:
-    return b"\n".join(path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file())
+    return b"\n".join(
+        path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()
+    )
 
 
 @pytest.mark.parametrize("mode", ["redact", "pseudonym"])
 def test_no_byte_of_personal_data_is_under_the_root(tmp_path: Path, mode: str) -> None:
     memory = memory_of(tmp_path, mode, **KEY)
-    told = raw_message(f"Write to {EMAIL} or call {PHONE}.", name="Dana", meta={"mail": EMAIL})
+    told = raw_message(
+        f"Write to {EMAIL} or call {PHONE}.", name="Dana", meta={"mail": EMAIL}
+    )
     memory.ingest(raw_conversation(told))
     memory.summarize(now=MORNING.replace(day=20))
     stored = everything_under(tmp_path)
@@ -79,7 +92,11 @@ def test_secrets_are_redacted_in_every_mode(tmp_path: Path, mode: str) -> None:
     keys = [secret("openai"), secret("github"), secret("pem")]
     memory.ingest(raw_conversation("Look:\n```\n" + "\n".join(keys) + "\n```"))
     stored = everything_under(tmp_path)
-    assert [key for key in keys if key.splitlines()[-2 if "\n" in key else 0].encode() in stored] == []
+    assert [
+        key
+        for key in keys
+        if key.splitlines()[-2 if "\n" in key else 0].encode() in stored
+    ] == []
     assert b"[secret]" in stored
 
 
@@ -89,9 +106,15 @@ def test_off_keeps_personal_data_as_it_was_said(tmp_path: Path) -> None:
     assert EMAIL in memory.search("where to write").results[0].content
 
 
-def test_a_search_for_the_same_person_finds_what_was_said_under_the_pseudonym(tmp_path: Path) -> None:
+def test_a_search_for_the_same_person_finds_what_was_said_under_the_pseudonym(
+    tmp_path: Path,
+) -> None:
     memory = memory_of(tmp_path, "pseudonym", **KEY)
-    memory.ingest(raw_conversation(f"The plumber is at {EMAIL}.", "The roofer is at max@example.org."))
+    memory.ingest(
+        raw_conversation(
+            f"The plumber is at {EMAIL}.", "The roofer is at max@example.org."
+        )
+    )
     best = memory.search(f"who is {EMAIL.upper()}").results[0]
     assert "plumber" in best.content
     assert best.why.keyword > 0
@@ -111,9 +134,14 @@ def test_a_blocked_conversation_is_refused_by_its_field_and_kind_and_nothing_is_
     assert everything_under(tmp_path) == before
 
 
-def test_pseudonyms_without_their_key_are_the_operators_business(tmp_path: Path) -> None:
+def test_pseudonyms_without_their_key_are_the_operators_business(
+    tmp_path: Path,
+) -> None:
     memory = memory_of(tmp_path, "pseudonym")
-    for verb in (lambda: memory.ingest(raw_conversation("hello")), lambda: memory.search("hello")):
+    for verb in (
+        lambda: memory.ingest(raw_conversation("hello")),
+        lambda: memory.search("hello"),
+    ):
         with pytest.raises(Misconfigured, match="ACME_PSEUDONYM_KEY"):
             verb()
 
@@ -133,7 +161,9 @@ def test_the_pseudonym_mode_needs_a_key_reference_first(tmp_path: Path) -> None:
         ("privacy.key.environment", "AWS_SECRET_ACCESS_KEY"),
     ],
 )
-def test_a_setting_that_is_none_is_refused_by_its_name(tmp_path: Path, name: str, value: str) -> None:
+def test_a_setting_that_is_none_is_refused_by_its_name(
+    tmp_path: Path, name: str, value: str
+) -> None:
     with pytest.raises(Rejected) as refused:
         memory_of(tmp_path, "off").configure(name, value)
     assert refused.value.field == name
@@ -159,7 +189,9 @@ def test_the_same_conversation_again_adds_nothing(tmp_path: Path) -> None:
     assert everything_under(tmp_path) == before
 
 
-def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(tmp_path: Path) -> None:
+def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(
+    tmp_path: Path,
+) -> None:
     application = memory_of(tmp_path, "redact")._application
     queue = RecordingQueue()
     unfiltered = IngestMessage(
@@ -174,7 +206,9 @@ def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(tmp_
 
 class TestConversation:
     def test_ids_names_and_times_stay(self) -> None:
-        told = raw_message(f"at {EMAIL}", id="m1", name=EMAIL, timestamp="2026-03-02T09:15:00Z")
+        told = raw_message(
+            f"at {EMAIL}", id="m1", name=EMAIL, timestamp="2026-03-02T09:15:00Z"
+        )
         filtered = privacy().conversation(a_conversation(told, userId=EMAIL))
         (message,) = filtered.messages
         assert (message.id, message.name, filtered.user_id) == ("m1", EMAIL, EMAIL)
@@ -182,7 +216,9 @@ class TestConversation:
 
     def test_an_id_made_from_words_is_made_from_those_that_are_left(self) -> None:
         with_number, plain = a_conversation(f"call {PHONE}", "hello").messages
-        call, hello = privacy().conversation(a_conversation(f"call {PHONE}", "hello")).messages
+        call, hello = (
+            privacy().conversation(a_conversation(f"call {PHONE}", "hello")).messages
+        )
         assert call.id != with_number.id
         assert call.id == a_conversation("call [phone]").messages[0].id
         assert hello.id == plain.id
@@ -197,10 +233,20 @@ class TestConversation:
         assert privacy().conversation(once) == once
 
     def test_parts_tool_calls_and_whatever_else_came_along_are_filtered(self) -> None:
-        parts = [{"type": "text", "text": EMAIL}, {"type": "image_url", "image_url": {"url": f"x?{EMAIL}"}}]
-        calls = [{"id": "call_1", "function": {"name": "send", "arguments": f'{{"to": "{EMAIL}"}}'}}]
+        parts = [
+            {"type": "text", "text": EMAIL},
+            {"type": "image_url", "image_url": {"url": f"x?{EMAIL}"}},
+        ]
+        calls = [
+            {
+                "id": "call_1",
+                "function": {"name": "send", "arguments": f'{{"to": "{EMAIL}"}}'},
+            }
+        ]
         raw = raw_conversation(
-            raw_message(parts), raw_message("", "assistant", tool_calls=calls), topic=EMAIL
+            raw_message(parts),
+            raw_message("", "assistant", tool_calls=calls),
+            topic=EMAIL,
         )
         filtered = privacy().conversation(parse_conversation(raw))
         assert EMAIL not in str(filtered.as_json())
@@ -210,7 +256,9 @@ class TestConversation:
         conversation = a_conversation("I moved to Lisbon.")
         assert privacy().conversation(conversation) is conversation
 
-    @pytest.mark.parametrize("given", [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}])
+    @pytest.mark.parametrize(
+        "given", [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}]
+    )
     def test_blocking_looks_everywhere(self, given: dict[str, Any]) -> None:
         with pytest.raises(Rejected, match="email"):
             privacy(Mode.BLOCK).conversation(a_conversation(**given))
@@ -236,26 +284,40 @@ class Inventing:
 
     def extract(self, batch: Batch) -> Extraction:
         mails = ("x@example.org", "y@example.org")
-        facts = tuple(Fact(f"Dana's mail is {mail}.", EMAIL, MORNING, ("m1",)) for mail in mails)
-        operation = an_operation("z@example.org", "email", subject=EMAIL, replaces="old@example.org")
+        facts = tuple(
+            Fact(f"Dana's mail is {mail}.", EMAIL, MORNING, ("m1",)) for mail in mails
+        )
+        operation = an_operation(
+            "z@example.org", "email", subject=EMAIL, replaces="old@example.org"
+        )
         return Extraction(facts, (operation,))
 
     def summarize(self, task: SummaryTask) -> Summary:
         self.given.append(task)
-        return Summary(f"Call {PHONE}.", ("Dana", EMAIL), (f"mail {EMAIL}",), (f"Is it {EMAIL}?",))
+        return Summary(
+            f"Call {PHONE}.", ("Dana", EMAIL), (f"mail {EMAIL}",), (f"Is it {EMAIL}?",)
+        )
 
 
-def test_what_a_model_writes_into_facts_and_triples_is_filtered_and_speakers_keep_their_names() -> None:
+def test_what_a_model_writes_into_facts_and_triples_is_filtered_and_speakers_keep_their_names() -> (
+    None
+):
     extraction = PrivateExtractor(Inventing(), privacy()).extract(BATCH)
     (fact,) = extraction.facts
     assert (fact.content, fact.about) == ("Dana's mail is [email].", EMAIL)
     (operation,) = extraction.operations
-    assert (operation.subject, operation.object, operation.replaces) == (EMAIL, "[email]", "[email]")
+    assert (operation.subject, operation.object, operation.replaces) == (
+        EMAIL,
+        "[email]",
+        "[email]",
+    )
 
 
 def test_what_a_model_writes_into_summaries_is_filtered() -> None:
     summary = PrivateSummarizer(Inventing(), privacy()).summarize(a_task())
-    assert summary == Summary("Call [phone].", ("Dana", "[email]"), ("mail [email]",), ("Is it [email]?",))
+    assert summary == Summary(
+        "Call [phone].", ("Dana", "[email]"), ("mail [email]",), ("Is it [email]?",)
+    )
 
 
 def test_a_model_is_not_shown_what_was_stored_before_there_was_a_filter() -> None:
@@ -278,7 +340,9 @@ def test_a_checkpoint_made_without_the_filter_is_not_taken_with_it() -> None:
 
 def a_task(text: str = "Dana: hello") -> SummaryTask:
     source = Source("turn-1", MemoryType.TURN, "f", text, MORNING, 0.5)
-    return SummaryTask(ACME, Period(Grain.DAILY, "2026-03-02"), ZoneInfo("UTC"), (source,), 400)
+    return SummaryTask(
+        ACME, Period(Grain.DAILY, "2026-03-02"), ZoneInfo("UTC"), (source,), 400
+    )
 
 
 class Talking:
@@ -286,8 +350,12 @@ class Talking:
 
     model = "talking"
 
-    def complete(self, system: str, user: str, reply: type[SummaryReply]) -> SummaryReply:
-        return reply(summary=f"Mail {EMAIL}.", people=[EMAIL], topics=[], open_questions=[])
+    def complete(
+        self, system: str, user: str, reply: type[SummaryReply]
+    ) -> SummaryReply:
+        return reply(
+            summary=f"Mail {EMAIL}.", people=[EMAIL], topics=[], open_questions=[]
+        )
 
 
 def test_what_is_kept_of_the_parts_of_a_large_period_is_filtered() -> None:
@@ -295,10 +363,14 @@ def test_what_is_kept_of_the_parts_of_a_large_period_is_filtered() -> None:
     model: Any = PrivateLLM(Talking(), privacy())
     task = a_task("Dana: hello")
     many = tuple(
-        replace(task.sources[0], id=f"turn-{n}", text=f"Dana: {n} " + "word " * 800) for n in range(40)
+        replace(task.sources[0], id=f"turn-{n}", text=f"Dana: {n} " + "word " * 800)
+        for n in range(40)
     )
     ModelSummarizer(model, objects).summarize(replace(task, sources=many))
     kept = [objects.get(info.key) for info in objects.list("payloads")]
     assert kept
     assert all(each is not None and EMAIL.encode() not in each.data for each in kept)
-    assert PrivateLLM(Talking(), privacy()).model != PrivateLLM(Talking(), SECRETS_ALONE).model
+    assert (
+        PrivateLLM(Talking(), privacy()).model
+        != PrivateLLM(Talking(), SECRETS_ALONE).model
+    )

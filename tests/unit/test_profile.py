@@ -35,7 +35,9 @@ from varve.domain.triple import Op
 LATER = MORNING + timedelta(days=1_000)
 
 
-def entry(key: str = "location", value: str = "Lisbon", day: int = 0, **given: object) -> ProfileEntry:
+def entry(
+    key: str = "location", value: str = "Lisbon", day: int = 0, **given: object
+) -> ProfileEntry:
     at = MORNING + timedelta(days=day)
     made = ProfileEntry("u-42", key, value, at, at, "c-1", (f"m{day}",), "Dana")
     return replace(made, **given)  # type: ignore[arg-type]
@@ -64,27 +66,46 @@ ENTRIES = st.lists(
 
 class TestFolding:
     def test_the_newest_answer_stands_and_the_older_ones_are_history(self) -> None:
-        told = [entry(value="Leeds"), entry(value="Lisbon", day=10), entry(value="Porto", day=5)]
+        told = [
+            entry(value="Leeds"),
+            entry(value="Lisbon", day=10),
+            entry(value="Porto", day=5),
+        ]
         assert held(*told) == {"location": ["Lisbon"]}
         assert [one.value for one in in_order(told)] == ["Leeds", "Porto", "Lisbon"]
 
     def test_lists_gather_their_values_and_lose_the_one_that_is_replaced(self) -> None:
         told = [entry("allergies", "nuts"), entry("allergies", "latex", 1)]
         assert held(*told) == {"allergies": ["nuts", "latex"]}
-        assert held(*told, entry("allergies", "soy", 2, replaces="Nuts")) == {"allergies": ["latex", "soy"]}
+        assert held(*told, entry("allergies", "soy", 2, replaces="Nuts")) == {
+            "allergies": ["latex", "soy"]
+        }
 
     def test_an_ending_takes_the_value_it_names_or_all(self) -> None:
-        told = [entry("allergies", "nuts"), entry("allergies", "latex", 1), entry(value="Lisbon")]
-        assert held(*told, entry("allergies", "NUTS", 2, ends=True))["allergies"] == ["latex"]
+        told = [
+            entry("allergies", "nuts"),
+            entry("allergies", "latex", 1),
+            entry(value="Lisbon"),
+        ]
+        assert held(*told, entry("allergies", "NUTS", 2, ends=True))["allergies"] == [
+            "latex"
+        ]
         assert "allergies" not in held(*told, entry("allergies", "", 2, ends=True))
-        assert held(*told, entry(value="Porto", day=3, ends=True))["location"] == ["Lisbon"]
+        assert held(*told, entry(value="Porto", day=3, ends=True))["location"] == [
+            "Lisbon"
+        ]
 
     def test_a_single_value_also_ends_by_its_longer_or_shorter_form(self) -> None:
         for known, ended in (("Acme", "Acme Ltd."), ("ACME Ltd", "Acme")):
             told = entry("employer", known, 0)
             assert "employer" not in held(told, entry("employer", ended, 1, ends=True))
-            assert held(told, entry("employer", "Acmeson", 1, ends=True))["employer"] == [known]
-        lists = entry("preferences", "tea", 0), entry("preferences", "tea with milk", 1, ends=True)
+            assert held(told, entry("employer", "Acmeson", 1, ends=True))[
+                "employer"
+            ] == [known]
+        lists = (
+            entry("preferences", "tea", 0),
+            entry("preferences", "tea with milk", 1, ends=True),
+        )
         assert held(*lists)["preferences"] == ["tea"]
 
     def test_what_is_said_again_holds_since_the_first_time(self) -> None:
@@ -103,7 +124,9 @@ class TestFolding:
     def test_invariant_2_any_order_batching_and_repetition_gives_the_same_bytes(
         self, told: list[ProfileEntry], random: object, size: int
     ) -> None:
-        shuffled = sorted([*told, *told[: len(told) // 2]], key=lambda _: random.random())  # type: ignore[attr-defined]
+        shuffled = sorted(
+            [*told, *told[: len(told) // 2]], key=lambda _: random.random()
+        )  # type: ignore[attr-defined]
         once, often = InMemoryObjects(), InMemoryObjects()
         JsonProfiles(once).apply(ACME, "u-42", told)
         batches = iter(shuffled)
@@ -118,11 +141,17 @@ class TestFolding:
     def test_merging_forgets_nothing_and_knows_no_order(
         self, one: list[ProfileEntry], other: list[ProfileEntry]
     ) -> None:
-        assert merged(one, other) == merged(other, one) == merged(merged(other).values(), one, one)
+        assert (
+            merged(one, other)
+            == merged(other, one)
+            == merged(merged(other).values(), one, one)
+        )
         assert merged(one).keys() <= merged(one, other).keys()
 
     @given(ENTRIES)
-    def test_a_single_valued_key_has_one_value_at_most(self, told: list[ProfileEntry]) -> None:
+    def test_a_single_valued_key_has_one_value_at_most(
+        self, told: list[ProfileEntry]
+    ) -> None:
         for key, values in held(*told).items():
             assert key in LISTS or len(values) == 1
 
@@ -133,12 +162,25 @@ class TestFolding:
 
 class TestStated:
     DANA = Utterance("m0", "user", "Dana", "I live in Lisbon.", MORNING, "u-42")
-    ASSISTANT = Utterance("m1", "assistant", "Dana", "You live in Rome.", MORNING, "u-42")
+    ASSISTANT = Utterance(
+        "m1", "assistant", "Dana", "You live in Rome.", MORNING, "u-42"
+    )
 
     def test_a_triple_about_the_speaker_is_an_attribute_with_its_evidence(self) -> None:
-        (one,) = stated([an_operation("Lisbon", op=Op.UPDATE, replaces="Leeds", user_id="u-42")], [self.DANA])
+        (one,) = stated(
+            [an_operation("Lisbon", op=Op.UPDATE, replaces="Leeds", user_id="u-42")],
+            [self.DANA],
+        )
         assert one == ProfileEntry(
-            "u-42", "location", "Lisbon", MORNING, MORNING, "c-1", ("m0",), "Dana", replaces="Leeds"
+            "u-42",
+            "location",
+            "Lisbon",
+            MORNING,
+            MORNING,
+            "c-1",
+            ("m0",),
+            "Dana",
+            replaces="Leeds",
         )
 
     def test_what_is_said_of_others_or_by_others_is_not(self) -> None:
@@ -165,7 +207,9 @@ class TestStated:
 
 
 class TestByHand:
-    @pytest.mark.parametrize("key", ["", "Name", "1st", "a-b", "../x", "a" * 41, "é", "a b"])
+    @pytest.mark.parametrize(
+        "key", ["", "Name", "1st", "a-b", "../x", "a" * 41, "é", "a b"]
+    )
     def test_a_key_of_another_form_is_refused(self, key: str) -> None:
         with pytest.raises(Rejected, match="key"):
             profile_key(key)

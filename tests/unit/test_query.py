@@ -13,9 +13,19 @@ from hypothesis import strategies as st
 from tests.support.builders import attempt
 from varve.domain.calendar import Grain, iso
 from varve.domain.errors import Rejected
-from varve.domain.search.query import Filter, SearchRequest, as_of, parse_search_request, window
+from varve.domain.search.query import (
+    Filter,
+    SearchRequest,
+    as_of,
+    parse_search_request,
+    window,
+)
 
-LISBON, NEW_YORK, UTC_ZONE = ZoneInfo("Europe/Lisbon"), ZoneInfo("America/New_York"), ZoneInfo("UTC")
+LISBON, NEW_YORK, UTC_ZONE = (
+    ZoneInfo("Europe/Lisbon"),
+    ZoneInfo("America/New_York"),
+    ZoneInfo("UTC"),
+)
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ZONES = [
     ZoneInfo(name)
@@ -24,7 +34,11 @@ ZONES = [
         "Pacific/Auckland", "Pacific/Apia", "Pacific/Kiritimati", "Australia/Lord_Howe", "Asia/Beirut",
     )
 ]  # fmt: skip
-INSTANTS = st.datetimes(datetime(2008, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - hypothesis wants naive limits
+INSTANTS = st.datetimes(
+    datetime(2008, 1, 1),  # noqa: DTZ001 - hypothesis wants naive limits
+    datetime(2030, 1, 1),  # noqa: DTZ001 - hypothesis wants naive limits
+    timezones=st.just(UTC),
+)
 NAMES = [
     "queryText", "grain", "minimumDaysAgo", "maximumDaysAgo", "since", "until", "asOf", "maxResults",
     "maxTokens", "userId", "conversationId", "explain",
@@ -35,7 +49,10 @@ LEAVES = (
                        "2026-03-02", "2026-W10-1", "20260302T00"])
 )  # fmt: skip
 JSON = st.recursive(
-    LEAVES, lambda i: st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3)
+    LEAVES,
+    lambda i: (
+        st.lists(i, max_size=3) | st.dictionaries(st.text(max_size=3), i, max_size=3)
+    ),
 )
 ARGUMENTS = st.dictionaries(
     st.sampled_from(NAMES) | st.text(st.characters(), max_size=10), JSON, max_size=6
@@ -43,14 +60,18 @@ ARGUMENTS = st.dictionaries(
 
 
 def admits(where: Filter, event: datetime) -> bool:
-    return (where.since is None or where.since <= event) and (where.until is None or event < where.until)
+    return (where.since is None or where.since <= event) and (
+        where.until is None or event < where.until
+    )
 
 
 def window_of(zone: ZoneInfo = LISBON, now: datetime = NOW, **arguments: Any) -> Filter:
     return window(parse_search_request(arguments), now, zone)
 
 
-def limits(zone: ZoneInfo = LISBON, now: datetime = NOW, **arguments: Any) -> tuple[str | None, str | None]:
+def limits(
+    zone: ZoneInfo = LISBON, now: datetime = NOW, **arguments: Any
+) -> tuple[str | None, str | None]:
     where = window_of(zone, now, **arguments)
     return where.since and iso(where.since), where.until and iso(where.until)
 
@@ -61,7 +82,11 @@ def test_any_arguments_are_a_window_or_rejected_by_name(
     arguments: dict[str, Any], zone: ZoneInfo, now: datetime
 ) -> None:
     request = attempt(parse_search_request, arguments)
-    where = request if isinstance(request, Rejected) else attempt(window, request, now, zone)
+    where = (
+        request
+        if isinstance(request, Rejected)
+        else attempt(window, request, now, zone)
+    )
     if isinstance(where, Rejected):
         assert where.field
         assert where.reason
@@ -84,7 +109,9 @@ def test_days_ago_are_calendar_days_in_the_workspaces_zone(
 ) -> None:
     event = now - timedelta(seconds=seconds_ago)
     days_ago = (now.astimezone(zone).date() - event.astimezone(zone).date()).days
-    expected = (minimum == 0 or days_ago >= minimum) and (maximum is None or days_ago <= maximum)
+    expected = (minimum == 0 or days_ago >= minimum) and (
+        maximum is None or days_ago <= maximum
+    )
     request = SearchRequest(minimum_days_ago=minimum, maximum_days_ago=maximum)
     try:
         where = window(request, now, zone)
@@ -122,7 +149,9 @@ def test_a_date_means_its_start_in_since_and_its_end_in_until() -> None:
 
 @pytest.mark.parametrize("day", ["20260308", "2026-W10-7", "2026W107"])
 def test_a_date_may_be_written_in_any_form_of_the_standard(day: str) -> None:
-    assert limits(NEW_YORK, since=day, until=day) == limits(NEW_YORK, since="2026-03-08", until="2026-03-08")
+    assert limits(NEW_YORK, since=day, until=day) == limits(
+        NEW_YORK, since="2026-03-08", until="2026-03-08"
+    )
 
 
 def test_date_and_time_are_taken_to_the_second() -> None:
@@ -133,7 +162,13 @@ def test_date_and_time_are_taken_to_the_second() -> None:
 
 
 def test_the_narrowest_of_all_limits_holds() -> None:
-    where = limits(UTC_ZONE, since="2026-02-01", maximumDaysAgo=3, until="2026-03-01", minimumDaysAgo=2)
+    where = limits(
+        UTC_ZONE,
+        since="2026-02-01",
+        maximumDaysAgo=3,
+        until="2026-03-01",
+        minimumDaysAgo=2,
+    )
     assert where == ("2026-02-27T00:00:00Z", "2026-03-01T00:00:00Z")
 
 
@@ -146,27 +181,33 @@ def test_as_of_moves_the_present_and_hides_what_came_after() -> None:
 
 @pytest.mark.parametrize(("days", "day"), [(0, "2026-01-15"), (1, "2026-01-14")])
 def test_as_of_a_date_counts_days_from_that_date(days: int, day: str) -> None:
-    found = limits(UTC_ZONE, asOf="2026-01-15", minimumDaysAgo=days, maximumDaysAgo=days)
+    found = limits(
+        UTC_ZONE, asOf="2026-01-15", minimumDaysAgo=days, maximumDaysAgo=days
+    )
     start = date.fromisoformat(day)
     assert found == (f"{start}T00:00:00Z", f"{start + timedelta(days=1)}T00:00:00Z")
 
 
 def test_the_present_of_a_question_without_as_of_is_now() -> None:
     assert as_of(SearchRequest(), NOW, LISBON) == NOW
-    assert as_of(parse_search_request({"asOf": "2026-01-01T00:00:00Z"}), NOW, LISBON) == datetime(
-        2026, 1, 1, tzinfo=UTC
-    )
+    assert as_of(
+        parse_search_request({"asOf": "2026-01-01T00:00:00Z"}), NOW, LISBON
+    ) == datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("zone", ZONES, ids=str)
 def test_limits_at_the_ends_of_the_calendar_limit_nothing(zone: ZoneInfo) -> None:
-    everything = window_of(zone, since="0001-01-01", until="9999-12-31", maximumDaysAgo=1_000_000)
+    everything = window_of(
+        zone, since="0001-01-01", until="9999-12-31", maximumDaysAgo=1_000_000
+    )
     for year in (2, 2026, 9998):
         assert admits(everything, datetime(year, 6, 1, tzinfo=UTC))
 
 
 def test_more_days_ago_than_there_are_is_before_everything() -> None:
-    assert not admits(window_of(minimumDaysAgo=1_000_000), datetime(1, 6, 1, tzinfo=UTC))
+    assert not admits(
+        window_of(minimumDaysAgo=1_000_000), datetime(1, 6, 1, tzinfo=UTC)
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,13 +218,17 @@ def test_more_days_ago_than_there_are_is_before_everything() -> None:
         ({"since": "2026-03-01", "asOf": "2026-01-01"}, "since"),
     ],
 )
-def test_limits_that_leave_no_time_are_refused(arguments: dict[str, Any], field: str) -> None:
+def test_limits_that_leave_no_time_are_refused(
+    arguments: dict[str, Any], field: str
+) -> None:
     with pytest.raises(Rejected, match="leaves no time between") as refused:
         window_of(**arguments)
     assert refused.value.field == field
 
 
-@pytest.mark.parametrize("name", ["workspaceId", "agentId", "workspace", "agent", "workspace_id", "agent_id"])
+@pytest.mark.parametrize(
+    "name", ["workspaceId", "agentId", "workspace", "agent", "workspace_id", "agent_id"]
+)
 def test_invariant_7_identity_among_the_arguments_is_refused(name: str) -> None:
     with pytest.raises(Rejected) as refused:
         parse_search_request({"queryText": "x", name: "rival"})
@@ -255,7 +300,11 @@ def test_every_grain_of_the_calendar_may_be_asked_for(grain: str) -> None:
 
 def test_defaults_are_those_of_the_contract() -> None:
     request = parse_search_request({})
-    assert (request.grain, request.max_results, request.minimum_days_ago) == ("auto", 10, 0)
+    assert (request.grain, request.max_results, request.minimum_days_ago) == (
+        "auto",
+        10,
+        0,
+    )
     assert request.maximum_days_ago is request.max_tokens is None
 
 

@@ -30,10 +30,27 @@ from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.signals import Sought, signals
-from varve.domain.search.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, STRATEGIES, Strategy
+from varve.domain.search.strategies import (
+    BALANCED,
+    CURRENT,
+    HALF_LIFE_DAYS,
+    STRATEGIES,
+    Strategy,
+)
 
 FACT, TURN, SUMMARY = MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY
-SAID = ("tea", "milk", "Dana", "Lisbon", "likes", "moved", "E-4711", "yesterday", "you", "?")
+SAID = (
+    "tea",
+    "milk",
+    "Dana",
+    "Lisbon",
+    "likes",
+    "moved",
+    "E-4711",
+    "yesterday",
+    "you",
+    "?",
+)
 WORDS = st.lists(st.sampled_from(SAID), min_size=1)
 ALL = Filter()
 RECORDS = st.lists(
@@ -85,7 +102,9 @@ def test_the_order_is_of_the_records_alone_and_not_of_their_order(
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS)
-def test_every_score_lies_between_nothing_and_one_and_falls(records: list[Record]) -> None:
+def test_every_score_lies_between_nothing_and_one_and_falls(
+    records: list[Record],
+) -> None:
     for strategy in STRATEGIES.values():
         scores = [item.score for item in ranking(records, strategy=strategy, limit=3)]
         assert all(0 <= score <= 1 for score in scores)
@@ -94,12 +113,15 @@ def test_every_score_lies_between_nothing_and_one_and_falls(records: list[Record
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS, st.integers(-50, 900), st.sampled_from(["u-1", "u-2", None]))
-def test_filters_come_before_the_ranking(records: list[Record], day: int, user: str | None) -> None:
+def test_filters_come_before_the_ranking(
+    records: list[Record], day: int, user: str | None
+) -> None:
     where = Filter(since=MORNING + timedelta(days=day), user_id=user)
     admitted = {
         record.id
         for record in records
-        if record.event_time >= MORNING + timedelta(days=day) and user in (None, record.user_id)
+        if record.event_time >= MORNING + timedelta(days=day)
+        and user in (None, record.user_id)
     }
     found = {item.id for item in ranking(records, where=where)}
     assert found <= admitted
@@ -112,8 +134,18 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
     columns = columns_of(embedded(*records))
     if not records:
         return
-    found = signals(sought("when did you say Dana likes the sport?"), [columns], Filter(), MORNING, BALANCED)
-    assert set(found.values) | {"speaker", "date"} >= set(BALANCED.weights) >= set(found.values)
+    found = signals(
+        sought("when did you say Dana likes the sport?"),
+        [columns],
+        Filter(),
+        MORNING,
+        BALANCED,
+    )
+    assert (
+        set(found.values) | {"speaker", "date"}
+        >= set(BALANCED.weights)
+        >= set(found.values)
+    )
     for name, values in found.values.items():
         assert len(values) == len(records), name
         assert ((values >= -1e-6) & (values <= 1 + 1e-5)).all(), name
@@ -121,23 +153,33 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS, st.sampled_from(list(STRATEGIES.values())))
-def test_what_is_explained_adds_up_to_the_score(records: list[Record], strategy: Strategy) -> None:
+def test_what_is_explained_adds_up_to_the_score(
+    records: list[Record], strategy: Strategy
+) -> None:
     for item in ranking(records, strategy=strategy, explain=True):
         assert set(item.parts) - {"behind"} == set(strategy.weights)
-        assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(item.score, abs=1e-4)
+        assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(
+            item.score, abs=1e-4
+        )
     assert all(not item.parts for item in ranking(records))
 
 
 def chatter(count: int, seed: int, conversations: int) -> Columns:
     """Random chats whose rows stand in any order, some messages with a fact beside the turn."""
     luck = Random(seed)
-    vocabulary = ["".join(luck.choices("bdfgklmnprst", k=4)) + luck.choice("aeiou") for _ in range(60)]
+    vocabulary = [
+        "".join(luck.choices("bdfgklmnprst", k=4)) + luck.choice("aeiou")
+        for _ in range(60)
+    ]
     vocabulary += ["tennis", "boxing"]
     made = []
     for i in range(count):
         kind = luck.choice([TURN, TURN, FACT])
         text = " ".join(
-            [*luck.choices(vocabulary, k=luck.randint(1, 9)), *luck.choices(["you", "?", ""], k=1)]
+            [
+                *luck.choices(vocabulary, k=luck.randint(1, 9)),
+                *luck.choices(["you", "?", ""], k=1),
+            ]
         )
         made.append(
             EmbeddedRecord(
@@ -157,12 +199,18 @@ def chatter(count: int, seed: int, conversations: int) -> Columns:
 
 def asked_of(lane: Columns, row: int) -> Sought:
     vector = lane.vectors[row]
-    return Sought(read_question(f"which sport did Dana say of {lane.contents[row]}?"), vector, vector)
+    return Sought(
+        read_question(f"which sport did Dana say of {lane.contents[row]}?"),
+        vector,
+        vector,
+    )
 
 
 @pytest.mark.parametrize("user", [None, "u-1"])
 @pytest.mark.parametrize("conversations", [1, 7])
-@pytest.mark.parametrize("whole", [0, occurrences.WHOLE], ids=["as in a long store", "as in a short one"])
+@pytest.mark.parametrize(
+    "whole", [0, occurrences.WHOLE], ids=["as in a long store", "as in a short one"]
+)
 def test_no_signal_is_an_estimate(
     whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,14 +232,22 @@ def test_the_best_are_the_best_of_all_rows() -> None:
     plainly = replace(BALANCED, diversity=0.0, repeated=0.0)
     for row in range(0, 3_000, 500):
         asked = asked_of(lane, row)
-        few, all_ = (rank(asked, [Lane(Grain.WORKING, lane)], ALL, MORNING, plainly, n) for n in (10, 3_000))
+        few, all_ = (
+            rank(asked, [Lane(Grain.WORKING, lane)], ALL, MORNING, plainly, n)
+            for n in (10, 3_000)
+        )
         assert names(few[:10]) == names(all_[:10])
-        scores = signals(asked, [lane], ALL, MORNING, BALANCED).scores(BALANCED.weights, [1.0])
+        scores = signals(asked, [lane], ALL, MORNING, BALANCED).scores(
+            BALANCED.weights, [1.0]
+        )
         assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
 
 
 def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:
-    records = [a_record("Error E-0815 again", id="b"), a_record("Error E-4711 again", id="a")]
+    records = [
+        a_record("Error E-0815 again", id="b"),
+        a_record("Error E-4711 again", id="a"),
+    ]
     assert names(ranking(records, "what about E-4711?")) == ["a", "b"]
     assert names(ranking(records, "what about 0815?")) == ["b", "a"]
 
@@ -199,11 +255,19 @@ def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:
 def test_of_two_alike_the_newer_and_then_the_lesser_id_comes_first() -> None:
     def alike(id_: str, days: int) -> Record:
         return a_record(
-            "tea", at=MORNING + timedelta(days=days), id=id_, memory_type=TURN, conversation_id=id_
+            "tea",
+            at=MORNING + timedelta(days=days),
+            id=id_,
+            memory_type=TURN,
+            conversation_id=id_,
         )
 
-    ageless = replace(BALANCED, weights=MappingProxyType({**BALANCED.weights, "recency": 0.0}))
-    found = ranking([alike("c", 5), alike("b", 1), alike("a", 5)], "tea", strategy=ageless)
+    ageless = replace(
+        BALANCED, weights=MappingProxyType({**BALANCED.weights, "recency": 0.0})
+    )
+    found = ranking(
+        [alike("c", 5), alike("b", 1), alike("a", 5)], "tea", strategy=ageless
+    )
     assert names(found) == ["a", "c", "b"]
 
 
@@ -212,7 +276,9 @@ def test_no_records_have_no_order() -> None:
     assert rank(sought("tea"), [], Filter(), MORNING, BALANCED, 5) == []
 
 
-def said(*texts: str, speakers: Sequence[str] = ("Dana", "Lee"), conversation: str = "c-1") -> list[Record]:
+def said(
+    *texts: str, speakers: Sequence[str] = ("Dana", "Lee"), conversation: str = "c-1"
+) -> list[Record]:
     return [
         a_record(f"{speakers[i % 2]}: {text}", id=f"{conversation}-{i}", memory_type=TURN, position=i,
                  about=speakers[i % 2], source_ids=(f"m{i}",), conversation_id=conversation)
@@ -222,9 +288,16 @@ def said(*texts: str, speakers: Sequence[str] = ("Dana", "Lee"), conversation: s
 
 def test_an_answer_is_found_by_the_question_before_it() -> None:
     chat = said(
-        "Which dentist did you see?", "Doctor Silva, and it hurt.", "Oh.", "Well.", "So it goes.", "Yes."
+        "Which dentist did you see?",
+        "Doctor Silva, and it hurt.",
+        "Oh.",
+        "Well.",
+        "So it goes.",
+        "Yes.",
     )
-    other = said("The weather is fine.", "Indeed it is.", "Yes.", "Well.", conversation="c-2")
+    other = said(
+        "The weather is fine.", "Indeed it is.", "Yes.", "Well.", conversation="c-2"
+    )
     assert "c-1-1" in names(ranking([*chat, *other], "which dentist?"))[:2]
 
 
@@ -237,31 +310,58 @@ def test_what_the_named_speaker_said_comes_before_what_was_said_to_them() -> Non
 def test_where_two_are_named_neither_is_preferred() -> None:
     chat = said("I paint.", "I paint.")
     found = signals(
-        sought("Do Dana and Lee paint?"), [columns_of(embedded(*chat))], Filter(), MORNING, BALANCED
+        sought("Do Dana and Lee paint?"),
+        [columns_of(embedded(*chat))],
+        Filter(),
+        MORNING,
+        BALANCED,
     )
     assert [found.value("speaker", at) for at in range(2)] == [0, 0]
 
 
 def test_a_time_asked_for_prefers_words_that_tell_one() -> None:
-    chat = [columns_of(embedded(*said("I went hiking and it rained.", "Oh.", "I went hiking in October.")))]
-    for text, expected in (("When did Dana go hiking?", [0, 0, 1]), ("Where did Dana go?", [0, 0, 0])):
+    chat = [
+        columns_of(
+            embedded(
+                *said(
+                    "I went hiking and it rained.", "Oh.", "I went hiking in October."
+                )
+            )
+        )
+    ]
+    for text, expected in (
+        ("When did Dana go hiking?", [0, 0, 1]),
+        ("Where did Dana go?", [0, 0, 0]),
+    ):
         found = signals(sought(text), chat, Filter(), MORNING, BALANCED)
         assert [found.value("when", at) for at in range(len(expected))] == expected
 
 
 def test_a_named_date_draws_what_lies_near_it() -> None:
     days = [
-        a_record("tea", at=MORNING + timedelta(days=d), id=f"d{d}", conversation_id=f"c{d}", memory_type=TURN)
+        a_record(
+            "tea",
+            at=MORNING + timedelta(days=d),
+            id=f"d{d}",
+            conversation_id=f"c{d}",
+            memory_type=TURN,
+        )
         for d in (0, 40, 80)
     ]
-    question = read_question("tea", MORNING + timedelta(days=39), MORNING + timedelta(days=41))
+    question = read_question(
+        "tea", MORNING + timedelta(days=39), MORNING + timedelta(days=41)
+    )
     (vector,) = WordEmbedder().embed(["tea"])
     lane = Lane(Grain.WORKING, columns_of(embedded(*days)))
-    found = rank(Sought(question, vector, vector), [lane], Filter(), MORNING, BALANCED, 5)
+    found = rank(
+        Sought(question, vector, vector), [lane], Filter(), MORNING, BALANCED, 5
+    )
     assert names(found)[0] == "d40"
 
 
-def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after() -> None:
+def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after() -> (
+    None
+):
     facts = [a_record("Dana lives in Lisbon", at=MORNING, id="before"),
              a_record("Dana lives in Porto", at=MORNING + timedelta(days=150), id="after")]  # fmt: skip
     month = (MORNING + timedelta(days=30), MORNING + timedelta(days=60))
@@ -269,16 +369,31 @@ def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after
     (vector,) = WordEmbedder().embed(["Dana lives in"])
     for lasting, least in ((True, 0.5), (False, 0.2)):
         question = read_question("where was Dana living?", *month, lasting=lasting)
-        found = signals(Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED)
+        found = signals(
+            Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED
+        )
         near = dict(zip(columns.ids, found.values["date"], strict=True))
         assert near["before"] > least > near["after"]
 
 
 def test_the_newer_of_two_facts_that_cannot_both_hold_comes_first() -> None:
     facts = [
-        a_record("Dana lives in Lisbon", at=MORNING - timedelta(days=60), id="old", importance=0.9),
-        a_record("Dana lives in Porto", at=MORNING - timedelta(days=5), id="new", importance=0.5),
-        *(a_record(f"ticket {i} is closed", id=f"t{i}", about="ticket") for i in range(5)),
+        a_record(
+            "Dana lives in Lisbon",
+            at=MORNING - timedelta(days=60),
+            id="old",
+            importance=0.9,
+        ),
+        a_record(
+            "Dana lives in Porto",
+            at=MORNING - timedelta(days=5),
+            id="new",
+            importance=0.5,
+        ),
+        *(
+            a_record(f"ticket {i} is closed", id=f"t{i}", about="ticket")
+            for i in range(5)
+        ),
     ]
     order = names(ranking(facts, "Where does Dana live?", strategy=CURRENT))
     assert order[0] == "new"
@@ -297,7 +412,10 @@ def test_the_same_said_again_gives_way_to_something_new() -> None:
 
 
 def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> None:
-    many = [a_record(f"tea {i}", id=f"r{i:03}", position=i, source_ids=(f"m{i}",)) for i in range(300)]
+    many = [
+        a_record(f"tea {i}", id=f"r{i:03}", position=i, source_ids=(f"m{i}",))
+        for i in range(300)
+    ]
     found = ranking(many, "tea 7", limit=5)
     assert 5 <= len(found) < 300
     assert found[0].content == "tea 7"
@@ -305,19 +423,31 @@ def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> Non
 
 def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
     days = np.array([0, 9, -HALF_LIFE_DAYS, -30])
-    times = np.array([microseconds(MORNING + timedelta(days=float(day))) for day in days], np.int64)
-    assert recency(times, MORNING, HALF_LIFE_DAYS).tolist()[:3] == pytest.approx([1, 1, 0.5])
+    times = np.array(
+        [microseconds(MORNING + timedelta(days=float(day))) for day in days], np.int64
+    )
+    assert recency(times, MORNING, HALF_LIFE_DAYS).tolist()[:3] == pytest.approx(
+        [1, 1, 0.5]
+    )
     assert recency(times, MORNING, 30.0)[3] == pytest.approx(0.5)
 
 
 def contender(columns: Columns, number: int = 0) -> Contender:
     (row,) = columns.some(np.array([number]))
-    return Contender(-0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING)
+    return Contender(
+        -0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING
+    )
 
 
-def ranked(id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1") -> Contender:
+def ranked(
+    id_: str, kind: MemoryType, *sources: str, conversation: str = "c-1"
+) -> Contender:
     record = a_record(
-        f"says {id_}", id=id_, memory_type=kind, source_ids=sources, conversation_id=conversation
+        f"says {id_}",
+        id=id_,
+        memory_type=kind,
+        source_ids=sources,
+        conversation_id=conversation,
     )
     return contender(columns_of(embedded(record)))
 
@@ -340,14 +470,18 @@ def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
 
 
 @pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
-def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(turn: Contender) -> None:
+def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(
+    turn: Contender,
+) -> None:
     fact = ranked("f", FACT, "m1")
     assert names(without_repeats([fact, turn])) == ["f", turn.id]
     assert names(without_repeats([turn, fact])) == [turn.id, "f"]
 
 
 def test_several_facts_and_several_passages_of_one_message_all_stay() -> None:
-    assert names(without_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])) == ["f1", "f2"]
+    assert names(
+        without_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
+    ) == ["f1", "f2"]
     assert len(without_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
 
 
@@ -363,7 +497,9 @@ def test_messages_of_one_id_in_two_conversations_are_two() -> None:
 
 
 def test_summaries_are_not_repeats_of_anything() -> None:
-    assert names(without_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])) == ["s", "f"]
+    assert names(
+        without_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
+    ) == ["s", "f"]
 
 
 def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
@@ -374,28 +510,48 @@ def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
     assert names(without_repeats(both)) == ["f1"]
 
 
-@pytest.mark.parametrize("other", ["Dana likes C#.", "Dana likes C.", "Dana likes C++ 🎉"])
+@pytest.mark.parametrize(
+    "other", ["Dana likes C#.", "Dana likes C.", "Dana likes C++ 🎉"]
+)
 def test_facts_that_differ_in_signs_alone_are_two(other: str) -> None:
-    records = [a_record("Dana likes C++.", id="f1"), a_record(other, id="f2", source_ids=("m7",))]
+    records = [
+        a_record("Dana likes C++.", id="f1"),
+        a_record(other, id="f2", source_ids=("m7",)),
+    ]
     columns = columns_of(embedded(*records))
-    assert names(without_repeats([contender(columns, row) for row in (0, 1)])) == ["f1", "f2"]
+    assert names(without_repeats([contender(columns, row) for row in (0, 1)])) == [
+        "f1",
+        "f2",
+    ]
 
 
 @given(
-    st.lists(st.integers(-400, 400), min_size=1, max_size=8), st.integers(-500, 5_000), st.floats(0.5, 9_000)
+    st.lists(st.integers(-400, 400), min_size=1, max_size=8),
+    st.integers(-500, 5_000),
+    st.floats(0.5, 9_000),
 )
-def test_recency_from_what_is_kept_is_recency(days: list[int], later: int, half_life: float) -> None:
-    records = [a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=d)) for i, d in enumerate(days)]
+def test_recency_from_what_is_kept_is_recency(
+    days: list[int], later: int, half_life: float
+) -> None:
+    records = [
+        a_record(f"r{i}", id=f"r{i}", at=MORNING + timedelta(days=d))
+        for i, d in enumerate(days)
+    ]
     columns, present = columns_of(embedded(*records)), MORNING + timedelta(days=later)
     expected = recency(columns.event_times, present, half_life)
     for _ in range(2):
-        assert fresh(columns, present, half_life).tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+        assert fresh(columns, present, half_life).tolist() == pytest.approx(
+            expected.tolist(), abs=1e-5
+        )
 
 
 def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    records = [a_record(f"w{i} w{i + 1} w{i + 2}", id=f"r{i:02}", position=i) for i in range(98)]
+    records = [
+        a_record(f"w{i} w{i + 1} w{i + 2}", id=f"r{i:02}", position=i)
+        for i in range(98)
+    ]
     text = " ".join(f"w{i}" for i in range(100))
     asked: list[int] = []
     kin = Met.kin
@@ -410,4 +566,6 @@ def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_o
     monkeypatch.setattr(signals_module, "AT_ONCE", 100)
     at_once = ranking(records, text)
     assert names(found) == names(at_once)
-    assert [item.score for item in found] == pytest.approx([item.score for item in at_once], abs=1e-5)
+    assert [item.score for item in found] == pytest.approx(
+        [item.score for item in at_once], abs=1e-5
+    )

@@ -27,7 +27,9 @@ GRAPH = fold(
 
 class TestWords:
     def test_function_words_and_courtesies_mean_nothing(self) -> None:
-        assert content_words("Hello, thanks! What is that? Hola, ¿qué tal... gracias") == {"tal"}
+        assert content_words(
+            "Hello, thanks! What is that? Hola, ¿qué tal... gracias"
+        ) == {"tal"}
 
     def test_forms_of_a_word_are_one_and_codes_stay_whole(self) -> None:
         assert content_words("allergies") == content_words("allergy")
@@ -35,12 +37,17 @@ class TestWords:
 
     def test_rare_words_count_for_more(self) -> None:
         texts = ["dana likes tea", "dana has a boiler", "dana sings"]
-        boiler, dana = word_shares("dana boiler", texts)[1], word_shares("dana boiler", texts)[0]
+        boiler, dana = (
+            word_shares("dana boiler", texts)[1],
+            word_shares("dana boiler", texts)[0],
+        )
         assert boiler == pytest.approx(1.0)
         assert dana < 0.5
 
     @given(st.text(), st.lists(st.text(), max_size=5))
-    def test_shares_lie_between_nothing_and_all(self, prompt: str, texts: list[str]) -> None:
+    def test_shares_lie_between_nothing_and_all(
+        self, prompt: str, texts: list[str]
+    ) -> None:
         assert all(0.0 <= share <= 1.0 + 1e-9 for share in word_shares(prompt, texts))
 
     def test_a_text_like_the_prompt_is_above_zero_and_another_is_not(self) -> None:
@@ -64,27 +71,45 @@ class TestNames:
             ("", set()),
         ],
     )
-    def test_a_prompt_names_entities_by_name_and_alias(self, prompt: str, entities: set[str]) -> None:
+    def test_a_prompt_names_entities_by_name_and_alias(
+        self, prompt: str, entities: set[str]
+    ) -> None:
         assert mentioned(prompt, GRAPH) == entities
 
     def test_a_models_names_are_looked_up_as_the_prompts_own_are(self) -> None:
         assert mentioned("my sister", GRAPH, ["Hannah", "Nobody"]) == {"hannah"}
 
     def test_only_what_holds_is_current(self) -> None:
-        moves = fold([an_operation("Porto", op=Op.UPDATE), an_operation("Faro", op=Op.UPDATE, day=2)])
+        moves = fold(
+            [
+                an_operation("Porto", op=Op.UPDATE),
+                an_operation("Faro", op=Op.UPDATE, day=2),
+            ]
+        )
         day = timedelta(days=1)
-        assert [in_words(t) for t in moves if t.holds(MORNING + day)] == ["Dana lives in: Porto"]
-        assert [in_words(t) for t in moves if t.holds(MORNING + 3 * day)] == ["Dana lives in: Faro"]
+        assert [in_words(t) for t in moves if t.holds(MORNING + day)] == [
+            "Dana lives in: Porto"
+        ]
+        assert [in_words(t) for t in moves if t.holds(MORNING + 3 * day)] == [
+            "Dana lives in: Faro"
+        ]
         assert not any(t.holds(MORNING - day) for t in moves)
 
 
 class TestDistinct:
     def test_nearly_the_same_words_are_said_once(self) -> None:
-        texts = ["Dana lives in Porto now.", "dana LIVES in Porto now", "Dana lives in Faro now."]
+        texts = [
+            "Dana lives in Porto now.",
+            "dana LIVES in Porto now",
+            "Dana lives in Faro now.",
+        ]
         assert distinct(texts) == [0, 2]
 
     def test_another_number_is_another_statement(self) -> None:
-        a, b = (f"the order of the day for the bakery is number {n} of the book" for n in (41, 14))
+        a, b = (
+            f"the order of the day for the bakery is number {n} of the book"
+            for n in (41, 14)
+        )
         assert distinct([a, b]) == [0, 1]
 
     @pytest.mark.parametrize("other", [
@@ -92,7 +117,9 @@ class TestDistinct:
         "the board of the firm has approved the budget for the new office in Porto on Friday",
         "the board of the firm has approved the budget for the new office in Leeds on Monday",
     ])  # fmt: skip
-    def test_another_name_or_day_and_a_denial_are_other_statements(self, other: str) -> None:
+    def test_another_name_or_day_and_a_denial_are_other_statements(
+        self, other: str
+    ) -> None:
         said = "the board of the firm has approved the budget for the new office in Porto on Monday"
         rest = " which the whole of the town had hoped for since last year and longer"
         assert distinct([said + rest, other + rest]) == [0, 1]

@@ -13,8 +13,14 @@ from varve.domain.extraction import RECENT, Utterance, restated
 from varve.domain.triple import Op, fold
 
 TICK = timedelta(microseconds=1)
-QUIT = [("2026-03-09", "I work at Brightline."), ("2026-03-10", "I quit my job at Brightline yesterday.")]
-MOVED = [("2026-03-10", "I live in Porto."), ("2026-03-11", "I moved to Lisbon last week.")]
+QUIT = [
+    ("2026-03-09", "I work at Brightline."),
+    ("2026-03-10", "I quit my job at Brightline yesterday."),
+]
+MOVED = [
+    ("2026-03-10", "I live in Porto."),
+    ("2026-03-11", "I moved to Lisbon last week."),
+]
 
 
 def told(folder: Path, *said: tuple[str, str]) -> Memory:
@@ -27,14 +33,21 @@ def told(folder: Path, *said: tuple[str, str]) -> Memory:
             "content": text,
             "timestamp": f"{day}T09:00:00Z",
         }
-        memory.ingest({"conversationId": f"c-{day}", "userId": "u-42", "messages": [message]})
+        memory.ingest(
+            {"conversationId": f"c-{day}", "userId": "u-42", "messages": [message]}
+        )
     return memory
 
 
 def known(memory: Memory) -> tuple[list[str], list[str]]:
     """What holds by the graph, and by the profile."""
-    facts, profile = memory.graph.entity("Dana")["facts"], memory.profile(user_id="u-42")["attributes"]
-    return [fact["target"] for fact in facts], [attribute["value"] for attribute in profile]
+    facts, profile = (
+        memory.graph.entity("Dana")["facts"],
+        memory.profile(user_id="u-42")["attributes"],
+    )
+    return [fact["target"] for fact in facts], [
+        attribute["value"] for attribute in profile
+    ]
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -53,10 +66,20 @@ def test_who_moved_last_week_lives_there_whatever_they_said_since(
     assert "Lisbon" in memory.search("where does Dana live?").results[0].content
 
 
-def test_in_the_ordinary_case_there_is_one_span_that_begins_and_ends_when_it_did(tmp_path: Path) -> None:
-    memory = told(tmp_path, ("2026-01-05", "I work at Brightline. I live in Porto."), QUIT[1], MOVED[1])
+def test_in_the_ordinary_case_there_is_one_span_that_begins_and_ends_when_it_did(
+    tmp_path: Path,
+) -> None:
+    memory = told(
+        tmp_path,
+        ("2026-01-05", "I work at Brightline. I live in Porto."),
+        QUIT[1],
+        MOVED[1],
+    )
     facts = memory.graph.entity("Dana", history=True)["facts"]
-    assert {(fact["target"], fact["validAt"][:10], (fact["invalidAt"] or "")[:10]) for fact in facts} == {
+    assert {
+        (fact["target"], fact["validAt"][:10], (fact["invalidAt"] or "")[:10])
+        for fact in facts
+    } == {
         ("Brightline", "2026-01-05", "2026-03-09"),
         ("Porto", "2026-01-05", "2026-03-08"),
         ("Lisbon", "2026-03-08", ""),
@@ -96,7 +119,12 @@ def test_what_is_no_recent_change_is_said_once(operation: object) -> None:
 def test_an_ending_told_twice_by_the_same_words_is_evidence_for_one_ending() -> None:
     said = an_operation("Acme", "works_at", op=Op.ADD, day=-60)
     first, *_ = ends = restated(
-        [an_operation("Acme", "works_at", op=Op.DELETE, event_time=MORNING - timedelta(days=1))], spoken()
+        [
+            an_operation(
+                "Acme", "works_at", op=Op.DELETE, event_time=MORNING - timedelta(days=1)
+            )
+        ],
+        spoken(),
     )
     (triple,) = fold([said, *ends])
     assert (triple.invalid_at, triple.evidence[-1]) == (first.event_time, first)

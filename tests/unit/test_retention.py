@@ -24,7 +24,11 @@ from varve.domain.retention import (
     timeline_limit,
 )
 
-UTC_ZONE, LISBON, APIA = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon"), ZoneInfo("Pacific/Apia")
+UTC_ZONE, LISBON, APIA = (
+    ZoneInfo("UTC"),
+    ZoneInfo("Europe/Lisbon"),
+    ZoneInfo("Pacific/Apia"),
+)
 ZONE_NAMES = (
     "UTC",
     "Africa/Casablanca",
@@ -49,8 +53,14 @@ def utc(*parts: int) -> datetime:
 zones = st.sampled_from(ZONES)
 units = st.sampled_from(list(Unit)[1:])
 limits = st.builds(Limit, st.integers(1, 130), st.sampled_from(Unit))
-periods = st.builds(Period.of_day, st.dates(date(1990, 1, 1), date(2050, 12, 31)), st.sampled_from(Grain))
-instants = st.integers(0, 61 * 365 * 86_400).map(lambda seconds: utc(1990, 1, 1) + timedelta(seconds=seconds))
+periods = st.builds(
+    Period.of_day,
+    st.dates(date(1990, 1, 1), date(2050, 12, 31)),
+    st.sampled_from(Grain),
+)
+instants = st.integers(0, 61 * 365 * 86_400).map(
+    lambda seconds: utc(1990, 1, 1) + timedelta(seconds=seconds)
+)
 
 
 def kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> list[Period]:
@@ -65,11 +75,35 @@ def kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> list[Peri
 
 
 def test_the_plans_are_those_of_the_design() -> None:
-    table = {plan: [str(limit) for limit in limits.values()] for plan, limits in PLANS.items()}
+    table = {
+        plan: [str(limit) for limit in limits.values()]
+        for plan, limits in PLANS.items()
+    }
     assert table == {
-        Plan.FREE: ["48 hours", "30 days", "6 weeks", "6 months", "4 quarters", "2 years"],
-        Plan.STARTER: ["120 hours", "60 days", "12 weeks", "12 months", "8 quarters", "4 years"],
-        Plan.PRO: ["240 hours", "120 days", "24 weeks", "24 months", "16 quarters", "8 years"],
+        Plan.FREE: [
+            "48 hours",
+            "30 days",
+            "6 weeks",
+            "6 months",
+            "4 quarters",
+            "2 years",
+        ],
+        Plan.STARTER: [
+            "120 hours",
+            "60 days",
+            "12 weeks",
+            "12 months",
+            "8 quarters",
+            "4 years",
+        ],
+        Plan.PRO: [
+            "240 hours",
+            "120 days",
+            "24 weeks",
+            "24 months",
+            "16 quarters",
+            "8 years",
+        ],
     }
     assert set(table) == set(Plan)
     assert all(list(limits) == list(Grain) for limits in PLANS.values())
@@ -86,20 +120,32 @@ def test_a_limit_is_read_as_it_is_written(limit: Limit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "written"), [("1 day", "1 day"), ("1 days", "1 day"), ("2 year", "2 years"), ("48 hours",) * 2]
+    ("text", "written"),
+    [("1 day", "1 day"), ("1 days", "1 day"), ("2 year", "2 years"), ("48 hours",) * 2],
 )
 def test_one_and_many_are_both_understood(text: str, written: str) -> None:
     assert str(Limit.parse(text)) == written
 
 
-NO_AMOUNTS = ("30", "0 days", "-1 days", "+1 days", "030 days", "1.5 years", "1000000 days", "३० days")
+NO_AMOUNTS = (
+    "30",
+    "0 days",
+    "-1 days",
+    "+1 days",
+    "030 days",
+    "1.5 years",
+    "1000000 days",
+    "३० days",
+)
 NO_UNITS = ("", "days", "forever", "30 Days", "30 d", "30 dayss", "30 minutes")
 NO_SPACING = ("30days", "30  days", " 30 days", "30 days\n")
 
 
 @pytest.mark.parametrize("text", [*NO_AMOUNTS, *NO_UNITS, *NO_SPACING])
 def test_any_other_text_is_refused_with_the_units(text: str) -> None:
-    with pytest.raises(Rejected, match="hours, days, weeks, months, quarters, years") as refusal:
+    with pytest.raises(
+        Rejected, match="hours, days, weeks, months, quarters, years"
+    ) as refusal:
         Limit.parse(text)
     assert refusal.value.field == "retention"
 
@@ -128,7 +174,11 @@ def test_hours_are_elapsed_time(hours: int, now: datetime, zone: ZoneInfo) -> No
     limit = Limit(hours, Unit.HOURS)
     assert now - cutoff(limit, now, zone) == timedelta(hours=hours)
     left = kept(Grain.WORKING, limit, now, zone)
-    assert now - left[-1].end(zone) < timedelta(hours=hours) <= now - left[-1].previous().end(zone)
+    assert (
+        now - left[-1].end(zone)
+        < timedelta(hours=hours)
+        <= now - left[-1].previous().end(zone)
+    )
 
 
 @given(periods, limits, zones)
@@ -153,7 +203,9 @@ def test_the_labels_before_the_oldest_kept_are_those_expired(
 
 
 @given(limits, instants, st.timedeltas(timedelta(0), timedelta(days=800)), zones)
-def test_the_cutoff_never_moves_back(limit: Limit, now: datetime, later: timedelta, zone: ZoneInfo) -> None:
+def test_the_cutoff_never_moves_back(
+    limit: Limit, now: datetime, later: timedelta, zone: ZoneInfo
+) -> None:
     assert cutoff(limit, now, zone) <= cutoff(limit, now + later, zone) <= now + later
 
 
@@ -184,9 +236,24 @@ def test_the_cutoff_never_moves_back(limit: Limit, now: datetime, later: timedel
         ("2 years", UTC_ZONE, utc(2027, 1, 3, 23, 59), utc(2024, 12, 30)),
         ("2 years", UTC_ZONE, utc(2027, 1, 4), utc(2025, 12, 29)),
         # A day begins elsewhere when it does.
-        ("1 day", ZoneInfo("Pacific/Kiritimati"), utc(2026, 1, 1, 12), utc(2026, 1, 1, 10)),
-        ("1 day", ZoneInfo("Asia/Kathmandu"), utc(2026, 1, 1, 12), utc(2025, 12, 31, 18, 15)),
-        ("1 day", ZoneInfo("America/Sao_Paulo"), utc(2018, 11, 4, 12), utc(2018, 11, 4, 3)),
+        (
+            "1 day",
+            ZoneInfo("Pacific/Kiritimati"),
+            utc(2026, 1, 1, 12),
+            utc(2026, 1, 1, 10),
+        ),
+        (
+            "1 day",
+            ZoneInfo("Asia/Kathmandu"),
+            utc(2026, 1, 1, 12),
+            utc(2025, 12, 31, 18, 15),
+        ),
+        (
+            "1 day",
+            ZoneInfo("America/Sao_Paulo"),
+            utc(2018, 11, 4, 12),
+            utc(2018, 11, 4, 3),
+        ),
         # Apia skipped 30 December 2011, which counts as a day all the same.
         ("2 days", APIA, utc(2011, 12, 30, 12), utc(2011, 12, 30, 10)),
         ("3 days", APIA, utc(2011, 12, 30, 12), utc(2011, 12, 29, 10)),
@@ -205,7 +272,10 @@ def test_the_first_of_march_goes_when_thirty_days_are_left() -> None:
 
 
 def test_a_working_day_is_kept_until_its_last_hour_has_outlived_the_limit() -> None:
-    day, limit = Period.parse("2026-03-02", Grain.WORKING), PLANS[Plan.FREE][Grain.WORKING]
+    day, limit = (
+        Period.parse("2026-03-02", Grain.WORKING),
+        PLANS[Plan.FREE][Grain.WORKING],
+    )
     assert not expired(day, limit, utc(2026, 3, 4, 23, 59), UTC_ZONE)
     assert expired(day, limit, utc(2026, 3, 5), UTC_ZONE)
 
@@ -213,8 +283,14 @@ def test_a_working_day_is_kept_until_its_last_hour_has_outlived_the_limit() -> N
 def test_a_limit_may_count_another_unit_than_its_grain() -> None:
     """Two months of days, and days of months: a month is kept while any of it is within the limit."""
     now = utc(2026, 11, 20)
-    assert oldest_kept(Grain.DAILY, Limit.parse("2 months"), now, UTC_ZONE).label == "2026-09-28"
-    assert oldest_kept(Grain.MONTHLY, Limit.parse("60 days"), now, UTC_ZONE).label == "2026-09"
+    assert (
+        oldest_kept(Grain.DAILY, Limit.parse("2 months"), now, UTC_ZONE).label
+        == "2026-09-28"
+    )
+    assert (
+        oldest_kept(Grain.MONTHLY, Limit.parse("60 days"), now, UTC_ZONE).label
+        == "2026-09"
+    )
 
 
 def test_a_limit_beyond_the_calendar_expires_nothing() -> None:
@@ -225,7 +301,9 @@ def test_a_limit_beyond_the_calendar_expires_nothing() -> None:
             assert cutoff(limit, now, LISBON) == EARLIEST
             assert expires_at(Period.parse("9000"), limit, LISBON) == LATEST
         assert not expired(Period.parse("0001-01-01"), limit, utc(1, 1, 2), LISBON)
-    assert expires_at(Period.parse("9999-12-31"), Limit(1, Unit.HOURS), LISBON) == LATEST
+    assert (
+        expires_at(Period.parse("9999-12-31"), Limit(1, Unit.HOURS), LISBON) == LATEST
+    )
 
 
 # The timeline.
@@ -250,5 +328,10 @@ def test_the_timeline_follows_the_plans_years() -> None:
         ("10000 days", "2 years"),
     ],
 )
-def test_a_workspace_may_keep_less_of_the_timeline_but_not_more(own: str, expected: str) -> None:
-    assert str(timeline_limit(Plan.FREE, Limit.parse(own), utc(2026, 6, 1), UTC_ZONE)) == expected
+def test_a_workspace_may_keep_less_of_the_timeline_but_not_more(
+    own: str, expected: str
+) -> None:
+    assert (
+        str(timeline_limit(Plan.FREE, Limit.parse(own), utc(2026, 6, 1), UTC_ZONE))
+        == expected
+    )

@@ -15,7 +15,12 @@ from varve.domain.errors import Rejected
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
-from varve.domain.search.ranking import ASKED_WEIGHT, SUMMARY_WEIGHT_NOW, SUMMARY_WEIGHT_YEAR, lane_weight
+from varve.domain.search.ranking import (
+    ASKED_WEIGHT,
+    SUMMARY_WEIGHT_NOW,
+    SUMMARY_WEIGHT_YEAR,
+    lane_weight,
+)
 from varve.domain.search.routing import Route, route
 from varve.domain.summary import summary_id
 from varve.usecases.ledger import Ledger
@@ -27,7 +32,9 @@ WEEK = Period.parse("2026-W46")
 WEDNESDAY = datetime(2026, 11, 11, 12, tzinfo=UTC)
 
 
-def routed(text: str | None = None, zone: ZoneInfo = UTC_ZONE, **arguments: Any) -> Route:
+def routed(
+    text: str | None = None, zone: ZoneInfo = UTC_ZONE, **arguments: Any
+) -> Route:
     return route(parse_search_request({"queryText": text, **arguments}), NOW, zone)
 
 
@@ -38,7 +45,12 @@ def at(*parts: int) -> datetime:
 @pytest.mark.parametrize(
     ("text", "since", "until", "asked"),
     [
-        ("what did Dana say yesterday?", at(2026, 11, 20), at(2026, 11, 21), Grain.DAILY),
+        (
+            "what did Dana say yesterday?",
+            at(2026, 11, 20),
+            at(2026, 11, 21),
+            Grain.DAILY,
+        ),
         ("what happened last week?", at(2026, 11, 9), at(2026, 11, 16), Grain.WEEKLY),
         ("what happened in March?", at(2026, 3, 1), at(2026, 4, 1), Grain.MONTHLY),
         ("what happened in 2025?", at(2025, 1, 1), at(2026, 1, 1), Grain.YEARLY),
@@ -63,7 +75,12 @@ def test_time_words_give_the_window_and_the_grain(
         ("the trip between May and July", at(2026, 5, 1), at(2026, 8, 1), False),
         ("what did Dana paint in July 2023?", at(2023, 7, 1), at(2023, 8, 1), False),
         ("where was Dana living in April 2026?", at(2026, 4, 1), at(2026, 5, 1), True),
-        ("¿dónde trabajaba Marco en marzo de 2026?", at(2026, 3, 1), at(2026, 4, 1), True),
+        (
+            "¿dónde trabajaba Marco en marzo de 2026?",
+            at(2026, 3, 1),
+            at(2026, 4, 1),
+            True,
+        ),
     ],
 )
 def test_a_date_in_a_question_about_something_weighs_and_hides_nothing(
@@ -82,17 +99,35 @@ def test_the_window_is_of_the_workspaces_days() -> None:
 
 def test_a_question_that_speaks_of_no_time_is_asked_of_all() -> None:
     way = routed("where does Dana live?")
-    assert (way.where.since, way.where.until, way.asked, way.understood) == (None, None, None, None)
-    assert (way.lanes, way.text, way.age_days) == (tuple(Grain), "where does Dana live?", None)
+    assert (way.where.since, way.where.until, way.asked, way.understood) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert (way.lanes, way.text, way.age_days) == (
+        tuple(Grain),
+        "where does Dana live?",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     "limits",
-    [{"since": "2026-01-01"}, {"until": "2026-01-01"}, {"minimumDaysAgo": 3}, {"maximumDaysAgo": 0}],
+    [
+        {"since": "2026-01-01"},
+        {"until": "2026-01-01"},
+        {"minimumDaysAgo": 3},
+        {"maximumDaysAgo": 0},
+    ],
 )
 def test_limits_that_are_given_go_before_words(limits: dict[str, Any]) -> None:
     way = routed("what happened last week?", **limits)
-    assert (way.understood, way.asked, way.text) == (None, None, "what happened last week?")
+    assert (way.understood, way.asked, way.text) == (
+        None,
+        None,
+        "what happened last week?",
+    )
 
 
 def test_a_grain_that_is_given_is_the_only_lane_and_must_not_read_as_empty() -> None:
@@ -112,7 +147,8 @@ def test_the_time_that_weighs_does_not_reach_to_the_questions_present() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["What did Dana say the week before last?", "¿Qué dijo Dana la semana antepasada?"]
+    "text",
+    ["What did Dana say the week before last?", "¿Qué dijo Dana la semana antepasada?"],
 )
 def test_what_is_counted_from_now_is_a_window(text: str) -> None:
     way = routed(text, asOf="2026-03-18")
@@ -122,11 +158,18 @@ def test_what_is_counted_from_now_is_a_window(text: str) -> None:
 def test_a_question_without_its_time_words_is_the_same_question() -> None:
     request = parse_search_request({"queryText": "tea last week"})
     wide = route(request, NOW, UTC_ZONE).anywhen(request)
-    assert (wide.text, wide.where.since, wide.where.until, wide.asked) == ("tea last week", None, None, None)
+    assert (wide.text, wide.where.since, wide.where.until, wide.asked) == (
+        "tea last week",
+        None,
+        None,
+        None,
+    )
 
 
 def test_limits_that_leave_no_time_are_refused() -> None:
-    assert isinstance(attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")), Rejected)
+    assert isinstance(
+        attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")), Rejected
+    )
 
 
 def test_summaries_weigh_more_the_further_back_the_window_lies() -> None:
@@ -163,14 +206,24 @@ class Shelf:
 
     def sum_up(self, period: Period, text: str = "Tea was liked.") -> None:
         start, end = period.start(UTC_ZONE), period.end(UTC_ZONE)
-        given = {"source_ids": ("a", "b"), "memory_type": MemoryType.SUMMARY, "conversation_id": None}
+        given = {
+            "source_ids": ("a", "b"),
+            "memory_type": MemoryType.SUMMARY,
+            "conversation_id": None,
+        }
         middle = start + (end - start) / 2
-        record = a_record(text, at=middle, id=summary_id(period), period=period.label, **given)
+        record = a_record(
+            text, at=middle, id=summary_id(period), period=period.label, **given
+        )
         self.put(period.grain, record)
 
     def ask(self, text: str | None = None, **arguments: Any) -> SearchResponse:
         request = parse_search_request({"queryText": text, **arguments})
-        parts: Any = {"reader": self.records, "ledger": self.ledger, "embedder": WordEmbedder()}
+        parts: Any = {
+            "reader": self.records,
+            "ledger": self.ledger,
+            "embedder": WordEmbedder(),
+        }
         return search(ACME, request, NOW, UTC_ZONE, **parts)
 
 
@@ -191,7 +244,11 @@ def test_a_week_with_its_summary_answers_with_that_and_its_sources_ids() -> None
     assert (grains(answer), answer.searched.fallback) == (["weekly"], False)
     assert answer.searched.grains == ["weekly"]
     (only,) = answer.results
-    assert (only.source_ids, only.memory_type, only.date) == (["a", "b"], "summary", "2026-11-09")
+    assert (only.source_ids, only.memory_type, only.date) == (
+        ["a", "b"],
+        "summary",
+        "2026-11-09",
+    )
 
 
 def test_a_stale_summary_answers_together_with_what_lies_below() -> None:
@@ -199,7 +256,10 @@ def test_a_stale_summary_answers_together_with_what_lies_below() -> None:
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK], "late")
     answer = shelf.ask("tea", grain="weekly")
-    assert (set(grains(answer)), answer.searched.fallback) == ({"weekly", "working"}, True)
+    assert (set(grains(answer)), answer.searched.fallback) == (
+        {"weekly", "working"},
+        True,
+    )
 
 
 def test_a_period_outside_the_window_that_is_due_makes_nobody_fall_back() -> None:
@@ -225,10 +285,15 @@ def test_auto_without_words_of_time_searches_every_grain_in_one_ranking() -> Non
     shelf.sum_up(WEEK)
     answer = shelf.ask("tea")
     assert answer.searched.grains == [str(grain) for grain in Grain]
-    assert (set(grains(answer)), answer.searched.fallback) == ({"working", "weekly"}, False)
+    assert (set(grains(answer)), answer.searched.fallback) == (
+        {"working", "weekly"},
+        False,
+    )
 
 
-def test_a_question_about_a_time_with_nothing_in_it_is_answered_from_any_time_and_says_so() -> None:
+def test_a_question_about_a_time_with_nothing_in_it_is_answered_from_any_time_and_says_so() -> (
+    None
+):
     answer = Shelf().ask("tea in March 2024")
     assert grains(answer) == ["working"]
     assert answer.hint is not None
@@ -258,13 +323,19 @@ def test_a_state_is_found_by_what_was_learnt_before_the_asked_time() -> None:
     answer = shelf.ask("Where was Dana living in April 2026?")
     assert answer.results[0].content == "Dana lives in Lisbon."
     assert answer.searched.understood is not None
-    assert (answer.searched.since, answer.searched.understood.since) == (None, "2026-04-01T00:00:00Z")
+    assert (answer.searched.since, answer.searched.understood.since) == (
+        None,
+        "2026-04-01T00:00:00Z",
+    )
 
 
 def test_a_month_without_its_year_is_the_last_that_memory_has() -> None:
     shelf = Shelf()
     for year, said in ((2021, "tea party"), (2022, "tea ceremony")):
-        shelf.put(Grain.WORKING, a_record(f"{said} in town", at=at(year, 6, 9), conversation_id=said))
+        shelf.put(
+            Grain.WORKING,
+            a_record(f"{said} in town", at=at(year, 6, 9), conversation_id=said),
+        )
     shelf.records.delete_periods(ACME, Grain.WORKING, ["2026-11-11"])
     answer = shelf.ask("which tea did they drink in July?")
     assert answer.searched.understood is not None

@@ -19,13 +19,20 @@ from varve.domain.triple import Op, fold
 WEDNESDAY = "2026-03-04T10:00:00Z"
 
 
-def batch(*texts: str, said: str = WEDNESDAY, zone: str = "Europe/Lisbon", role: str = "user") -> Batch:
+def batch(
+    *texts: str, said: str = WEDNESDAY, zone: str = "Europe/Lisbon", role: str = "user"
+) -> Batch:
     at = datetime.fromisoformat(said)
-    spoken = tuple(Utterance(f"m{i}", role, "Dana", text, at, "u-42") for i, text in enumerate(texts))
+    spoken = tuple(
+        Utterance(f"m{i}", role, "Dana", text, at, "u-42")
+        for i, text in enumerate(texts)
+    )
     return Batch(Scope("acme", "support"), "c-1", spoken, (), ZoneInfo(zone), at)
 
 
-def extract(*texts: str, said: str = WEDNESDAY, zone: str = "Europe/Lisbon") -> Extraction:
+def extract(
+    *texts: str, said: str = WEDNESDAY, zone: str = "Europe/Lisbon"
+) -> Extraction:
     return RuleExtractor().extract(batch(*texts, said=said, zone=zone))
 
 
@@ -34,7 +41,9 @@ def contents(found: Extraction) -> list[str]:
 
 
 def changes(found: Extraction) -> list[str]:
-    return [f"{o.op} {o.subject} {o.predicate} {o.object}".strip() for o in found.operations]
+    return [
+        f"{o.op} {o.subject} {o.predicate} {o.object}".strip() for o in found.operations
+    ]
 
 
 STATED = [
@@ -175,14 +184,20 @@ SILENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "fact", "change"), STATED, ids=[row[0] for row in STATED])
-def test_a_plain_statement_becomes_a_fact_and_a_change(text: str, fact: str, change: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "fact", "change"), STATED, ids=[row[0] for row in STATED]
+)
+def test_a_plain_statement_becomes_a_fact_and_a_change(
+    text: str, fact: str, change: str
+) -> None:
     found = extract(text)
     assert contents(found) == [fact]
     assert changes(found) == [change]
 
 
-@pytest.mark.parametrize(("text", "fact", "day"), FACTS_ONLY, ids=[row[0] for row in FACTS_ONLY])
+@pytest.mark.parametrize(
+    ("text", "fact", "day"), FACTS_ONLY, ids=[row[0] for row in FACTS_ONLY]
+)
 def test_a_dated_labelled_or_requested_statement_becomes_a_fact(
     text: str, fact: str, day: str | None
 ) -> None:
@@ -206,13 +221,21 @@ def test_nothing_is_made_of_what_is_not_stated(text: str) -> None:
         ("Hablo español e inglés.", ["Spanish", "English"]),
     ],
 )
-def test_each_member_of_a_list_is_a_value_of_its_own(text: str, expected: list[str]) -> None:
+def test_each_member_of_a_list_is_a_value_of_its_own(
+    text: str, expected: list[str]
+) -> None:
     assert [operation.object for operation in extract(text).operations] == expected
 
 
 def test_a_pet_has_a_name_and_a_kind() -> None:
-    assert changes(extract("My dog is called Rex.")) == ["ADD Dana has_pet Rex", "ADD Rex is_a dog"]
-    assert changes(extract("Mi gata se llama Luna.")) == ["ADD Dana has_pet Luna", "ADD Luna is_a cat"]
+    assert changes(extract("My dog is called Rex.")) == [
+        "ADD Dana has_pet Rex",
+        "ADD Rex is_a dog",
+    ]
+    assert changes(extract("Mi gata se llama Luna.")) == [
+        "ADD Dana has_pet Luna",
+        "ADD Luna is_a cat",
+    ]
 
 
 def test_a_job_and_its_employer_are_told_apart() -> None:
@@ -222,7 +245,11 @@ def test_a_job_and_its_employer_are_told_apart() -> None:
 
 def test_several_clauses_of_one_sentence_are_each_read() -> None:
     found = extract("Hi, I live in Leeds and I hate olives, but I love cheese.")
-    assert contents(found) == ["Dana lives in Leeds.", "Dana dislikes olives.", "Dana loves cheese."]
+    assert contents(found) == [
+        "Dana lives in Leeds.",
+        "Dana dislikes olives.",
+        "Dana loves cheese.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -246,14 +273,23 @@ def test_a_correction_restates_the_message_before(
 
 
 def test_a_corrected_value_replaces_the_wrong_one() -> None:
-    found = extract("I'm allergic to peanuts.", "I live in Leeds.", "Sorry, I meant Ghent.")
+    found = extract(
+        "I'm allergic to peanuts.", "I live in Leeds.", "Sorry, I meant Ghent."
+    )
     assert found.operations[-1].op is Op.UPDATE
     assert found.operations[-1].replaces == "Leeds"
 
 
 def test_a_correction_without_anything_to_correct_is_ignored() -> None:
     assert extract("Sorry, I meant Thursday.") == Extraction()
-    assert len(extract("I live in Leeds and I work at Acme.", "Sorry, I meant Ghent and Bolt.").facts) == 2
+    assert (
+        len(
+            extract(
+                "I live in Leeds and I work at Acme.", "Sorry, I meant Ghent and Bolt."
+            ).facts
+        )
+        == 2
+    )
 
 
 def test_the_context_tells_what_is_corrected_but_is_not_extracted_again() -> None:
@@ -276,7 +312,9 @@ def test_the_context_tells_what_is_corrected_but_is_not_extracted_again() -> Non
         ("Por favor, olvida mi teléfono.", ["DELETE Dana phone"]),
     ],
 )
-def test_a_request_to_forget_ends_what_it_names_and_states_nothing(text: str, expected: list[str]) -> None:
+def test_a_request_to_forget_ends_what_it_names_and_states_nothing(
+    text: str, expected: list[str]
+) -> None:
     found = extract(text)
     assert found.facts == ()
     assert changes(found) == expected
@@ -284,17 +322,27 @@ def test_a_request_to_forget_ends_what_it_names_and_states_nothing(text: str, ex
 
 def test_what_somebody_asks_to_remember_is_important() -> None:
     found = extract("Remember that I live in Lisbon.")
-    assert (contents(found), found.facts[0].importance) == (["Dana lives in Lisbon."], 0.9)
+    assert (contents(found), found.facts[0].importance) == (
+        ["Dana lives in Lisbon."],
+        0.9,
+    )
 
 
 def test_only_users_are_listened_to() -> None:
-    assert RuleExtractor().extract(batch("I live in Lisbon.", role="assistant")) == Extraction()
+    assert (
+        RuleExtractor().extract(batch("I live in Lisbon.", role="assistant"))
+        == Extraction()
+    )
 
 
 def test_a_move_told_a_week_late_outweighs_what_was_said_in_that_week() -> None:
     before = extract("I live in Porto.", said="2026-02-25T10:00:00Z")
     after = extract("I moved to Lisbon last week.")
-    current = [t.target_id for t in fold([*before.operations, *after.operations]) if t.invalid_at is None]
+    current = [
+        t.target_id
+        for t in fold([*before.operations, *after.operations])
+        if t.invalid_at is None
+    ]
     assert current == ["lisbon"]
 
 
@@ -324,7 +372,9 @@ DATES = [
 
 
 @pytest.mark.parametrize(("language", "text", "lean", "expected"), DATES)
-def test_an_expression_of_time_means_a_day(language: str, text: str, lean: str, expected: str | None) -> None:
+def test_an_expression_of_time_means_a_day(
+    language: str, text: str, lean: str, expected: str | None
+) -> None:
     expressions = {"en": english_words.DATES, "es": spanish_words.DATES}[language]
     when = expressions.find(text, date(2026, 3, 4), Lean(lean))
     assert (when.day.isoformat() if when else None) == expected
@@ -361,15 +411,23 @@ def test_the_calendars_ends_raise_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("See Dr. Silva at 3.5 km. Then stop.", ["See Dr. Silva at 3.5 km", "Then stop"]),
-        ("Look at https://a.example/b.html?x=1. Fine!", ["Look at https://a.example/b.html?x=1", "Fine"]),
+        (
+            "See Dr. Silva at 3.5 km. Then stop.",
+            ["See Dr. Silva at 3.5 km", "Then stop"],
+        ),
+        (
+            "Look at https://a.example/b.html?x=1. Fine!",
+            ["Look at https://a.example/b.html?x=1", "Fine"],
+        ),
         ("Order NW-1.2 is late. ¿Dónde está?", ["Order NW-1.2 is late", "Dónde está"]),
         ("Vivo en Lisboa, ¿y tú?", ["Vivo en Lisboa", "y tú"]),
         ("One\n```\ncode. more code.\n```\nTwo", ["One", "Two"]),
         ("I moved to\nlisbon. ok", ["I moved to lisbon", "ok"]),
     ],
 )
-def test_sentences_survive_what_has_points_in_it(text: str, expected: list[str]) -> None:
+def test_sentences_survive_what_has_points_in_it(
+    text: str, expected: list[str]
+) -> None:
     assert [sentence.text for sentence in sentences(text)] == expected
 
 
@@ -491,7 +549,11 @@ def test_names_are_one_where_the_speaker_says_so_and_the_words_do_not_contradict
 
 def test_a_role_or_a_foreign_label_becomes_nobodys_other_name() -> None:
     said = "My name is Dana Costa."
-    for label, user_id, linked in [("User", None, False), ("u-42", "u-42", True), ("web-7", "u-42", False)]:
+    for label, user_id, linked in [
+        ("User", None, False),
+        ("u-42", "u-42", True),
+        ("web-7", "u-42", False),
+    ]:
         spoken = replace(batch(said).utterances[0], speaker=label, user_id=user_id)
         found = RuleExtractor().extract(replace(batch(said), utterances=(spoken,)))
         assert any(o.predicate == "also_known_as" for o in found.operations) is linked

@@ -34,7 +34,9 @@ class Shelf:
         self.put(*records)
 
     def put(self, *records: Record, scope: Scope = ACME) -> None:
-        self.records.upsert(scope, Grain.WORKING, embedded(*records), WordEmbedder.model)
+        self.records.upsert(
+            scope, Grain.WORKING, embedded(*records), WordEmbedder.model
+        )
 
     def ask(
         self,
@@ -64,12 +66,21 @@ def test_the_answer_has_the_shape_of_the_contract() -> None:
         "id", "content", "grain", "period", "date", "eventTime", "score", "why", "conversationId",
         "sourceIds", "userId",
     } <= set(result)  # fmt: skip
-    assert (result["grain"], result["period"], result["date"]) == ("working", "2026-03-02", "2026-03-02")
-    assert (result["eventTime"], result["sourceIds"]) == ("2026-03-02T09:15:00Z", ["m1"])
+    assert (result["grain"], result["period"], result["date"]) == (
+        "working",
+        "2026-03-02",
+        "2026-03-02",
+    )
+    assert (result["eventTime"], result["sourceIds"]) == (
+        "2026-03-02T09:15:00Z",
+        ["m1"],
+    )
     assert (result["conversationId"], result["userId"]) == ("c-1", "u-42")
     assert set(result["why"]) == {"vector", "keyword", "recency", "importance"}
     assert 0 <= result["score"] <= 1
-    assert {"grains", "since", "until", "records", "fallback"} <= set(answer["searched"])
+    assert {"grains", "since", "until", "records", "fallback"} <= set(
+        answer["searched"]
+    )
     assert "working" in answer["searched"]["grains"]
     assert answer["searched"]["records"] == 1
     assert answer["hint"] is None
@@ -83,14 +94,18 @@ def test_a_date_is_a_day_of_the_workspaces_zone() -> None:
 
 def test_the_best_answer_comes_first() -> None:
     shelf = Shelf(
-        *(a_record(f"ticket number {i} was closed") for i in range(20)), a_record("Dana moved to Lisbon")
+        *(a_record(f"ticket number {i} was closed") for i in range(20)),
+        a_record("Dana moved to Lisbon"),
     )
     assert contents(shelf.ask("Dana moved to Lisbon"))[0] == "Dana moved to Lisbon"
 
 
 def many(count: int = 1_500) -> list[Record]:
     """Facts that all speak of tea, one an hour, the newest first."""
-    return [a_record(f"tea tea {i}", at=ago(i / 24), id=f"fact-{i:05}") for i in range(count)]
+    return [
+        a_record(f"tea tea {i}", at=ago(i / 24), id=f"fact-{i:05}")
+        for i in range(count)
+    ]
 
 
 def test_fault_the_date_filter_is_not_applied_after_the_top_k() -> None:
@@ -110,10 +125,13 @@ def test_fault_no_read_is_capped_at_a_thousand_rows() -> None:
 
 
 @pytest.mark.parametrize("text", ["tea", None])
-def test_filters_by_user_and_conversation_come_before_ranking_and_limit(text: str | None) -> None:
+def test_filters_by_user_and_conversation_come_before_ranking_and_limit(
+    text: str | None,
+) -> None:
     shelf = Shelf(*many(1_200))
     shelf.put(
-        a_record("milk", at=ago(300), user_id="u-7"), a_record("salt", at=ago(300), conversation_id="c-9")
+        a_record("milk", at=ago(300), user_id="u-7"),
+        a_record("salt", at=ago(300), conversation_id="c-9"),
     )
     assert contents(shelf.ask(text, userId="u-7", maxResults=1)) == ["milk"]
     assert contents(shelf.ask(text, conversationId="c-9", maxResults=1)) == ["salt"]
@@ -131,9 +149,15 @@ def test_nothing_outside_the_window_is_ever_found(
     days: list[int], minimum: int, maximum: int | None, text: str | None
 ) -> None:
     shelf = Shelf(*(a_record(f"tea {day}", at=ago(day)) for day in days))
-    expected = {f"tea {day}" for day in days if day >= minimum and (maximum is None or day <= maximum)}
+    expected = {
+        f"tea {day}"
+        for day in days
+        if day >= minimum and (maximum is None or day <= maximum)
+    }
     try:
-        answer = shelf.ask(text, minimumDaysAgo=minimum, maximumDaysAgo=maximum, maxResults=100)
+        answer = shelf.ask(
+            text, minimumDaysAgo=minimum, maximumDaysAgo=maximum, maxResults=100
+        )
     except Rejected:
         assert maximum is not None
         assert maximum < minimum
@@ -146,12 +170,17 @@ def test_without_words_the_newest_come_first() -> None:
     shelf = Shelf(*(a_record(f"fact {i}", at=ago(i)) for i in (5, 1, 9, 3)))
     answer = shelf.ask()
     assert contents(answer) == ["fact 1", "fact 3", "fact 5", "fact 9"]
-    assert all(result.why.vector is None and result.why.keyword is None for result in answer.results)
+    assert all(
+        result.why.vector is None and result.why.keyword is None
+        for result in answer.results
+    )
     assert contents(shelf.ask("  \n", maxResults=2)) == ["fact 1", "fact 3"]
 
 
 def test_at_one_moment_the_later_place_in_the_conversation_is_the_newer() -> None:
-    shelf = Shelf(*(a_record(f"word {i}", position=i, id=f"fact-{9 - i}") for i in (1, 3, 2)))
+    shelf = Shelf(
+        *(a_record(f"word {i}", position=i, id=f"fact-{9 - i}") for i in (1, 3, 2))
+    )
     assert contents(shelf.ask()) == ["word 3", "word 2", "word 1"]
 
 
@@ -185,9 +214,17 @@ def test_an_empty_memory_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [{"minimumDaysAgo": 400}, {"userId": "u-9"}, {"conversationId": "c-9"}, {"until": "2020-01-01"}]
+    "limits",
+    [
+        {"minimumDaysAgo": 400},
+        {"userId": "u-9"},
+        {"conversationId": "c-9"},
+        {"until": "2020-01-01"},
+    ],
 )
-def test_a_wrong_window_says_that_there_is_something_elsewhere(limits: dict[str, Any]) -> None:
+def test_a_wrong_window_says_that_there_is_something_elsewhere(
+    limits: dict[str, Any],
+) -> None:
     shelf = Shelf(a_record("tea"), a_record("milk"))
     for text in ("tea", None):
         answer = shelf.ask(text, **limits)
@@ -208,14 +245,22 @@ def test_no_answer_is_ever_a_bare_empty_list(grain: Grain) -> None:
 
 def test_the_window_that_was_searched_is_told() -> None:
     answer = Shelf(a_record()).ask("Dana", since="2026-03-01", until="2026-03-05")
-    assert (answer.searched.since, answer.searched.until) == ("2026-03-01T00:00:00Z", "2026-03-06T00:00:00Z")
+    assert (answer.searched.since, answer.searched.until) == (
+        "2026-03-01T00:00:00Z",
+        "2026-03-06T00:00:00Z",
+    )
 
 
 def test_a_fact_and_the_words_it_came_from_are_one_result() -> None:
     said = {"source_ids": ("m1",), "at": MORNING}
     shelf = Shelf(
         a_record("Dana lives in Lisbon", **said),
-        a_record("Dana: I moved to Lisbon", memory_type=MemoryType.TURN, id=turn_id("c-1", "m1"), **said),
+        a_record(
+            "Dana: I moved to Lisbon",
+            memory_type=MemoryType.TURN,
+            id=turn_id("c-1", "m1"),
+            **said,
+        ),
         a_record("Dana: I like Lisbon", memory_type=MemoryType.TURN, id="turn-2"),
     )
     found = contents(shelf.ask("Dana lives in Lisbon"))
@@ -232,7 +277,10 @@ def test_no_fact_of_a_long_text_hides_what_the_rest_of_it_says() -> None:
     ]
     shelf = Shelf(
         a_record("Dana lives in Porto", source_ids=("m1",)),
-        *(a_record(text, id=turn_id("c-1", "m1", n), **said) for n, text in enumerate(passages)),
+        *(
+            a_record(text, id=turn_id("c-1", "m1", n), **said)
+            for n, text in enumerate(passages)
+        ),
     )
     found = contents(shelf.ask("Where is the key for Porto?"))
     assert passages[1] in found
@@ -240,8 +288,13 @@ def test_no_fact_of_a_long_text_hides_what_the_rest_of_it_says() -> None:
 
 
 def test_as_of_asks_memory_as_it_stood() -> None:
-    shelf = Shelf(a_record("Dana lives in Porto", at=ago(20)), a_record("Dana lives in Lisbon", at=ago(5)))
-    assert contents(shelf.ask("Dana lives in", asOf=iso(ago(10)))) == ["Dana lives in Porto"]
+    shelf = Shelf(
+        a_record("Dana lives in Porto", at=ago(20)),
+        a_record("Dana lives in Lisbon", at=ago(5)),
+    )
+    assert contents(shelf.ask("Dana lives in", asOf=iso(ago(10)))) == [
+        "Dana lives in Porto"
+    ]
     assert contents(shelf.ask(asOf=iso(ago(10)), maximumDaysAgo=3)) == []
     (result,) = shelf.ask(asOf=iso(ago(20) + timedelta(seconds=1))).results
     assert result.why.recency == pytest.approx(1, abs=1e-3)
@@ -249,7 +302,9 @@ def test_as_of_asks_memory_as_it_stood() -> None:
 
 @pytest.mark.parametrize("grain", SUMMARY_GRAINS)
 @pytest.mark.parametrize("zone", [UTC_ZONE, ZoneInfo("Asia/Kathmandu")])
-def test_as_of_a_moment_no_summary_tells_what_came_after(grain: Grain, zone: ZoneInfo) -> None:
+def test_as_of_a_moment_no_summary_tells_what_came_after(
+    grain: Grain, zone: ZoneInfo
+) -> None:
     running = Period.of(NOW, grain, zone)
     shelf = Shelf(a_record("tea", at=ago(800)))
     for period in (running.previous(), running, running.next()):
@@ -263,7 +318,9 @@ def test_as_of_a_moment_no_summary_tells_what_came_after(grain: Grain, zone: Zon
     for text in ("tea", None):
 
         def found(at: datetime, text: str | None = text) -> set[str]:
-            answer = shelf.ask(text, asOf=iso(at), grain=str(grain), zone=zone, now=ago(-900))
+            answer = shelf.ask(
+                text, asOf=iso(at), grain=str(grain), zone=zone, now=ago(-900)
+            )
             return {result.id for result in answer.results}
 
         assert found(running.end(zone) - tick) == {running.previous().label}
@@ -281,13 +338,21 @@ def test_as_of_a_moment_time_words_lead_to_nothing_later() -> None:
 
 def test_an_appointment_is_found_although_it_lies_ahead() -> None:
     shelf = Shelf(a_record("dentist appointment", at=NOW + timedelta(days=3)))
-    assert contents(shelf.ask("dentist")) == contents(shelf.ask()) == ["dentist appointment"]
+    assert (
+        contents(shelf.ask("dentist"))
+        == contents(shelf.ask())
+        == ["dentist appointment"]
+    )
 
 
 @pytest.mark.parametrize("year", [1, 9999])
 def test_a_fact_at_the_end_of_the_calendar_can_be_shown(year: int) -> None:
     at = MORNING.replace(year=year, month=1, day=1, hour=0)
-    shelf = Shelf(a_record("forever", at=at if year == 1 else at.replace(month=12, day=31, hour=23)))
+    shelf = Shelf(
+        a_record(
+            "forever", at=at if year == 1 else at.replace(month=12, day=31, hour=23)
+        )
+    )
     for zone in ("Asia/Tokyo", "America/New_York"):
         assert contents(shelf.ask("forever", zone=ZoneInfo(zone))) == ["forever"]
 
@@ -308,7 +373,12 @@ def test_no_model_is_asked_where_there_are_no_words_to_compare() -> None:
 
     shelf = Shelf(a_record("tea"))
     assert contents(ask(shelf.records, ACME, UTC_ZONE, NOW, {}, Silent())) == ["tea"]
-    assert ask(InMemoryRecords(), ACME, UTC_ZONE, NOW, {"queryText": "tea"}, Silent()).results == []
+    assert (
+        ask(
+            InMemoryRecords(), ACME, UTC_ZONE, NOW, {"queryText": "tea"}, Silent()
+        ).results
+        == []
+    )
 
 
 def test_the_same_question_has_the_same_answer() -> None:
@@ -333,7 +403,9 @@ def test_a_workspaces_half_life_says_how_fast_memories_age() -> None:
             "embedder": WordEmbedder(),
         }
         request = parse_search_request({"queryText": "tea"})
-        (result,) = search(ACME, request, NOW, UTC_ZONE, half_life_days=days, **parts).results
+        (result,) = search(
+            ACME, request, NOW, UTC_ZONE, half_life_days=days, **parts
+        ).results
         assert result.why.recency == pytest.approx(0.5 ** (90 / days), abs=1e-3)
 
 
@@ -341,12 +413,19 @@ IDENTIFIERS = ("E-4711", "INC0042", "/var/log/app.log", "v2.3.1", "Quetzalcoatl"
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
-def test_codes_paths_versions_and_rare_names_are_found_among_many_alike(name: str) -> None:
+def test_codes_paths_versions_and_rare_names_are_found_among_many_alike(
+    name: str,
+) -> None:
     others = [
-        a_record(f"the printer reported a fault in room {i}", id=f"f{i:03}", position=i) for i in range(300)
+        a_record(f"the printer reported a fault in room {i}", id=f"f{i:03}", position=i)
+        for i in range(300)
     ]
     shelf = Shelf(
-        *others, *(a_record(f"the printer reported {one} in room 7", position=400) for one in IDENTIFIERS)
+        *others,
+        *(
+            a_record(f"the printer reported {one} in room 7", position=400)
+            for one in IDENTIFIERS
+        ),
     )
     (best, *_) = shelf.ask(f"what about {name.lower()}?").results
     assert name in best.content

@@ -34,7 +34,12 @@ def test_an_empty_environment_is_a_laptop_without_a_key() -> None:
     assert (settings.store, settings.base_url) == ("memory", DEFAULT_BASE_URL)
     assert settings.llm == ModelName("offline")
     assert settings.embedder == ModelName("embedded")
-    assert settings.ingest_queue_url is settings.write_queue_url is settings.api_key is None
+    assert (
+        settings.ingest_queue_url
+        is settings.write_queue_url
+        is settings.api_key
+        is None
+    )
     assert settings.default_plan is Plan.FREE
     assert settings.s3_location is None
 
@@ -43,8 +48,15 @@ def test_variables_that_are_set_to_nothing_are_not_set() -> None:
     assert read_settings(dict.fromkeys(NAMES, "")) == read_settings({})
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), st.text(st.characters(exclude_characters="\0"), max_size=20)))
-def test_any_environment_is_settings_or_misconfigured_by_variable(environment: dict[str, str]) -> None:
+@given(
+    st.dictionaries(
+        st.sampled_from(NAMES),
+        st.text(st.characters(exclude_characters="\0"), max_size=20),
+    )
+)
+def test_any_environment_is_settings_or_misconfigured_by_variable(
+    environment: dict[str, str],
+) -> None:
     result = attempt(read_settings, environment)
     assert isinstance(result, Settings) or str(result).split(":")[0] in NAMES
 
@@ -115,9 +127,16 @@ def test_a_workspaces_own_setting_is_named_as_the_workspace_writes_it() -> None:
 
 
 def test_the_cache_and_staleness_are_whole_numbers() -> None:
-    given = {"VARVE_CACHE_DIR": "/var/c", "VARVE_CACHE_MEGABYTES": "7", "VARVE_MAX_STALENESS_SECONDS": "30"}
+    given = {
+        "VARVE_CACHE_DIR": "/var/c",
+        "VARVE_CACHE_MEGABYTES": "7",
+        "VARVE_MAX_STALENESS_SECONDS": "30",
+    }
     settings = read_settings(given)
-    assert (settings.cache_directory, settings.cache_bytes) == (Path("/var/c"), 7_000_000)
+    assert (settings.cache_directory, settings.cache_bytes) == (
+        Path("/var/c"),
+        7_000_000,
+    )
     assert settings.max_staleness == timedelta(seconds=30)
     for variable in ("VARVE_CACHE_MEGABYTES", "VARVE_MAX_STALENESS_SECONDS"):
         for text in ("-1", "1.5", "ten", "٣", "1000001"):

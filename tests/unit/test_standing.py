@@ -69,12 +69,16 @@ def test_names_are_read_no_more_once_the_folder_stood_unchanged_for_longer_than_
     assert watch.newest(folder.path) != second
 
 
-def test_the_same_version_in_another_life_of_the_store_is_another(folder: Folder) -> None:
+def test_the_same_version_in_another_life_of_the_store_is_another(
+    folder: Folder,
+) -> None:
     watch = Watch()
     folder.commit(7)
     first = watch.newest(folder.path)
     manifest = folder.table / manifest_name(7)
-    (kept := manifest.with_name("kept")).hardlink_to(manifest)  # so that its inode is not given away
+    (kept := manifest.with_name("kept")).hardlink_to(
+        manifest
+    )  # so that its inode is not given away
     manifest.unlink()
     folder.commit(7)
     kept.unlink()
@@ -82,7 +86,9 @@ def test_the_same_version_in_another_life_of_the_store_is_another(folder: Folder
     assert watch.newest(folder.path) != first
 
 
-def test_a_folder_without_a_manifest_is_not_one_where_nothing_was_written(folder: Folder) -> None:
+def test_a_folder_without_a_manifest_is_not_one_where_nothing_was_written(
+    folder: Folder,
+) -> None:
     folder.commit(1)
     (folder.table / manifest_name(1)).rename(folder.table / "_versions" / "lost")
     assert Watch().newest(folder.path) is not None

@@ -28,8 +28,18 @@ class Agent:
 
     def tell(self, at: datetime, name: str = "") -> None:
         name = name or f"c-{at:%Y-%m-%d}"
-        said = {"id": f"{name}.m", "role": "user", "content": "I like tea.", "timestamp": iso(at)}
-        identity = {"workspaceId": "acme", "agentId": "support", "conversationId": name, "userId": "u-42"}
+        said = {
+            "id": f"{name}.m",
+            "role": "user",
+            "content": "I like tea.",
+            "timestamp": iso(at),
+        }
+        identity = {
+            "workspaceId": "acme",
+            "agentId": "support",
+            "conversationId": name,
+            "userId": "u-42",
+        }
         self.sim.ingest([{**identity, "messages": [said]}])
         self.sim.drain()
 
@@ -57,13 +67,20 @@ def test_records_are_counted_with_their_oldest_and_newest() -> None:
     agent = Agent(days=2)
     working = agent.status(MONDAY + DAY)["grains"]["working"]
     assert working["records"] == 4
-    assert (working["oldest"], working["newest"]) == ("2026-03-02T09:15:00Z", "2026-03-03T09:15:00Z")
+    assert (working["oldest"], working["newest"]) == (
+        "2026-03-02T09:15:00Z",
+        "2026-03-03T09:15:00Z",
+    )
 
 
 def test_bytes_are_those_of_the_agents_own_files() -> None:
     agent = Agent()
     objects = agent.sim.parts.objects
-    for owner, size in (("acme/support", 30), ("acme/support-2", 500), ("rival/support", 500)):
+    for owner, size in (
+        ("acme/support", 30),
+        ("acme/support-2", 500),
+        ("rival/support", 500),
+    ):
         objects.put(f"vectordb/{owner}/daily/a", b"x" * size)
         objects.put(f"graphs/{owner}/facts.parquet", b"x" * (size + 1))
     status = agent.status(MONDAY)
@@ -73,7 +90,10 @@ def test_bytes_are_those_of_the_agents_own_files() -> None:
 
 def test_triples_are_counted_with_those_that_still_hold() -> None:
     agent = Agent()
-    operations = [an_operation("Porto"), an_operation("Lisbon", op="UPDATE", replaces="Porto", day=1)]
+    operations = [
+        an_operation("Porto"),
+        an_operation("Lisbon", op="UPDATE", replaces="Porto", day=1),
+    ]
     agent.sim.parts.graph.apply(ACME, operations)
     graph = agent.status(MONDAY)["graph"]
     assert (graph["triples"], graph["current"]) == (2, 1)
@@ -87,10 +107,20 @@ def test_an_open_period_is_neither_due_nor_ready() -> None:
 def test_a_closed_period_without_a_summary_is_due_and_with_one_ready() -> None:
     agent = Agent(days=2)
     at = datetime(2026, 3, 4, 1, tzinfo=UTC)
-    assert agent.periods(at) == {"ready": 0, "due": ["2026-03-02", "2026-03-03"], "stale": [], "failed": []}
+    assert agent.periods(at) == {
+        "ready": 0,
+        "due": ["2026-03-02", "2026-03-03"],
+        "stale": [],
+        "failed": [],
+    }
     agent.sim.plan(Grain.DAILY, at)
     assert agent.periods(at) == {"ready": 2, "due": [], "stale": [], "failed": []}
-    assert agent.periods(at, Grain.WEEKLY) == {"ready": 0, "due": [], "stale": [], "failed": []}
+    assert agent.periods(at, Grain.WEEKLY) == {
+        "ready": 0,
+        "due": [],
+        "stale": [],
+        "failed": [],
+    }
     assert agent.periods(at + 7 * DAY, Grain.WEEKLY)["due"] == ["2026-W10"]
 
 
@@ -99,7 +129,12 @@ def test_a_summary_with_something_new_below_it_is_stale() -> None:
     at = datetime(2026, 3, 4, 1, tzinfo=UTC)
     agent.sim.plan(Grain.DAILY, at)
     agent.tell(MONDAY, "c-late")
-    assert agent.periods(at) == {"ready": 1, "due": [], "stale": ["2026-03-02"], "failed": []}
+    assert agent.periods(at) == {
+        "ready": 1,
+        "due": [],
+        "stale": ["2026-03-02"],
+        "failed": [],
+    }
 
 
 def test_a_failed_period_is_told_with_its_reason_and_its_next_try() -> None:

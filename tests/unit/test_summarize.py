@@ -25,7 +25,13 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.ledger import failed_key
 from varve.domain.record import MemoryType, Record, Vector
-from varve.domain.summary import BUDGET_TOKENS, KEY_FACTS, Summary, key_facts_from_json, summary_id
+from varve.domain.summary import (
+    BUDGET_TOKENS,
+    KEY_FACTS,
+    Summary,
+    key_facts_from_json,
+    summary_id,
+)
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write, send_records
@@ -43,14 +49,20 @@ class Agent:
     """One agent's stores, with a summarizer that tells what it was given."""
 
     def __init__(self, **config: Any) -> None:
-        self.records, self.objects, self.queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
+        self.records, self.objects, self.queue = (
+            InMemoryRecords(),
+            InMemoryObjects(),
+            RecordingQueue(),
+        )
         self.ledger, self.summarizer = Ledger(self.objects), ScriptedSummarizer()
         self.stores = stores_over(self.records, InMemoryGraph(), self.objects)
         self.config = WorkspaceConfig.model_validate(config)
         self.embedder: Any = WordEmbedder()
 
     def tell(self, *records: Record, grain: Grain = Grain.WORKING) -> None:
-        message = WriteRecords(ACME, grain, WordEmbedder.model, tuple(embedded(*records)))
+        message = WriteRecords(
+            ACME, grain, WordEmbedder.model, tuple(embedded(*records))
+        )
         send_records(message, queue=self.queue, objects=self.objects)
         self.commit()
 
@@ -60,7 +72,12 @@ class Agent:
         self.queue.sent.clear()
 
     def sum_up(
-        self, period: Period = DAY, summarizer: Any = None, *, commit: bool = True, now: datetime = NOW
+        self,
+        period: Period = DAY,
+        summarizer: Any = None,
+        *,
+        commit: bool = True,
+        now: datetime = NOW,
     ) -> Outcome:
         outcome = summarize(
             ACME, period, now, self.config, reader=self.records, ledger=self.ledger,
@@ -128,11 +145,21 @@ def test_invariant_5_a_period_has_one_summary_with_an_id_of_its_own() -> None:
 def test_a_summary_says_what_it_is_of_and_from() -> None:
     facts = [a_record("Dana likes tea."), turn(at=MORNING + timedelta(minutes=1))]
     agent = told(*facts)
-    summarizer = Saying("A day.", people=("Dana",), topics=("tea",), open_questions=("Why?",))
+    summarizer = Saying(
+        "A day.", people=("Dana",), topics=("tea",), open_questions=("Why?",)
+    )
     agent.sum_up(summarizer=summarizer)
     made = agent.summary()
-    assert (made.memory_type, made.period, made.created_at) == (MemoryType.SUMMARY, DAY.label, NOW)
-    assert (made.people, made.topics, made.open_questions) == (("Dana",), ("tea",), ("Why?",))
+    assert (made.memory_type, made.period, made.created_at) == (
+        MemoryType.SUMMARY,
+        DAY.label,
+        NOW,
+    )
+    assert (made.people, made.topics, made.open_questions) == (
+        ("Dana",),
+        ("tea",),
+        ("Why?",),
+    )
     assert made.source_ids == tuple(fact.id for fact in facts)
     assert made.source_fingerprints == tuple(fact.fingerprint[:16] for fact in facts)
     assert made.event_time == datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -157,7 +184,9 @@ def test_sources_come_oldest_first_with_their_times() -> None:
 
 
 def test_a_week_is_made_of_its_days_without_their_lists_of_facts() -> None:
-    agent = told(a_record(), a_record("Dana likes tea.", at=MORNING + timedelta(days=2)))
+    agent = told(
+        a_record(), a_record("Dana likes tea.", at=MORNING + timedelta(days=2))
+    )
     for day in (DAY, DAY.shifted(2)):
         agent.sum_up(day, Saying(f"The {day.label}."))
     agent.sum_up(WEEK)
@@ -166,11 +195,18 @@ def test_a_week_is_made_of_its_days_without_their_lists_of_facts() -> None:
         ("2026-03-02", "The 2026-03-02."),
         ("2026-03-04", "The 2026-03-04."),
     ]
-    assert agent.summary(WEEK).source_ids == (summary_id(DAY), summary_id(DAY.shifted(2)))
+    assert agent.summary(WEEK).source_ids == (
+        summary_id(DAY),
+        summary_id(DAY.shifted(2)),
+    )
 
 
-@pytest.mark.parametrize(("users", "expected"), [(("u-1", "u-1"), "u-1"), (("u-1", "u-2"), None)])
-def test_a_summary_is_of_a_user_only_if_all_its_sources_are(users: list[str], expected: str | None) -> None:
+@pytest.mark.parametrize(
+    ("users", "expected"), [(("u-1", "u-1"), "u-1"), (("u-1", "u-2"), None)]
+)
+def test_a_summary_is_of_a_user_only_if_all_its_sources_are(
+    users: list[str], expected: str | None
+) -> None:
     agent = told(*(a_record(f"fact {i}", user_id=user) for i, user in enumerate(users)))
     agent.sum_up()
     agent.sum_up(WEEK)
@@ -202,7 +238,11 @@ def test_unchanged_sources_ask_no_model_and_write_nothing() -> None:
     assert agent.is_due()
     before = agent.summary()
     assert agent.sum_up(commit=False) is Outcome.UNCHANGED
-    assert (len(agent.summarizer.tasks), agent.queue.sent, agent.summary()) == (1, [], before)
+    assert (len(agent.summarizer.tasks), agent.queue.sent, agent.summary()) == (
+        1,
+        [],
+        before,
+    )
     assert not agent.is_due()
 
 
@@ -214,7 +254,9 @@ def test_a_period_with_nothing_below_is_settled_without_a_summary() -> None:
     assert not agent.is_due()
 
 
-@pytest.mark.parametrize("also", [{}, {"id": "fact-1"}], ids=["a new source", "a known one in other words"])
+@pytest.mark.parametrize(
+    "also", [{}, {"id": "fact-1"}], ids=["a new source", "a known one in other words"]
+)
 def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
     agent = told(a_record("Dana lives in Porto.", id="fact-1"))
     agent.sum_up()
@@ -222,7 +264,10 @@ def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
     agent.tell(a_record("Dana lives in Lisbon.", **also))
     assert agent.sum_up() is Outcome.BUILT
     assert agent.summary().content != before.content
-    assert set(agent.summary().source_ids) == {"fact-1", a_record("Dana lives in Lisbon.", **also).id}
+    assert set(agent.summary().source_ids) == {
+        "fact-1",
+        a_record("Dana lives in Lisbon.", **also).id,
+    }
 
 
 def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -> None:
@@ -233,7 +278,9 @@ def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -
         agent.sum_up(WEEK, now=MORNING + timedelta(days=8))
     for period in (DAY, WEEK):
         made = agent.summary(period)
-        assert [fact.content for fact in key_facts_from_json(made.key_facts)] == ["Dana lives in Lisbon."]
+        assert [fact.content for fact in key_facts_from_json(made.key_facts)] == [
+            "Dana lives in Lisbon."
+        ]
     assert [len(task.sources) for task in agent.summarizer.tasks] == [1, 1, 1, 1]
 
 
@@ -251,15 +298,21 @@ def test_what_is_written_while_it_is_being_made_keeps_the_period_due() -> None:
     assert not agent.is_due()
 
 
-def test_a_period_in_which_nobody_said_a_word_is_summed_up_and_holds_up_no_other() -> None:
+def test_a_period_in_which_nobody_said_a_word_is_summed_up_and_holds_up_no_other() -> (
+    None
+):
     agent = told(turn("Dana: \U0001f642\U0001f642"))
     agent.embedder = Strict()
-    assert agent.sum_up(summarizer=ExtractiveSummarizer(agent.embedder)) is Outcome.BUILT
+    assert (
+        agent.sum_up(summarizer=ExtractiveSummarizer(agent.embedder)) is Outcome.BUILT
+    )
     assert agent.summary().content.strip()
     assert not agent.is_due()
 
 
-def test_marks_go_only_when_the_summary_is_written_and_then_the_period_above_is_due() -> None:
+def test_marks_go_only_when_the_summary_is_written_and_then_the_period_above_is_due() -> (
+    None
+):
     agent = told()
     agent.sum_up(commit=False)
     assert (agent.is_due(), agent.is_due(WEEK)) == (True, False)
@@ -277,7 +330,9 @@ def test_invariant_2_a_delivery_repeated_before_the_write_changes_nothing() -> N
     assert twice.is_due() is once.is_due() is False
 
 
-def test_invariant_2_a_summary_that_was_held_up_does_not_take_a_newer_ones_place() -> None:
+def test_invariant_2_a_summary_that_was_held_up_does_not_take_a_newer_ones_place() -> (
+    None
+):
     """As a dead letter that is sent again; the late fact would be in no summary, and none be due."""
     agent = told()
     agent.sum_up(commit=False)
@@ -291,7 +346,9 @@ def test_invariant_2_a_summary_that_was_held_up_does_not_take_a_newer_ones_place
     assert len(newer.source_ids) == 2
 
 
-def test_a_summary_made_anew_while_the_clock_is_behind_takes_the_old_ones_place() -> None:
+def test_a_summary_made_anew_while_the_clock_is_behind_takes_the_old_ones_place() -> (
+    None
+):
     agent = told()
     agent.sum_up()
     agent.tell(a_record("Dana likes tea."))
@@ -299,7 +356,9 @@ def test_a_summary_made_anew_while_the_clock_is_behind_takes_the_old_ones_place(
     assert len(agent.summary().source_ids) == 2
 
 
-def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_ones() -> None:
+def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_ones() -> (
+    None
+):
     agent = told(a_record("Dana lives in Porto."))
     agent.sum_up(summarizer=Saying("She moved."))
     agent.lose(Period(Grain.WORKING, DAY.label))
@@ -330,7 +389,9 @@ def test_losing_sources_alone_is_no_reason_to_build_anew() -> None:
     assert agent.summary(WEEK) == before
 
 
-def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing() -> None:
+def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing() -> (
+    None
+):
     agent = told()
     agent.sum_up()
     before = deepcopy(agent.records)
@@ -354,25 +415,38 @@ def test_key_facts_survive_to_the_year_word_for_word() -> None:
     for period in PYRAMID:
         assert agent.sum_up(period, Saying("Nothing much.")) is Outcome.BUILT
     year = agent.summary(PYRAMID[-1])
-    assert year.content == "Nothing much.\nKey facts:\n- 2026-03-02: Dana's ticket is KX-4471."
+    assert (
+        year.content
+        == "Nothing much.\nKey facts:\n- 2026-03-02: Dana's ticket is KX-4471."
+    )
     (fact,) = key_facts_from_json(year.key_facts)
-    assert (fact.content, fact.importance, fact.event_time) == ("Dana's ticket is KX-4471.", 0.9, MORNING)
+    assert (fact.content, fact.importance, fact.event_time) == (
+        "Dana's ticket is KX-4471.",
+        0.9,
+        MORNING,
+    )
 
 
 def test_key_facts_are_the_most_important_and_the_same_through_every_grain() -> None:
     facts = [
-        a_record(f"fact {i}", at=MORNING + timedelta(days=i), importance=(i * 37 % 50) / 100)
+        a_record(
+            f"fact {i}", at=MORNING + timedelta(days=i), importance=(i * 37 % 50) / 100
+        )
         for i in range(50)
     ]
     agent = told(*facts)
     for grain in SUMMARY_GRAINS:
         for day in facts:
-            agent.sum_up(Period.of(day.event_time, grain, agent.config.zone), Saying("-"))
+            agent.sum_up(
+                Period.of(day.event_time, grain, agent.config.zone), Saying("-")
+            )
     best = sorted(facts, key=lambda f: -f.importance)
     year = agent.summary(PYRAMID[-1])
     kept = {fact.id for fact in key_facts_from_json(year.key_facts)}
     assert KEY_FACTS == len(kept) == 12
-    assert min(f.importance for f in facts if f.id in kept) >= best[KEY_FACTS].importance
+    assert (
+        min(f.importance for f in facts if f.id in kept) >= best[KEY_FACTS].importance
+    )
 
 
 def test_a_summary_without_key_facts_has_no_heading_for_any() -> None:
@@ -381,9 +455,15 @@ def test_a_summary_without_key_facts_has_no_heading_for_any() -> None:
     assert agent.summary().content == "She said hello."
 
 
-def test_where_not_all_key_facts_find_room_the_most_important_are_told_oldest_first() -> None:
+def test_where_not_all_key_facts_find_room_the_most_important_are_told_oldest_first() -> (
+    None
+):
     facts = [
-        a_record(f"{i:02} " + "tea " * 90, at=MORNING + timedelta(hours=i), importance=(i * 5 % 12) / 12)
+        a_record(
+            f"{i:02} " + "tea " * 90,
+            at=MORNING + timedelta(hours=i),
+            importance=(i * 5 % 12) / 12,
+        )
         for i in range(12)
     ]
     agent = told(*facts)
@@ -396,8 +476,18 @@ def test_where_not_all_key_facts_find_room_the_most_important_are_told_oldest_fi
 
 
 def test_gathering_reads_a_fact_told_twice_once() -> None:
-    agent = told(a_record("Dana likes tea."), a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)))
-    assert len(gather(ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records).key_facts) == 1
+    agent = told(
+        a_record("Dana likes tea."),
+        a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)),
+    )
+    assert (
+        len(
+            gather(
+                ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records
+            ).key_facts
+        )
+        == 1
+    )
 
 
 # The budget.
@@ -405,7 +495,9 @@ def test_gathering_reads_a_fact_told_twice_once() -> None:
 
 @pytest.mark.parametrize("period", PYRAMID, ids=str)
 def test_text_and_key_facts_together_keep_the_budget(period: Period) -> None:
-    facts = [a_record(f"{i} " + "tea " * 60, importance=0.5 + i / 100) for i in range(40)]
+    facts = [
+        a_record(f"{i} " + "tea " * 60, importance=0.5 + i / 100) for i in range(40)
+    ]
     agent = told(*facts)
     for below in PYRAMID[: PYRAMID.index(period) + 1]:
         agent.sum_up(below, Wordy())
@@ -426,8 +518,12 @@ class Wordy:
 # Failures.
 
 
-@pytest.mark.parametrize("error", [Retryable("model: overloaded"), Rejected("model reply", "is blank")])
-def test_a_failing_model_is_noted_with_its_reason_and_the_period_stays_due(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [Retryable("model: overloaded"), Rejected("model reply", "is blank")]
+)
+def test_a_failing_model_is_noted_with_its_reason_and_the_period_stays_due(
+    error: Exception,
+) -> None:
     agent = told()
     failing = Failing(agent.summarizer, error, 1)
     assert agent.sum_up(summarizer=failing) is Outcome.FAILED
@@ -446,7 +542,9 @@ def test_other_periods_go_on_and_success_forgets_the_failure() -> None:
     assert agent.ledger.failures(DAY) == {}
 
 
-def test_a_period_that_fails_for_the_fifth_time_is_given_up_and_built_all_the_same_when_it_can_be() -> None:
+def test_a_period_that_fails_for_the_fifth_time_is_given_up_and_built_all_the_same_when_it_can_be() -> (
+    None
+):
     agent = told()
     failing = Failing(agent.summarizer, Retryable("model: overloaded"), *range(1, 7))
     outcomes = [agent.sum_up(summarizer=failing) for _ in range(7)]
@@ -462,16 +560,22 @@ def test_a_failing_embedder_is_noted_as_well() -> None:
     assert agent.sum_up() is Outcome.BUILT
 
 
-def test_a_repeated_delivery_that_fails_leaves_no_failure_once_the_first_is_written() -> None:
+def test_a_repeated_delivery_that_fails_leaves_no_failure_once_the_first_is_written() -> (
+    None
+):
     agent = told()
     agent.sum_up(commit=False)
-    agent.sum_up(summarizer=Failing(agent.summarizer, Retryable("model: down"), 1), commit=False)
+    agent.sum_up(
+        summarizer=Failing(agent.summarizer, Retryable("model: down"), 1), commit=False
+    )
     assert agent.objects.get(failed_key(ACME, DAY))
     agent.commit()
     assert agent.ledger.failures(DAY) == {}
 
 
-def test_a_wrong_setting_is_the_operators_business_and_no_failure_of_the_period() -> None:
+def test_a_wrong_setting_is_the_operators_business_and_no_failure_of_the_period() -> (
+    None
+):
     agent = told()
     failing = Failing(agent.summarizer, Misconfigured("OPENAI_API_KEY: is not set"), 1)
     with pytest.raises(Misconfigured):

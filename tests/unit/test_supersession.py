@@ -16,7 +16,13 @@ FIRST = "Hi, I'm Dana Whitfield. I work as a nurse at Brightline and I live in P
 
 def said(name: str, day: str, *texts: str) -> dict[str, Any]:
     messages = [
-        {"id": f"m{n}", "role": "user", "name": "Dana", "content": text, "timestamp": f"{day}T09:{n:02}:00Z"}
+        {
+            "id": f"m{n}",
+            "role": "user",
+            "name": "Dana",
+            "content": text,
+            "timestamp": f"{day}T09:{n:02}:00Z",
+        }
         for n, text in enumerate(texts)
     ]
     return {"conversationId": name, "userId": "u-42", "messages": messages}
@@ -25,8 +31,16 @@ def said(name: str, day: str, *texts: str) -> dict[str, Any]:
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     opened = Memory.open(tmp_path / "memory", now=NOW)
-    opened.ingest(said("c1", "2026-01-10", FIRST, "I like sushi. My sister Ana lives in Madrid."))
-    opened.ingest(said("c2", "2026-03-02", "I moved to Lisbon last week. I don't like sushi any more."))
+    opened.ingest(
+        said("c1", "2026-01-10", FIRST, "I like sushi. My sister Ana lives in Madrid.")
+    )
+    opened.ingest(
+        said(
+            "c2",
+            "2026-03-02",
+            "I moved to Lisbon last week. I don't like sushi any more.",
+        )
+    )
     return opened
 
 
@@ -49,7 +63,10 @@ def test_as_of_then_what_held_then_is_first(memory: Memory) -> None:
 
 
 def test_a_question_about_the_past_finds_the_past(memory: Memory) -> None:
-    assert any("Porto" in content for content in asked(memory, "where did Dana live before Lisbon?")[:3])
+    assert any(
+        "Porto" in content
+        for content in asked(memory, "where did Dana live before Lisbon?")[:3]
+    )
 
 
 def test_what_steps_back_is_explained_and_still_there(memory: Memory) -> None:
@@ -69,11 +86,15 @@ def test_who_moves_back_lives_there_again(memory: Memory) -> None:
 
 
 def test_that_something_ended_is_no_statement_of_it(memory: Memory) -> None:
-    assert asked(memory, "does Dana like sushi now?")[0] == "Dana no longer likes sushi."
+    assert (
+        asked(memory, "does Dana like sushi now?")[0] == "Dana no longer likes sushi."
+    )
 
 
 def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
-    block = memory.context("Plan a dinner for Dana, who used to live in Porto", user_id="u-42").text
+    block = memory.context(
+        "Plan a dinner for Dana, who used to live in Porto", user_id="u-42"
+    ).text
     assert "Dana lives in Porto. (held until 2026-03-01)" in block
     assert "Dana no longer likes sushi.\n" in block
     assert "Brightline. (held" not in block
@@ -82,11 +103,18 @@ def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
 def test_what_is_still_to_come_has_not_ended(memory: Memory) -> None:
     memory.ingest(said("c3", "2026-03-04", "I'm moving to Leeds on June 1st."))
     told = {"conversationId": "c3", "messageIds": ["m0"], "userId": "u-42"}
-    home = {"source_id": "Dana Whitfield", "label": "lives_in", "target_id": "Leeds", "properties": told}
+    home = {
+        "source_id": "Dana Whitfield",
+        "label": "lives_in",
+        "target_id": "Leeds",
+        "properties": told,
+    }
     with memory.graph as graph:
         graph.update_facts([{**home, "valid_at": datetime(2026, 6, 1, tzinfo=UTC)}])
     results = memory.search("where does Dana live?", explain=True).results
-    assert not any("ended" in (r.why.parts or {}) for r in results if "Leeds" in r.content)
+    assert not any(
+        "ended" in (r.why.parts or {}) for r in results if "Leeds" in r.content
+    )
     assert "Lisbon" in results[0].content
     block = memory.context("Plan Dana's moving to Leeds", user_id="u-42").text
     assert "Leeds (2026-06-01).\n" in block
@@ -103,8 +131,12 @@ def test_what_another_user_says_ends_nothing_of_this_users(memory: Memory) -> No
         )  # fmt: skip
 
     def lowered(**arguments: Any) -> bool:
-        results = memory.search("where does Dana live?", explain=True, **arguments).results
-        return any("ended" in (r.why.parts or {}) for r in results if "Lisbon" in r.content)
+        results = memory.search(
+            "where does Dana live?", explain=True, **arguments
+        ).results
+        return any(
+            "ended" in (r.why.parts or {}) for r in results if "Lisbon" in r.content
+        )
 
     assert lowered()
     assert not lowered(user_id="u-42")

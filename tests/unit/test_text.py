@@ -23,7 +23,9 @@ def squeezed(text: str) -> str:
 
 
 @given(PROSE | st.text(), st.integers(1, 60))
-def test_passages_lose_nothing_but_white_space_and_are_bounded(text: str, limit: int) -> None:
+def test_passages_lose_nothing_but_white_space_and_are_bounded(
+    text: str, limit: int
+) -> None:
     pieces = list(passages(text, limit))
     assert squeezed("".join(pieces)) == squeezed(text)
     assert all(0 < len(piece) <= limit and piece == piece.strip() for piece in pieces)
@@ -40,7 +42,10 @@ def test_a_passage_ends_at_the_strongest_break_in_its_second_half() -> None:
         "One here. Two here.",
         "Three is here.",
     ]
-    assert list(passages("Aaa bbb ccc. Ddd eee fff", 20)) == ["Aaa bbb ccc.", "Ddd eee fff"]
+    assert list(passages("Aaa bbb ccc. Ddd eee fff", 20)) == [
+        "Aaa bbb ccc.",
+        "Ddd eee fff",
+    ]
     assert list(passages("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
 
 
@@ -57,12 +62,18 @@ def test_a_megabyte_is_cut_quickly() -> None:
 
 
 @given(st.text())
-def test_salience_is_at_least_a_little_and_less_than_a_facts_beginning(text: str) -> None:
+def test_salience_is_at_least_a_little_and_less_than_a_facts_beginning(
+    text: str,
+) -> None:
     assert 0.05 <= salience(text) <= 0.5
 
 
 def test_a_greeting_matters_less_than_a_sentence() -> None:
-    assert salience("Hi!") < salience("I moved to Lisbon last week with my sister.") < salience("word " * 20)
+    assert (
+        salience("Hi!")
+        < salience("I moved to Lisbon last week with my sister.")
+        < salience("word " * 20)
+    )
 
 
 @given(st.text())

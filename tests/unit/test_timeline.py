@@ -14,7 +14,14 @@ from varve.domain.conversation import Message
 from varve.domain.damage import Damaged
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.usecases.timeline import Said, TakenIn, all_taken_in, keep, messages_on, take_in
+from varve.usecases.timeline import (
+    Said,
+    TakenIn,
+    all_taken_in,
+    keep,
+    messages_on,
+    take_in,
+)
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 
@@ -36,11 +43,18 @@ def test_messages_are_kept_as_they_came() -> None:
     assert line == {
         "position": 0,
         "at": "2026-03-02T09:15:00Z",
-        "message": {"role": "assistant", "content": None, "tool_calls": call, "id": "m1"},
+        "message": {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": call,
+            "id": "m1",
+        },
     }
 
 
-def test_messages_lie_under_their_agent_their_local_day_and_their_conversation() -> None:
+def test_messages_lie_under_their_agent_their_local_day_and_their_conversation() -> (
+    None
+):
     objects = InMemoryObjects()
     late = datetime(2026, 7, 1, 23, 30, tzinfo=MORNING.tzinfo)
     keep([said(a_message(), late)], ACME, "c-1", LISBON, objects=objects)
@@ -58,12 +72,16 @@ def test_one_object_holds_a_conversations_day_and_keeping_it_again_adds_none() -
     assert len(keys(objects)) == 2
 
 
-def test_messages_are_read_in_the_order_they_were_said_and_only_of_their_conversation() -> None:
+def test_messages_are_read_in_the_order_they_were_said_and_only_of_their_conversation() -> (
+    None
+):
     objects = InMemoryObjects()
     keep([said(a_message("b"), position=2)], ACME, "c-1", UTC_ZONE, objects=objects)
     keep([said(a_message("a"), position=1)], ACME, "c-1", UTC_ZONE, objects=objects)
     keep([said(a_message("x"))], ACME, "c-10", UTC_ZONE, objects=objects)
-    keep([said(a_message("y"))], Scope("acme", "sales"), "c-1", UTC_ZONE, objects=objects)
+    keep(
+        [said(a_message("y"))], Scope("acme", "sales"), "c-1", UTC_ZONE, objects=objects
+    )
     found = messages_on("2026-03-02", ACME, "c-1", objects=objects)
     assert [line["message"]["content"] for line in found] == ["a", "b"]
 
@@ -112,7 +130,9 @@ def test_invariant_4_a_second_writer_of_the_ledger_is_found_out() -> None:
 
 def test_the_ledger_holds_no_words_and_little_of_each_message() -> None:
     objects = InMemoryObjects()
-    messages = [a_message(**raw_message("Dana's secret", id=f"m{i}")) for i in range(1_000)]
+    messages = [
+        a_message(**raw_message("Dana's secret", id=f"m{i}")) for i in range(1_000)
+    ]
     taken_in(objects).add(map(said, messages))
     (info,) = objects.list("ledger")
     assert info.key.startswith("ledger/")
@@ -138,7 +158,10 @@ def test_a_damaged_note_of_what_was_taken_in_is_named(data: bytes) -> None:
 
 
 def test_messages_that_were_forgotten_are_counted_and_no_more() -> None:
-    objects, messages = InMemoryObjects(), [a_message(text, id=text) for text in ("gone", "kept")]
+    objects, messages = (
+        InMemoryObjects(),
+        [a_message(text, id=text) for text in ("gone", "kept")],
+    )
     TakenIn(ACME, "c-1", objects).add(map(said, messages))
     TakenIn(ACME, "c-1", objects).forget(["gone"], whole=False)
     left = TakenIn(ACME, "c-1", objects)

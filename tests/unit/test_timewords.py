@@ -299,19 +299,30 @@ def _understood() -> Iterator[tuple[str, str, str, str, str, str]]:
 
 
 def _midnight(day: str, zone: ZoneInfo) -> datetime | None:
-    return None if day == "-" else datetime.combine(date.fromisoformat(day), datetime.min.time(), zone)
+    return (
+        None
+        if day == "-"
+        else datetime.combine(date.fromisoformat(day), datetime.min.time(), zone)
+    )
 
 
 def _asked(text: str, now: str = "2026-11-21T15:30:00+00:00") -> TimeWords | None:
     return understand(text, datetime.fromisoformat(now), UTC_ZONE)
 
 
-@pytest.mark.parametrize(("asked", "zone", "words", "first", "last", "grain"), list(_understood()))
-def test_understands_the_window(asked: str, zone: str, words: str, first: str, last: str, grain: str) -> None:
+@pytest.mark.parametrize(
+    ("asked", "zone", "words", "first", "last", "grain"), list(_understood())
+)
+def test_understands_the_window(
+    asked: str, zone: str, words: str, first: str, last: str, grain: str
+) -> None:
     where = ZoneInfo(zone)
     found = understand(words, datetime.fromisoformat(asked), where)
     assert found is not None
-    assert (found.since, found.until) == (_midnight(first, where), _midnight(last, where))
+    assert (found.since, found.until) == (
+        _midnight(first, where),
+        _midnight(last, where),
+    )
     assert found.grain == grain
     assert {limit.tzinfo for limit in (found.since, found.until) if limit} == {UTC}
     assert found.phrase in words
@@ -331,11 +342,19 @@ def test_a_verb_does_not_widen_the_window() -> None:
 @pytest.mark.parametrize(
     ("text", "phrase", "rest"),
     [
-        ("What did Dana say last week about the boiler?", "last week", "What did Dana say about the boiler?"),
+        (
+            "What did Dana say last week about the boiler?",
+            "last week",
+            "What did Dana say about the boiler?",
+        ),
         ("In March, where did Dana live?", "In March", "where did Dana live?"),
         ("yesterday's meeting", "yesterday's", "meeting"),
         ("¿Qué pasó entre mayo y julio?", "entre mayo y julio", "¿Qué pasó?"),
-        ("Which notes (from last week) mention Lisbon?", "from last week", "Which notes mention Lisbon?"),
+        (
+            "Which notes (from last week) mention Lisbon?",
+            "from last week",
+            "Which notes mention Lisbon?",
+        ),
         ("last week", "last week", "last week"),
         ("Yesterday?", "Yesterday", "Yesterday?"),
     ],
@@ -347,7 +366,9 @@ def test_gives_back_the_words_that_are_left(text: str, phrase: str, rest: str) -
 
 
 def test_days_begin_at_local_midnight_across_a_change_of_the_clocks() -> None:
-    found = understand("today", datetime(2026, 3, 29, 12, tzinfo=UTC), ZoneInfo("Europe/Lisbon"))
+    found = understand(
+        "today", datetime(2026, 3, 29, 12, tzinfo=UTC), ZoneInfo("Europe/Lisbon")
+    )
     assert found is not None
     assert found.since == datetime(2026, 3, 29, 0, tzinfo=UTC)
     assert found.until == datetime(2026, 3, 29, 23, tzinfo=UTC)
@@ -359,7 +380,9 @@ def test_a_day_that_the_zone_skipped_has_no_window() -> None:
 
 
 def test_understands_only_what_the_corpus_questions_say() -> None:
-    questions = [entry["question"] for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))]
+    questions = [
+        entry["question"] for entry in json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    ]
     found = {q: words.phrase for q in questions if (words := _asked(q))}
     assert found == {
         "On which day was Dana's dentist appointment in October 2025?": "in October 2025",
@@ -375,15 +398,25 @@ def test_a_text_without_a_hint_does_not_load_the_date_parser() -> None:
         "assert understand('Where does Dana live?', datetime.now(UTC), ZoneInfo('UTC')) is None\n"
         "assert 'dateparser' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+    )
 
 
 WORDS = """last this next past the in on of since before after until between and to from ago three 10 2025
 March may Friday week months year quarter Q3 today yesterday hace tres meses el pasado viernes de marzo a y
 semana 3rd , ? 's 9999 0 999 early end of letzte Woche hier vor drei Monaten 31 30 February -"""
-TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(WORDS.split()), max_size=9).map(" ".join)
-MOMENTS = st.integers(-62_000_000_000, 253_000_000_000).map(lambda s: datetime.fromtimestamp(s, UTC))
-ZONES = st.sampled_from(["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "Europe/Lisbon"])
+TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(WORDS.split()), max_size=9).map(
+    " ".join
+)
+MOMENTS = st.integers(-62_000_000_000, 253_000_000_000).map(
+    lambda s: datetime.fromtimestamp(s, UTC)
+)
+ZONES = st.sampled_from(
+    ["UTC", "America/New_York", "Asia/Kolkata", "Pacific/Apia", "Europe/Lisbon"]
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -91,11 +91,15 @@ SAID = [
 
 
 def opened(folder: Path) -> Memory:
-    return Memory.open(folder, workspace="acme", agent="support", now=MORNING, environment={})
+    return Memory.open(
+        folder, workspace="acme", agent="support", now=MORNING, environment={}
+    )
 
 
 def held(memory: Memory) -> Any:
-    records = memory.parts.records.browse(memory.scope, Grain.WORKING, where=Filter(), limit=1_000)
+    records = memory.parts.records.browse(
+        memory.scope, Grain.WORKING, where=Filter(), limit=1_000
+    )
     triples = memory.parts.graph.triples(memory.scope)
     profile = memory.profile(user_id="u-1")
     return sorted(records, key=lambda record: record.id), triples, profile
@@ -106,7 +110,9 @@ def commits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     made: list[int] = []
     upsert = memory.parts.records.upsert
 
-    def counted(scope: Any, grain: Any, records: Sequence[EmbeddedRecord], model: str) -> Any:
+    def counted(
+        scope: Any, grain: Any, records: Sequence[EmbeddedRecord], model: str
+    ) -> Any:
         made.append(len(records))
         return upsert(scope, grain, records, model)
 
@@ -160,7 +166,8 @@ def test_invariant_1_words_before_the_one_that_fails_are_in_memory(
     monkeypatch.setattr(memory.parts.objects, "put", fails_at_the_last)
     with pytest.raises(Retryable):
         memory.ingest(SAID)
-    assert {result.conversation_id for result in memory.search("tea", max_results=50).results} == {
-        f"c-{number}" for number in range(5)
-    }
+    assert {
+        result.conversation_id
+        for result in memory.search("tea", max_results=50).results
+    } == {f"c-{number}" for number in range(5)}
     assert memory.ingest(SAID).to_dict()["stored"]["messages"] == 2

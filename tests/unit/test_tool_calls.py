@@ -15,11 +15,19 @@ from varve.domain.search.query import parse_search_request
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 
 ACME, BOUND = Scope("acme", "support"), Scope("bound", "agent")
-IDENTITIES = {"my-target": BOUND, "TARGETID01": BOUND, "AGENT12345": BOUND, "my-agent": BOUND}
+IDENTITIES = {
+    "my-target": BOUND,
+    "TARGETID01": BOUND,
+    "AGENT12345": BOUND,
+    "my-agent": BOUND,
+}
 HEADERS = {"x-varve-workspace": "acme", "x-varve-agent": "support"}
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
 )
 
 
@@ -59,17 +67,29 @@ def a_gateway_context(
     }
 
 
-def a_function_call(*, session: Any = None, agent: str = "AGENT99999", **arguments: str) -> dict[str, Any]:
+def a_function_call(
+    *, session: Any = None, agent: str = "AGENT99999", **arguments: str
+) -> dict[str, Any]:
     """A Bedrock agent's action group of function details: values are strings."""
     return {
         "messageVersion": "1.0",
-        "agent": {"name": "some-agent", "id": agent, "alias": "TSTALIASID", "version": "1"},
+        "agent": {
+            "name": "some-agent",
+            "id": agent,
+            "alias": "TSTALIASID",
+            "version": "1",
+        },
         "inputText": "Where does Dana live?",
         "sessionId": "1",
         "actionGroup": "memory",
         "function": "search_memory",
-        "parameters": [{"name": name, "type": "string", "value": value} for name, value in arguments.items()],
-        "sessionAttributes": {"workspaceId": "acme", "agentId": "support"} if session is None else session,
+        "parameters": [
+            {"name": name, "type": "string", "value": value}
+            for name, value in arguments.items()
+        ],
+        "sessionAttributes": {"workspaceId": "acme", "agentId": "support"}
+        if session is None
+        else session,
         "promptSessionAttributes": {"p": "1"},
     }
 
@@ -78,7 +98,10 @@ def an_openapi_call(**arguments: str) -> dict[str, Any]:
     """The same of an action group described by an OpenAPI document."""
     event = a_function_call()
     del event["function"]
-    properties = [{"name": name, "type": "string", "value": value} for name, value in arguments.items()]
+    properties = [
+        {"name": name, "type": "string", "value": value}
+        for name, value in arguments.items()
+    ]
     return event | {
         "apiPath": "/search_memory",
         "httpMethod": "POST",
@@ -90,12 +113,20 @@ def an_openapi_call(**arguments: str) -> dict[str, Any]:
 class TestDirectly:
     def test_arguments_come_in_an_object_beside_the_identity(self) -> None:
         tool = Tool()
-        assert tool.call(a_direct_call(queryText="tea")) == {"asked": "tea", "user": None}
+        assert tool.call(a_direct_call(queryText="tea")) == {
+            "asked": "tea",
+            "user": None,
+        }
         assert tool.scope == ACME
 
     def test_arguments_may_also_lie_flat_beside_the_identity(self) -> None:
         tool = Tool()
-        event = {"workspaceId": "acme", "agentId": "support", "queryText": "tea", "userId": "u-42"}
+        event = {
+            "workspaceId": "acme",
+            "agentId": "support",
+            "queryText": "tea",
+            "userId": "u-42",
+        }
         assert tool.call(event) == {"asked": "tea", "user": "u-42"}
 
     def test_the_callers_user_wins_over_the_one_a_model_wrote(self) -> None:
@@ -107,7 +138,9 @@ class TestDirectly:
         assert answer["error"]["field"] == "user_id"
 
     @pytest.mark.parametrize("name", ["workspaceId", "agentId", "workspace", "agent"])
-    def test_invariant_7_identity_within_the_arguments_is_refused(self, name: str) -> None:
+    def test_invariant_7_identity_within_the_arguments_is_refused(
+        self, name: str
+    ) -> None:
         answer = Tool().call(a_direct_call(**{name: "rival"}))
         assert answer["error"]["type"] == "Rejected"
         assert answer["error"]["field"] == name
@@ -134,11 +167,16 @@ class TestDirectly:
     def test_a_faulty_call_has_a_structured_error(self, event: Any, field: str) -> None:
         answer = Tool().call(event)
         assert set(answer) == {"error"}
-        assert (answer["error"]["type"], answer["error"]["field"]) == ("Rejected", field)
+        assert (answer["error"]["type"], answer["error"]["field"]) == (
+            "Rejected",
+            field,
+        )
         assert answer["error"]["reason"]
 
     @given(JSON, JSON)
-    def test_anything_at_all_has_an_answer_or_a_structured_error(self, event: Any, arguments: Any) -> None:
+    def test_anything_at_all_has_an_answer_or_a_structured_error(
+        self, event: Any, arguments: Any
+    ) -> None:
         for sent in (event, a_direct_call() | {"arguments": arguments}):
             assert "error" in (answer := Tool().call(sent)) or "asked" in answer
 
@@ -150,38 +188,55 @@ class TestThroughAGateway:
             HEADERS,
             {"X-Varve-Workspace": "acme", "X-VARVE-AGENT": "support"},
             json.dumps(HEADERS),
-            json.dumps({"X-Varve-Workspace": "acme", "X-Varve-Agent": "support", "Other": 1}),
+            json.dumps(
+                {"X-Varve-Workspace": "acme", "X-Varve-Agent": "support", "Other": 1}
+            ),
         ],
     )
     def test_identity_comes_from_the_propagated_headers_in_any_case_and_as_text_too(
         self, headers: Any
     ) -> None:
         tool = Tool()
-        assert tool.call({"queryText": "tea"}, a_gateway_context(headers)) == {"asked": "tea", "user": None}
+        assert tool.call({"queryText": "tea"}, a_gateway_context(headers)) == {
+            "asked": "tea",
+            "user": None,
+        }
         assert tool.scope == ACME
 
     def test_the_contexts_names_may_come_in_any_case(self) -> None:
         tool = Tool()
         custom = {
-            name.replace("bedrockAgentCore", "bedrockagentcore"): v for name, v in a_gateway_context().items()
+            name.replace("bedrockAgentCore", "bedrockagentcore"): v
+            for name, v in a_gateway_context().items()
         }
         tool.call({"queryText": "tea"}, custom)
         assert tool.scope == ACME
 
     @pytest.mark.parametrize(
-        "more", [{"tool": "my-target___search_memory"}, {"bedrockAgentCoreTargetId": "TARGETID01"}]
+        "more",
+        [
+            {"tool": "my-target___search_memory"},
+            {"bedrockAgentCoreTargetId": "TARGETID01"},
+        ],
     )
-    def test_a_bound_target_sees_its_own_memory_whatever_the_headers_say(self, more: dict[str, Any]) -> None:
+    def test_a_bound_target_sees_its_own_memory_whatever_the_headers_say(
+        self, more: dict[str, Any]
+    ) -> None:
         tool = Tool(IDENTITIES)
         tool.call({"queryText": "tea"}, a_gateway_context(**more))
         assert tool.scope == BOUND
 
     def test_the_headers_user_is_the_only_one_that_is_searched(self) -> None:
         context = a_gateway_context({**HEADERS, "X-Varve-User": "u-42"})
-        assert Tool().call({"queryText": "tea", "userId": "u-7"}, context) == {"asked": "tea", "user": "u-42"}
+        assert Tool().call({"queryText": "tea", "userId": "u-7"}, context) == {
+            "asked": "tea",
+            "user": "u-42",
+        }
 
     @pytest.mark.parametrize("name", ["workspaceId", "agentId", "workspace", "agent"])
-    def test_invariant_7_identity_among_the_arguments_is_refused(self, name: str) -> None:
+    def test_invariant_7_identity_among_the_arguments_is_refused(
+        self, name: str
+    ) -> None:
         tool = Tool()
         answer = tool.call({"queryText": "tea", name: "rival"}, a_gateway_context())
         assert answer["error"]["field"] == name
@@ -196,11 +251,15 @@ class TestThroughAGateway:
         assert tool.calls == []
 
     @pytest.mark.parametrize(
-        "headers", [None, {}, "{}", {"x-varve-workspace": "acme"}, {"x-varve-agent": "a"}]
+        "headers",
+        [None, {}, "{}", {"x-varve-workspace": "acme"}, {"x-varve-agent": "a"}],
     )
-    def test_a_target_without_identity_is_for_its_operator_to_mend(self, headers: Any) -> None:
+    def test_a_target_without_identity_is_for_its_operator_to_mend(
+        self, headers: Any
+    ) -> None:
         with pytest.raises(
-            Misconfigured, match=r"gateway target 'memory'.*VARVE_IDENTITIES.*x-varve-workspace"
+            Misconfigured,
+            match=r"gateway target 'memory'.*VARVE_IDENTITIES.*x-varve-workspace",
         ):
             Tool().call({"queryText": "tea"}, a_gateway_context(headers))
 
@@ -214,26 +273,44 @@ class TestThroughAGateway:
             ({**HEADERS, "x-varve-user": "a b"}, "userId"),
         ],
     )
-    def test_faulty_headers_have_a_structured_error(self, headers: Any, field: str) -> None:
-        assert Tool().call({"queryText": "tea"}, a_gateway_context(headers))["error"]["field"] == field
+    def test_faulty_headers_have_a_structured_error(
+        self, headers: Any, field: str
+    ) -> None:
+        assert (
+            Tool().call({"queryText": "tea"}, a_gateway_context(headers))["error"][
+                "field"
+            ]
+            == field
+        )
 
 
 @pytest.mark.parametrize("shape", [a_function_call, an_openapi_call])
 class TestAsABedrockAgent:
-    def test_arguments_are_the_parameters_and_identity_the_sessions(self, shape: Any) -> None:
+    def test_arguments_are_the_parameters_and_identity_the_sessions(
+        self, shape: Any
+    ) -> None:
         tool = Tool()
         tool.call(shape(queryText="tea", maxResults="3", grain=""))
         assert tool.scope == ACME
-        assert tool.calls[-1].arguments == {"queryText": "tea", "maxResults": "3", "grain": ""}
+        assert tool.calls[-1].arguments == {
+            "queryText": "tea",
+            "maxResults": "3",
+            "grain": "",
+        }
 
     def test_session_attributes_are_handed_back(self, shape: Any) -> None:
         answer = Tool().call(shape(queryText="tea"))
         assert answer["messageVersion"] == "1.0"
-        assert answer["sessionAttributes"] == {"workspaceId": "acme", "agentId": "support"}
+        assert answer["sessionAttributes"] == {
+            "workspaceId": "acme",
+            "agentId": "support",
+        }
         assert answer["promptSessionAttributes"] == {"p": "1"}
         assert answer["response"]["actionGroup"] == "memory"
 
-    @pytest.mark.parametrize("agent", [{"id": "AGENT12345", "name": "x"}, {"id": "x", "name": "my-agent"}])
+    @pytest.mark.parametrize(
+        "agent", [{"id": "AGENT12345", "name": "x"}, {"id": "x", "name": "my-agent"}]
+    )
     def test_a_bound_agent_sees_its_own_memory_whatever_the_session_says(
         self, shape: Any, agent: dict[str, str]
     ) -> None:
@@ -241,27 +318,47 @@ class TestAsABedrockAgent:
         tool.call(shape(queryText="tea") | {"agent": agent})
         assert tool.scope == BOUND
 
-    def test_the_sessions_user_is_the_only_one_that_is_searched(self, shape: Any) -> None:
+    def test_the_sessions_user_is_the_only_one_that_is_searched(
+        self, shape: Any
+    ) -> None:
         tool = Tool()
         session = {"workspaceId": "acme", "agentId": "support", "userId": "u-42"}
         tool.call(shape(queryText="tea", userId="u-7") | {"sessionAttributes": session})
         assert tool.calls[-1].arguments["userId"] == "u-42"
 
-    def test_invariant_7_identity_among_the_parameters_is_refused(self, shape: Any) -> None:
+    def test_invariant_7_identity_among_the_parameters_is_refused(
+        self, shape: Any
+    ) -> None:
         tool = Tool()
         answer = tool.call(shape(queryText="tea", workspaceId="rival"))
         assert "identity comes from the caller" in json.dumps(answer)
         assert tool.calls == []
 
-    @pytest.mark.parametrize("session", [{}, None, {"workspaceId": "acme"}, {"agentId": "support"}])
-    def test_an_agent_without_identity_is_for_its_operator_to_mend(self, shape: Any, session: Any) -> None:
-        with pytest.raises(Misconfigured, match=r"Bedrock agent 'AGENT99999'.*VARVE_IDENTITIES"):
+    @pytest.mark.parametrize(
+        "session", [{}, None, {"workspaceId": "acme"}, {"agentId": "support"}]
+    )
+    def test_an_agent_without_identity_is_for_its_operator_to_mend(
+        self, shape: Any, session: Any
+    ) -> None:
+        with pytest.raises(
+            Misconfigured, match=r"Bedrock agent 'AGENT99999'.*VARVE_IDENTITIES"
+        ):
             Tool().call(shape(queryText="tea") | {"sessionAttributes": session})
 
     @pytest.mark.parametrize(
-        "parameters", [5, "text", {"name": "x"}, [5], [{"name": "queryText"}], [{"name": [], "value": "x"}]]
+        "parameters",
+        [
+            5,
+            "text",
+            {"name": "x"},
+            [5],
+            [{"name": "queryText"}],
+            [{"name": [], "value": "x"}],
+        ],
     )
-    def test_faulty_parameters_have_a_wrapped_error(self, shape: Any, parameters: Any) -> None:
+    def test_faulty_parameters_have_a_wrapped_error(
+        self, shape: Any, parameters: Any
+    ) -> None:
         answer = Tool().call(shape() | {"parameters": parameters})
         assert answer["messageVersion"] == "1.0"
         assert "'name' and 'value'" in json.dumps(answer)
@@ -270,7 +367,11 @@ class TestAsABedrockAgent:
     def test_anything_at_all_is_answered_in_the_agents_form(
         self, shape: Any, parameters: Any, body: Any
     ) -> None:
-        for fault in ({"parameters": parameters}, {"requestBody": body}, {"requestBody": {"content": body}}):
+        for fault in (
+            {"parameters": parameters},
+            {"requestBody": body},
+            {"requestBody": {"content": body}},
+        ):
             assert Tool().call(shape() | fault)["messageVersion"] == "1.0"
 
 
@@ -279,39 +380,67 @@ def test_function_details_are_answered_with_text() -> None:
     assert set(response) == {"actionGroup", "function", "functionResponse"}
     assert response["function"] == "search_memory"
     assert set(response["functionResponse"]) == {"responseBody"}
-    assert json.loads(response["functionResponse"]["responseBody"]["TEXT"]["body"])["asked"] == "tea"
+    assert (
+        json.loads(response["functionResponse"]["responseBody"]["TEXT"]["body"])[
+            "asked"
+        ]
+        == "tea"
+    )
 
 
 def test_an_error_of_function_details_asks_the_model_again() -> None:
-    response = Tool().call(a_function_call(maxResults="many"))["response"]["functionResponse"]
+    response = Tool().call(a_function_call(maxResults="many"))["response"][
+        "functionResponse"
+    ]
     assert response["responseState"] == "REPROMPT"
-    assert json.loads(response["responseBody"]["TEXT"]["body"])["error"]["field"] == "maxResults"
+    assert (
+        json.loads(response["responseBody"]["TEXT"]["body"])["error"]["field"]
+        == "maxResults"
+    )
 
 
 def test_an_openapi_call_is_answered_with_a_status_and_a_body() -> None:
     response = Tool().call(an_openapi_call(queryText="tea"))["response"]
-    assert (response["apiPath"], response["httpMethod"], response["httpStatusCode"]) == (
+    assert (
+        response["apiPath"],
+        response["httpMethod"],
+        response["httpStatusCode"],
+    ) == (
         "/search_memory",
         "POST",
         200,
     )
-    assert json.loads(response["responseBody"]["application/json"]["body"])["asked"] == "tea"
+    assert (
+        json.loads(response["responseBody"]["application/json"]["body"])["asked"]
+        == "tea"
+    )
     assert "function" not in response
 
 
 def test_an_error_of_an_openapi_call_is_a_bad_request() -> None:
     response = Tool().call(an_openapi_call(maxResults="many"))["response"]
     assert response["httpStatusCode"] == 400
-    assert json.loads(response["responseBody"]["application/json"]["body"])["error"]["field"] == "maxResults"
+    assert (
+        json.loads(response["responseBody"]["application/json"]["body"])["error"][
+            "field"
+        ]
+        == "maxResults"
+    )
 
 
 def test_words_beyond_ascii_are_written_as_they_are() -> None:
-    body = Tool().call(a_function_call(queryText="São Tomé"))["response"]["functionResponse"]["responseBody"]
+    body = Tool().call(a_function_call(queryText="São Tomé"))["response"][
+        "functionResponse"
+    ]["responseBody"]
     assert "São Tomé" in body["TEXT"]["body"]
 
 
-@pytest.mark.parametrize("error", [Retryable("storage: down"), Misconfigured("VARVE_STORE: wrong")])
-def test_what_is_not_the_callers_fault_is_not_answered_as_if_it_were(error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [Retryable("storage: down"), Misconfigured("VARVE_STORE: wrong")]
+)
+def test_what_is_not_the_callers_fault_is_not_answered_as_if_it_were(
+    error: Exception,
+) -> None:
     def answer(_: ToolCall) -> dict[str, Any]:
         raise error
 
@@ -324,8 +453,12 @@ def test_a_refusal_of_the_tool_itself_has_the_callers_form() -> None:
     def answer(_: ToolCall) -> dict[str, Any]:
         raise Rejected("until", "leaves no time")
 
-    expected = {"error": {"type": "Rejected", "field": "until", "reason": "leaves no time"}}
+    expected = {
+        "error": {"type": "Rejected", "field": "until", "reason": "leaves no time"}
+    }
     assert answer_tool_call(a_direct_call(), {}, {}, answer) == expected
     assert answer_tool_call({}, a_gateway_context(), {}, answer) == expected
-    wrapped = answer_tool_call(a_function_call(), {}, {}, answer)["response"]["functionResponse"]
+    wrapped = answer_tool_call(a_function_call(), {}, {}, answer)["response"][
+        "functionResponse"
+    ]
     assert json.loads(wrapped["responseBody"]["TEXT"]["body"]) == expected

@@ -20,7 +20,9 @@ from varve.domain.transcript import introduction, speakers
         ("Dana:", "", "Dana:"),
     ],
 )
-def test_a_name_before_a_colon_introduces_what_follows(text: str, name: str, rest: str) -> None:
+def test_a_name_before_a_colon_introduces_what_follows(
+    text: str, name: str, rest: str
+) -> None:
     assert introduction(text) == (name, rest)
 
 
@@ -28,10 +30,16 @@ def test_a_name_before_a_colon_introduces_what_follows(text: str, name: str, res
     ("texts", "names"),
     [
         (["Dana: hi", "Mel: hello"], {"Dana", "Mel"}),
-        (["Dana: hi", "Mel: hello", "Dana: tea?", "Kim: yes", "Kim: no", "Mel: no"], {"Dana", "Mel", "Kim"}),
+        (
+            ["Dana: hi", "Mel: hello", "Dana: tea?", "Kim: yes", "Kim: no", "Mel: no"],
+            {"Dana", "Mel", "Kim"},
+        ),
         (["Dana: hi", "Dana: anyone?"], {"Dana"}),
         (["Dana: hi"], set()),
-        (["Error: it broke", "What does that mean?", "Error: again", "Try this."], set()),
+        (
+            ["Error: it broke", "What does that mean?", "Error: again", "Try this."],
+            set(),
+        ),
         (["Milk: two", "Bread: one", "Eggs: twelve"], set()),
         ([], set()),
     ],

@@ -30,12 +30,22 @@ RECORDS: list[Record] = [
     a_record(memory_type=MemoryType.TURN),
     a_record(memory_type=MemoryType.SUMMARY, key_facts=key_facts_as_json([FACT])),
     episode_record(
-        Episode("e", "c-1", ("m1",), MORNING, MORNING, "It hangs", "", UNDECIDED, MORNING), "2026"
+        Episode(
+            "e", "c-1", ("m1",), MORNING, MORNING, "It hangs", "", UNDECIDED, MORNING
+        ),
+        "2026",
     ),
     report_record(Report("c-1", Outcome.SUCCESS, MORNING, MORNING), "2026"),
-    lesson_record(LessonVersion("l", "Tea helps.", "when tired", "drink tea", MORNING, MORNING), "2026"),
-    answer_record(PriorAnswer("pool", "size", "How large?", "Twenty.", MORNING, MORNING), "2026"),
-    finding_record(Finding("log", Component.FACT, "Too small.", MORNING, MORNING), "2026"),
+    lesson_record(
+        LessonVersion("l", "Tea helps.", "when tired", "drink tea", MORNING, MORNING),
+        "2026",
+    ),
+    answer_record(
+        PriorAnswer("pool", "size", "How large?", "Twenty.", MORNING, MORNING), "2026"
+    ),
+    finding_record(
+        Finding("log", Component.FACT, "Too small.", MORNING, MORNING), "2026"
+    ),
     usage_record(Usage({"e": 3}, MORNING, "e:3"), "2026"),
 ]
 

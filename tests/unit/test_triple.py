@@ -29,16 +29,18 @@ from varve.domain.triple import (
 )
 
 OPERATIONS = st.builds(
-    lambda op, subject, predicate, value, day, late, confidence, replaces, message: an_operation(
-        value,
-        predicate,
-        op=op,
-        subject=subject,
-        day=day,
-        created_at=MORNING + timedelta(days=day + late),
-        confidence=confidence,
-        replaces=replaces,
-        message_ids=(message,),
+    lambda op, subject, predicate, value, day, late, confidence, replaces, message: (
+        an_operation(
+            value,
+            predicate,
+            op=op,
+            subject=subject,
+            day=day,
+            created_at=MORNING + timedelta(days=day + late),
+            confidence=confidence,
+            replaces=replaces,
+            message_ids=(message,),
+        )
     ),
     st.sampled_from(list(Op)),
     st.sampled_from(["Dana", "dana", "Marco"]),
@@ -54,7 +56,11 @@ HISTORIES = st.lists(OPERATIONS, max_size=12)
 
 
 def current(operations: Sequence[TripleOperation]) -> set[tuple[str, str, str]]:
-    return {(t.source_id, t.label, t.target_id) for t in fold(operations) if t.invalid_at is None}
+    return {
+        (t.source_id, t.label, t.target_id)
+        for t in fold(operations)
+        if t.invalid_at is None
+    }
 
 
 def values(*operations: TripleOperation) -> set[str]:
@@ -62,13 +68,18 @@ def values(*operations: TripleOperation) -> set[str]:
 
 
 @st.composite
-def deliveries(draw: st.DrawFn) -> tuple[list[TripleOperation], list[list[TripleOperation]]]:
+def deliveries(
+    draw: st.DrawFn,
+) -> tuple[list[TripleOperation], list[list[TripleOperation]]]:
     """A history, and the same history shuffled, with repeats, in batches."""
     history = draw(HISTORIES)
     repeats = draw(st.lists(st.sampled_from(history), max_size=6)) if history else []
     shuffled = draw(st.permutations([*history, *repeats]))
     cuts = sorted(draw(st.lists(st.integers(0, len(shuffled)), max_size=4)))
-    return history, [list(shuffled[a:b]) for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)]
+    return history, [
+        list(shuffled[a:b])
+        for a, b in zip([0, *cuts], [*cuts, len(shuffled)], strict=True)
+    ]
 
 
 @settings(max_examples=400, deadline=None)
@@ -93,14 +104,18 @@ def test_invariant_2_a_graph_is_the_same_in_whatever_batches_it_was_told(
 
 
 @given(HISTORIES)
-def test_triples_carry_all_that_is_needed_to_fold_them_again(history: list[TripleOperation]) -> None:
+def test_triples_carry_all_that_is_needed_to_fold_them_again(
+    history: list[TripleOperation],
+) -> None:
     triples = fold(history)
     assert set(evidence_of(triples)) == {operation.id for operation in history}
     assert fold(evidence_of(triples).values()) == triples
 
 
 @given(HISTORIES)
-def test_a_closed_triple_ends_after_it_began_and_ids_do_not_collide(history: list[TripleOperation]) -> None:
+def test_a_closed_triple_ends_after_it_began_and_ids_do_not_collide(
+    history: list[TripleOperation],
+) -> None:
     triples = fold(history)
     assert len({t.id for t in triples}) == len(triples)
     for triple in triples:
@@ -109,14 +124,23 @@ def test_a_closed_triple_ends_after_it_began_and_ids_do_not_collide(history: lis
 
 
 @given(HISTORIES)
-def test_a_single_valued_predicate_has_one_current_value_at_most(history: list[TripleOperation]) -> None:
-    held = [t.source_id for t in fold(history) if t.label in SINGLE_VALUED and t.invalid_at is None]
+def test_a_single_valued_predicate_has_one_current_value_at_most(
+    history: list[TripleOperation],
+) -> None:
+    held = [
+        t.source_id
+        for t in fold(history)
+        if t.label in SINGLE_VALUED and t.invalid_at is None
+    ]
     assert len(held) == len(set(held))
 
 
 @given(OPERATIONS)
 def test_an_operation_survives_its_journey_as_json(operation: TripleOperation) -> None:
-    assert operation_from_json(json.loads(json.dumps(operation_as_json(operation)))) == operation
+    assert (
+        operation_from_json(json.loads(json.dumps(operation_as_json(operation))))
+        == operation
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +154,9 @@ def test_what_is_no_operation_is_a_value_error(change: dict[str, Any]) -> None:
 
 
 def test_a_new_home_closes_the_one_before() -> None:
-    porto, lisbon = fold([an_operation("Porto", day=0), an_operation("Lisbon", op="UPDATE", day=5)])
+    porto, lisbon = fold(
+        [an_operation("Porto", day=0), an_operation("Lisbon", op="UPDATE", day=5)]
+    )
     assert (porto.target_id, porto.valid_at, porto.invalid_at) == (
         "porto",
         MORNING,
@@ -142,19 +168,33 @@ def test_a_new_home_closes_the_one_before() -> None:
 
 def test_a_move_told_late_takes_its_place_in_time() -> None:
     lisbon = an_operation("Lisbon", day=9)
-    porto = replace(an_operation("Porto", day=2), created_at=MORNING + timedelta(days=20))
+    porto = replace(
+        an_operation("Porto", day=2), created_at=MORNING + timedelta(days=20)
+    )
     assert values(lisbon, porto) == {"lisbon"}
     (first, _) = fold([lisbon, porto])
     assert (first.target_id, first.invalid_at) == ("porto", MORNING + timedelta(days=9))
 
 
 def test_the_same_value_again_is_more_evidence_and_not_another_triple() -> None:
-    (triple,) = fold([an_operation("Lisbon", confidence=0.5), an_operation("lisbon.", day=3, confidence=0.9)])
-    assert (triple.valid_at, triple.confidence, len(triple.evidence)) == (MORNING, 0.9, 2)
+    (triple,) = fold(
+        [
+            an_operation("Lisbon", confidence=0.5),
+            an_operation("lisbon.", day=3, confidence=0.9),
+        ]
+    )
+    assert (triple.valid_at, triple.confidence, len(triple.evidence)) == (
+        MORNING,
+        0.9,
+        2,
+    )
 
 
 def test_fault_an_update_does_not_end_every_object_of_likes() -> None:
-    likes = [an_operation(thing, "likes", day=i) for i, thing in enumerate(["tea", "jazz", "chess"])]
+    likes = [
+        an_operation(thing, "likes", day=i)
+        for i, thing in enumerate(["tea", "jazz", "chess"])
+    ]
     assert values(*likes, an_operation("coffee", "likes", op="UPDATE", day=9)) == {
         "tea",
         "jazz",
@@ -173,35 +213,60 @@ def test_fault_a_delete_does_not_need_the_exact_string(said: str) -> None:
 
 
 def test_a_delete_of_another_value_ends_nothing() -> None:
-    assert values(an_operation("tea", "likes"), an_operation("te", "likes", op="DELETE", day=1)) == {"tea"}
+    assert values(
+        an_operation("tea", "likes"), an_operation("te", "likes", op="DELETE", day=1)
+    ) == {"tea"}
 
 
 @pytest.mark.parametrize(
     ("said", "left"),
-    [("Kestrel Logistics", True), ("Kestrel", True), ("kestrel logistics gmbh.", True), ("Kest", False)],
+    [
+        ("Kestrel Logistics", True),
+        ("Kestrel", True),
+        ("kestrel logistics gmbh.", True),
+        ("Kest", False),
+    ],
 )
-def test_a_delete_may_name_the_one_value_by_its_long_or_short_form(said: str, left: bool) -> None:
+def test_a_delete_may_name_the_one_value_by_its_long_or_short_form(
+    said: str, left: bool
+) -> None:
     job = an_operation("Kestrel Logistics", "works_at")
-    assert (values(job, an_operation(said, "works_at", op="DELETE", day=1)) == set()) is left
+    assert (
+        values(job, an_operation(said, "works_at", op="DELETE", day=1)) == set()
+    ) is left
     liked = an_operation("tea with milk", "likes")
-    assert values(liked, an_operation("tea", "likes", op="DELETE", day=1)) == {"tea with milk"}
+    assert values(liked, an_operation("tea", "likes", op="DELETE", day=1)) == {
+        "tea with milk"
+    }
 
 
 def test_of_two_values_for_one_moment_the_one_that_corrects_the_other_holds() -> None:
     for wrong, right in [("Murta 6", "Murta 9"), ("Murta 9", "Murta 6")]:
-        told = [an_operation(wrong, "address"), an_operation(right, "address", op="UPDATE", replaces=wrong)]
+        told = [
+            an_operation(wrong, "address"),
+            an_operation(right, "address", op="UPDATE", replaces=wrong),
+        ]
         assert values(*told) == {right.lower()}
 
 
 def test_what_closed_a_value_does_not_make_it_more_certain() -> None:
     porto, lisbon = fold(
-        [an_operation("Porto", confidence=0.5), an_operation("Lisbon", day=1, confidence=0.9)]
+        [
+            an_operation("Porto", confidence=0.5),
+            an_operation("Lisbon", day=1, confidence=0.9),
+        ]
     )
     assert (porto.confidence, lisbon.confidence) == (0.5, 0.9)
 
 
-def test_a_delete_without_an_object_ends_every_value_of_its_predicate_and_no_other() -> None:
-    known = [an_operation("tea", "likes"), an_operation("jazz", "likes"), an_operation("Lisbon")]
+def test_a_delete_without_an_object_ends_every_value_of_its_predicate_and_no_other() -> (
+    None
+):
+    known = [
+        an_operation("tea", "likes"),
+        an_operation("jazz", "likes"),
+        an_operation("Lisbon"),
+    ]
     assert values(*known, an_operation("", "likes", op="DELETE", day=1)) == {"lisbon"}
 
 
@@ -219,7 +284,10 @@ def test_what_was_ended_and_is_said_again_holds_again() -> None:
         an_operation("tea", "likes", day=2),
     ]
     closed, held = fold(history)
-    assert (closed.invalid_at, held.valid_at) == (MORNING + timedelta(days=1), MORNING + timedelta(days=2))
+    assert (closed.invalid_at, held.valid_at) == (
+        MORNING + timedelta(days=1),
+        MORNING + timedelta(days=2),
+    )
     assert closed.id != held.id
 
 
@@ -231,7 +299,9 @@ def test_of_two_accounts_of_one_statement_the_one_learnt_first_counts() -> None:
 
 
 def test_subjects_and_agents_are_kept_apart() -> None:
-    assert current([an_operation("Porto"), an_operation("Lisbon", subject="Marco", day=1)]) == {
+    assert current(
+        [an_operation("Porto"), an_operation("Lisbon", subject="Marco", day=1)]
+    ) == {
         ("dana", "lives_in", "porto"),
         ("marco", "lives_in", "lisbon"),
     }
@@ -248,28 +318,58 @@ def test_a_normalized_name_stays_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Dana Costa", "dana  costa", " DANA COSTA.", "Dana\nCosta . ", "Ｄana Costa"]
+    "name",
+    ["Dana Costa", "dana  costa", " DANA COSTA.", "Dana\nCosta . ", "Ｄana Costa"],
 )
 def test_names_that_differ_only_in_form_are_the_same_entity(name: str) -> None:
     assert normalized(name) == "dana costa"
 
 
-def test_the_same_statement_has_one_id_whenever_and_however_often_it_is_learnt() -> None:
+def test_the_same_statement_has_one_id_whenever_and_however_often_it_is_learnt() -> (
+    None
+):
     one = an_operation(message_ids=("m1", "m2"))
-    assert replace(one, created_at=MORNING + timedelta(days=3), message_ids=("m2", "m1")).id == one.id
-    assert len({one.id, replace(one, op=Op.UPDATE).id, replace(one, conversation_id="c-2").id}) == 3
+    assert (
+        replace(
+            one, created_at=MORNING + timedelta(days=3), message_ids=("m2", "m1")
+        ).id
+        == one.id
+    )
+    assert (
+        len(
+            {
+                one.id,
+                replace(one, op=Op.UPDATE).id,
+                replace(one, conversation_id="c-2").id,
+            }
+        )
+        == 3
+    )
 
 
 def test_properties_tell_where_the_newest_statement_was_made() -> None:
-    (triple,) = fold([an_operation(user_id="u-42"), an_operation(day=2, user_id="u-7", confidence=0.5)])
+    (triple,) = fold(
+        [
+            an_operation(user_id="u-42"),
+            an_operation(day=2, user_id="u-7", confidence=0.5),
+        ]
+    )
     told = json.loads(properties(triple))
-    assert (told["userId"], told["messageIds"], told["confidence"]) == ("u-7", ["m2"], 1.0)
+    assert (told["userId"], told["messageIds"], told["confidence"]) == (
+        "u-7",
+        ["m2"],
+        1.0,
+    )
     assert told["updatedAt"] == "2026-03-04T09:15:00Z"
     assert [operation_from_json(o) for o in told["evidence"]] == list(triple.evidence)
 
 
 def test_triples_come_in_a_stable_order() -> None:
     triples: list[Triple] = fold(
-        [an_operation("b", "likes", day=1), an_operation("a", "likes", day=1), an_operation("x", "likes")]
+        [
+            an_operation("b", "likes", day=1),
+            an_operation("a", "likes", day=1),
+            an_operation("x", "likes"),
+        ]
     )
     assert [t.target_id for t in triples] == ["x", "a", "b"]

@@ -16,7 +16,13 @@ from varve.domain.erasure import Selector
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
 from varve.ports.erasure import Inspected
-from varve.usecases.erasure.verify import MAX_NEEDLES, Needles, Verification, needles, verify
+from varve.usecases.erasure.verify import (
+    MAX_NEEDLES,
+    Needles,
+    Verification,
+    needles,
+    verify,
+)
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 WANTED = Needles(frozenset({"kumquatville", "u-dana"}))
@@ -26,7 +32,13 @@ def looked_for(*said: tuple[str, Any], name: str = "talk-1") -> frozenset[str]:
     """What is looked for when Dana is forgotten who has said this, and others that, in one conversation."""
     memory = Forgetful(UtteranceExtractor())
     messages = [
-        {"id": f"{name}-m{n}", "role": "user", "userId": user, "name": f"{user[2:]}qq", "content": content}
+        {
+            "id": f"{name}-m{n}",
+            "role": "user",
+            "userId": user,
+            "name": f"{user[2:]}qq",
+            "content": content,
+        }
         for n, (user, content) in enumerate(said)
     ]
     memory.ingest({"conversationId": name, "messages": messages}, now=NOW)
@@ -34,9 +46,12 @@ def looked_for(*said: tuple[str, Any], name: str = "talk-1") -> frozenset[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("c-1", False), ("c-12", True), ("c123", False), ("c12345", True)]
+    ("name", "found"),
+    [("c-1", False), ("c-12", True), ("c123", False), ("c12345", True)],
 )
-def test_an_id_that_random_bytes_may_hold_is_not_looked_for(name: str, found: bool) -> None:
+def test_an_id_that_random_bytes_may_hold_is_not_looked_for(
+    name: str, found: bool
+) -> None:
     assert (name in looked_for(("u-dana", "I like tea."), name=name)) is found
 
 
@@ -46,14 +61,22 @@ def test_looked_for_are_ids_names_long_words_and_how_texts_begin() -> None:
     assert {"u-dana", "talk-1", "talk-1-m0", "danaqq", "quinces"} <= wanted
     assert text[:80].casefold() in wanted
     assert max(map(len, wanted)) == 80
-    assert not {"likes", "deadbeef", "cat", ""} & wanted  # short ones and numbers are anywhere by chance
+    assert (
+        not {"likes", "deadbeef", "cat", ""} & wanted
+    )  # short ones and numbers are anywhere by chance
 
 
 @pytest.mark.parametrize(
-    "content", ["I like Quinces.", [{"type": "text", "text": "I like"}, {"type": "text", "text": "quinces"}]]
+    "content",
+    [
+        "I like Quinces.",
+        [{"type": "text", "text": "I like"}, {"type": "text", "text": "quinces"}],
+    ],
 )
 def test_nothing_is_looked_for_that_somebody_else_has_said(content: Any) -> None:
-    wanted = looked_for(("u-dana", "Give me quinces and kumquats."), ("u-marco", content))
+    wanted = looked_for(
+        ("u-dana", "Give me quinces and kumquats."), ("u-marco", content)
+    )
     assert {"kumquats", "talk-1-m0"} <= wanted
     assert not {"quinces", "talk-1", "talk-1-m1", "marcoqq"} & wanted
 
@@ -97,7 +120,9 @@ def proof(objects: dict[str, bytes], stores: Stores | None = None) -> Verificati
         ("an-area-that-came-later/acme/support/x", b"kumquatville"),
     ],
 )
-def test_invariant_8_a_byte_of_the_forgotten_is_found_wherever_it_lies(key: str, data: bytes) -> None:
+def test_invariant_8_a_byte_of_the_forgotten_is_found_wherever_it_lies(
+    key: str, data: bytes
+) -> None:
     clean = {"timeline/acme/support/2026-04-19/c-2/x.jsonl": b"Marco likes espresso."}
     found = proof({key: data, **clean})
     assert (found.proved, found.found_in) == (False, [key])
@@ -125,7 +150,10 @@ def test_invariant_8_rows_of_any_version_and_remains_that_cannot_be_read_are_no_
     store: StoreName,
 ) -> None:
     place = [f"vectordb/{ACME}/{store}"]
-    rows = proof({}, Stores(store, texts=["Marco likes espresso.", "Dana lives in Kumquatville."]))
+    rows = proof(
+        {},
+        Stores(store, texts=["Marco likes espresso.", "Dana lives in Kumquatville."]),
+    )
     assert (rows.proved, rows.found_in, rows.unclean) == (False, place, [])
     for remains in ({"hidden_rows": 1}, {"stray_files": 1}):
         left = proof({}, Stores(store, texts=["Marco likes espresso."], **remains))

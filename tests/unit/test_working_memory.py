@@ -9,7 +9,10 @@ from varve.domain.experience.working import WorkingMemory
 
 def test_a_finding_is_noted_once() -> None:
     memory = WorkingMemory()
-    assert [memory.find("the pool is full"), memory.find("the pool is full")] == [True, False]
+    assert [memory.find("the pool is full"), memory.find("the pool is full")] == [
+        True,
+        False,
+    ]
     assert memory.findings == ["the pool is full"]
 
 
@@ -17,7 +20,11 @@ def test_steps_add_up_and_the_budget_ends_at_its_last_token_and_call() -> None:
     memory = WorkingMemory(max_tokens=100, max_tool_calls=2)
     memory.done("read the log", tokens=60, tool_calls=1)
     memory.done("think")
-    assert (memory.steps, memory.tokens, memory.tool_calls) == (["read the log", "think"], 60, 1)
+    assert (memory.steps, memory.tokens, memory.tool_calls) == (
+        ["read the log", "think"],
+        60,
+        1,
+    )
     assert memory.within_budget(tokens=40, tool_calls=1)
     assert not memory.within_budget(tokens=41)
     assert not memory.within_budget(tool_calls=2)
@@ -28,7 +35,9 @@ def test_a_budget_that_was_not_set_never_ends() -> None:
 
 
 @pytest.mark.parametrize("cost", [{"tokens": -1}, {"tool_calls": -1}])
-def test_a_step_that_costs_less_than_nothing_is_refused_and_leaves_no_trace(cost: dict[str, int]) -> None:
+def test_a_step_that_costs_less_than_nothing_is_refused_and_leaves_no_trace(
+    cost: dict[str, int],
+) -> None:
     memory = WorkingMemory()
     with pytest.raises(ValueError, match="never less"):
         memory.done("cheat", **cost)

@@ -20,7 +20,9 @@ LEAVES = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=6)
     | st.sampled_from(["free", "UTC", "Europe", "Europe/Lisbon", "../UTC", "/etc", "OPENAI_API_KEY", "\x00"])
 )  # fmt: skip
-JSON = st.recursive(LEAVES, lambda i: st.lists(i, max_size=3) | st.dictionaries(NAMES, i, max_size=4))
+JSON = st.recursive(
+    LEAVES, lambda i: st.lists(i, max_size=3) | st.dictionaries(NAMES, i, max_size=4)
+)
 
 
 def parse(**config: Any) -> WorkspaceConfig:
@@ -52,9 +54,15 @@ def test_everything_is_optional() -> None:
         ({"retention": 5}, "retention"),
         ({"models": {"llm": 5}}, "models.llm"),
         ({"models": {"key": "sk-123"}}, "models.key"),
-        ({"models": {"key": {"environment": "AWS_SECRET_ACCESS_KEY"}}}, "models.key.environment"),
+        (
+            {"models": {"key": {"environment": "AWS_SECRET_ACCESS_KEY"}}},
+            "models.key.environment",
+        ),
         ({"models": {"key": {}}}, "models.key"),
-        ({"models": {"key": {"environment": "A_API_KEY", "secret": "s"}}}, "models.key"),
+        (
+            {"models": {"key": {"environment": "A_API_KEY", "secret": "s"}}},
+            "models.key",
+        ),
         ({"models": {"baseUrl": "https://llm.example"}}, "models"),
     ],
 )
@@ -65,7 +73,9 @@ def test_a_fault_is_named_by_its_place(config: dict[str, Any], field: str) -> No
 
 
 def test_a_base_url_of_ones_own_needs_a_key_of_ones_own() -> None:
-    config = parse(models={"baseUrl": "https://llm.example", "key": {"secret": "acme/llm"}})
+    config = parse(
+        models={"baseUrl": "https://llm.example", "key": {"secret": "acme/llm"}}
+    )
     assert config.models.key is not None
     assert config.models.key.secret == "acme/llm"
 
@@ -76,7 +86,9 @@ def test_the_key_itself_has_no_place_in_the_configuration() -> None:
             parse(models={name: "sk-123"})
 
 
-def test_invariant_9_a_refusal_does_not_repeat_a_key_written_in_the_wrong_place() -> None:
+def test_invariant_9_a_refusal_does_not_repeat_a_key_written_in_the_wrong_place() -> (
+    None
+):
     for models in (
         {"key": "sk-verysecret"},
         {"key": {"environment": "sk-verysecret"}},

@@ -21,7 +21,12 @@ from tests.support.builders import (
     embedded,
     stores_over,
 )
-from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryGraph, InMemoryObjects, InMemoryRecords
+from varve.adapters.in_memory import (
+    InMemoryDeadLetters,
+    InMemoryGraph,
+    InMemoryObjects,
+    InMemoryRecords,
+)
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
@@ -68,7 +73,9 @@ class CountingRecords(InMemoryRecords):
     def finish(self) -> None:
         self.finished = True
 
-    def upsert(self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str) -> Written:
+    def upsert(
+        self, scope: Scope, grain: Grain, records: Sequence[EmbeddedRecord], model: str
+    ) -> Written:
         if scope in self.failing:
             raise Retryable("storage: down")
         self.commits.append((scope, len(records)))
@@ -91,17 +98,27 @@ class Writer:
     """The write stage over counting stores, and a queue to put messages on first."""
 
     def __init__(self) -> None:
-        self.records, self.graph, self.objects = CountingRecords(), CountingGraph(), InMemoryObjects()
+        self.records, self.graph, self.objects = (
+            CountingRecords(),
+            CountingGraph(),
+            InMemoryObjects(),
+        )
         self.letters, self.queue = InMemoryDeadLetters(), RecordingQueue()
         self.stores = stores_over(self.records, self.graph, self.objects)
 
-    def send(self, *records: Record, scope: Scope = ACME, model: str = "words:64") -> Delivery:
+    def send(
+        self, *records: Record, scope: Scope = ACME, model: str = "words:64"
+    ) -> Delivery:
         message = WriteRecords(scope, Grain.WORKING, model, tuple(embedded(*records)))
         send_records(message, queue=self.queue, objects=self.objects)
         return self.queue.sent[-1]
 
-    def send_triples(self, *operations: TripleOperation, scope: Scope = ACME) -> Delivery:
-        send_triples(WriteTriples(scope, operations), queue=self.queue, objects=self.objects)
+    def send_triples(
+        self, *operations: TripleOperation, scope: Scope = ACME
+    ) -> Delivery:
+        send_triples(
+            WriteTriples(scope, operations), queue=self.queue, objects=self.objects
+        )
         return self.queue.sent[-1]
 
     def send_profile(self, *entries: ProfileEntry, scope: Scope = ACME) -> Delivery:
@@ -114,13 +131,20 @@ class Writer:
         return self.queue.sent[-1]
 
     def write(self, *batch: Delivery, letters: Any = None) -> WriteOutcome:
-        return write(batch, self.stores, objects=self.objects, dead_letters=letters or self.letters)
+        return write(
+            batch,
+            self.stores,
+            objects=self.objects,
+            dead_letters=letters or self.letters,
+        )
 
     def contents(self, scope: Scope = ACME) -> set[str]:
         found = self.records.browse(scope, Grain.WORKING, where=Filter(), limit=100_000)
         return {record.content for record in found}
 
-    def held(self, scope: Scope) -> tuple[set[str], list[Any], list[list[ProfileEntry]]]:
+    def held(
+        self, scope: Scope
+    ) -> tuple[set[str], list[Any], list[list[ProfileEntry]]]:
         """What the agent's stores hold."""
         profiles = JsonProfiles(self.objects)
         stated = [profiles.entries(scope, user) for user in ("u-42", "u-7")]
@@ -147,7 +171,9 @@ def test_a_batch_is_one_commit_for_each_store() -> None:
     assert writer.graph.commits == [3]
 
 
-def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times() -> None:
+def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times() -> (
+    None
+):
     writer = Writer()
     batch = [
         writer.send_profile(an_entry("Porto", 9)),
@@ -158,25 +184,44 @@ def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times(
     assert writer.write(*reversed(batch), *batch).attributes == 0
     profiles = JsonProfiles(writer.objects)
     assert [e.value for e in profiles.entries(ACME, "u-42")] == ["Leeds", "Porto"]
-    assert [e.value for e in standing(profiles.entries(ACME, "u-42"), MORNING + timedelta(10))] == ["Porto"]
+    assert [
+        e.value
+        for e in standing(profiles.entries(ACME, "u-42"), MORNING + timedelta(10))
+    ] == ["Porto"]
     assert len(profiles.entries(ACME, "u-7")) == 1
     assert profiles.entries(RIVAL, "u-42") == []
 
 
 def test_invariant_7_each_tenants_records_are_in_its_own_store_only() -> None:
     writer = Writer()
-    writer.write(writer.send(a_record("ours")), writer.send(a_record("theirs"), scope=RIVAL))
+    writer.write(
+        writer.send(a_record("ours")), writer.send(a_record("theirs"), scope=RIVAL)
+    )
     assert (writer.contents(), writer.contents(RIVAL)) == ({"ours"}, {"theirs"})
 
 
 def test_invariant_2_the_same_batch_any_number_of_times_leaves_the_same() -> None:
     writer = Writer()
-    batch = [writer.send(a_record("a"), a_record("b")), writer.send_triples(an_operation())]
+    batch = [
+        writer.send(a_record("a"), a_record("b")),
+        writer.send_triples(an_operation()),
+    ]
     first = writer.write(*batch)
-    before = (writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9), writer.graph.triples(ACME))
+    before = (
+        writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9),
+        writer.graph.triples(ACME),
+    )
     again = writer.write(*batch, *batch)
-    assert (first.records, first.operations, again.records, again.operations) == (2, 1, 0, 0)
-    after = (writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9), writer.graph.triples(ACME))
+    assert (first.records, first.operations, again.records, again.operations) == (
+        2,
+        1,
+        0,
+        0,
+    )
+    after = (
+        writer.records.browse(ACME, Grain.WORKING, where=Filter(), limit=9),
+        writer.graph.triples(ACME),
+    )
     assert after == before
 
 
@@ -190,14 +235,21 @@ def test_fault_a_record_of_a_known_id_replaces_and_is_not_appended() -> None:
 
 def test_of_two_records_of_one_id_in_a_batch_the_later_stays() -> None:
     writer = Writer()
-    writer.write(writer.send(a_record("old", id="fact-1")), writer.send(a_record("new", id="fact-1")))
+    writer.write(
+        writer.send(a_record("old", id="fact-1")),
+        writer.send(a_record("new", id="fact-1")),
+    )
     assert writer.contents() == {"new"}
 
 
-def test_invariant_1_a_poison_message_is_a_dead_letter_with_its_reason_and_its_group_is_written() -> None:
+def test_invariant_1_a_poison_message_is_a_dead_letter_with_its_reason_and_its_group_is_written() -> (
+    None
+):
     writer = Writer()
     poison = writer.poison()
-    outcome = writer.write(writer.send(a_record("a")), poison, writer.send(a_record("b")))
+    outcome = writer.write(
+        writer.send(a_record("a")), poison, writer.send(a_record("b"))
+    )
     assert (outcome.returned, writer.contents()) == ([], {"a", "b"})
     ((letter, error),) = writer.letters.letters
     assert letter == poison
@@ -224,7 +276,10 @@ def test_invariant_3_a_failing_store_returns_its_whole_group_and_no_other() -> N
     writer = Writer()
     writer.records.failing = {ACME}
     ours = [writer.send(a_record("a")), writer.send(a_record("b"))]
-    theirs, graph = writer.send(a_record("c"), scope=RIVAL), writer.send_triples(an_operation())
+    theirs, graph = (
+        writer.send(a_record("c"), scope=RIVAL),
+        writer.send_triples(an_operation()),
+    )
     outcome = writer.write(*ours, theirs, graph)
     assert outcome.returned == ours
     assert (outcome.records, outcome.operations, writer.buried) == (1, 1, [])
@@ -233,19 +288,28 @@ def test_invariant_3_a_failing_store_returns_its_whole_group_and_no_other() -> N
     assert writer.contents() == {"a", "b"}
 
 
-def test_invariant_1_at_the_last_chance_an_outage_is_a_dead_letter_and_later_ones_are_returned() -> None:
+def test_invariant_1_at_the_last_chance_an_outage_is_a_dead_letter_and_later_ones_are_returned() -> (
+    None
+):
     writer = Writer()
     writer.records.failing = {ACME}
-    last, next_ = replace(writer.send(a_record("a")), last_chance=True), writer.send(a_record("b"))
+    last, next_ = (
+        replace(writer.send(a_record("a")), last_chance=True),
+        writer.send(a_record("b")),
+    )
     outcome = writer.write(last, next_)
     assert (outcome.returned, writer.buried) == ([next_], [last])
     assert str(writer.letters.letters[0][1]) == "storage: down"
 
 
-def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it() -> None:
+def test_invariant_1_a_message_is_returned_while_the_dead_letters_cannot_take_it() -> (
+    None
+):
     writer = Writer()
     poison, innocent = writer.poison(), writer.send(a_record("a"))
-    outcome = writer.write(poison, innocent, letters=Failing(writer.letters, Retryable("dlq: down"), 1))
+    outcome = writer.write(
+        poison, innocent, letters=Failing(writer.letters, Retryable("dlq: down"), 1)
+    )
     assert outcome.returned == [poison, innocent]
     assert writer.contents() == set()
 
@@ -271,7 +335,10 @@ def test_invariant_10_a_message_of_another_model_is_refused_and_takes_no_innocen
 def test_a_single_writer_knows_which_of_many_records_were_new() -> None:
     writer = Writer()
     writer.write(writer.send(a_record("a"), a_record("b")))
-    assert writer.write(writer.send(a_record("a"), a_record("b"), a_record("c"))).records == 1
+    assert (
+        writer.write(writer.send(a_record("a"), a_record("b"), a_record("c"))).records
+        == 1
+    )
 
 
 def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> None:
@@ -287,19 +354,36 @@ def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
     with pytest.raises(Rejected, match="workspaceId"):
         write_now([writer.poison()], writer.stores, objects=writer.objects)
     with pytest.raises(EmbeddingMismatch):
-        write_now([writer.send(a_record("b"), model="letters:64")], writer.stores, objects=writer.objects)
+        write_now(
+            [writer.send(a_record("b"), model="letters:64")],
+            writer.stores,
+            objects=writer.objects,
+        )
     writer.records.failing = {ACME}
     with pytest.raises(Retryable):
         write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
     assert writer.contents() == {"a"}
 
 
-SORTS = ["fact", "deletion", "expiry", "triple", "unsaid", "statement", "another's", "unstated"]
+SORTS = [
+    "fact",
+    "deletion",
+    "expiry",
+    "triple",
+    "unsaid",
+    "statement",
+    "another's",
+    "unstated",
+]
 
 
 def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
     """A message of the sort about the n-th thing, in a group that is not its own."""
-    fact, said, stated = a_record(f"fact {n}"), an_operation(f"place {n}", "likes", day=n), an_entry("x", n)
+    fact, said, stated = (
+        a_record(f"fact {n}"),
+        an_operation(f"place {n}", "likes", day=n),
+        an_entry("x", n),
+    )
     parts: dict[str, Any] = {"queue": writer.queue, "objects": writer.objects}
     match sort:
         case "fact":
@@ -307,7 +391,9 @@ def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
         case "deletion":
             send_deletion(DeleteRecords(scope, Grain.WORKING, (fact.id,)), **parts)
         case "expiry":
-            send_expiry(ExpirePeriods(scope, Grain.WORKING, (fact.period,), force=True), **parts)
+            send_expiry(
+                ExpirePeriods(scope, Grain.WORKING, (fact.period,), force=True), **parts
+            )
         case "triple":
             writer.send_triples(said, scope=scope)
         case "unsaid":
@@ -321,7 +407,12 @@ def forged(writer: Writer, sort: str, scope: Scope, n: int) -> Delivery:
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(SORTS), st.sampled_from([ACME, RIVAL]), st.integers(0, 1)), max_size=9)
+    st.lists(
+        st.tuples(
+            st.sampled_from(SORTS), st.sampled_from([ACME, RIVAL]), st.integers(0, 1)
+        ),
+        max_size=9,
+    )
 )
 def test_invariant_7_a_group_leaves_what_its_messages_leave_one_by_one_whatever_they_are_and_whose(
     rows: list[tuple[str, Scope, int]],
@@ -357,14 +448,24 @@ def test_whatever_becomes_of_a_write_nothing_goes_on_behind_it() -> None:
 
 
 @pytest.mark.parametrize("sort", ["records", "triples", "profile"])
-def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_meanwhile(sort: str) -> None:
-    writer, gone = Writer(), "quinces " * 40_000  # over a queue's size: it takes the claim check
+def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_meanwhile(
+    sort: str,
+) -> None:
+    writer, gone = (
+        Writer(),
+        "quinces " * 40_000,
+    )  # over a queue's size: it takes the claim check
     match sort:
         case "records":
-            records = a_record(gone, source_ids=("m0",)), a_record("figs", source_ids=("m1",))
+            records = (
+                a_record(gone, source_ids=("m0",)),
+                a_record("figs", source_ids=("m1",)),
+            )
             waiting = writer.send(*records)
         case "triples":
-            waiting = writer.send_triples(an_operation(gone, "likes"), an_operation("figs", "likes", day=1))
+            waiting = writer.send_triples(
+                an_operation(gone, "likes"), an_operation("figs", "likes", day=1)
+            )
         case _:
             waiting = writer.send_profile(an_entry(gone), an_entry("figs", 1))
     assert "payload" in waiting.body
@@ -374,9 +475,15 @@ def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_m
 
     tombstones.extend(ACME, forget, objects=writer.objects)
     outcome = writer.write(waiting)
-    assert (outcome.returned, outcome.records + outcome.operations + outcome.attributes) == ([], 1)
+    assert (
+        outcome.returned,
+        outcome.records + outcome.operations + outcome.attributes,
+    ) == ([], 1)
     held = str(writer.held(ACME))
-    kept = [writer.objects.get(info.key).data.decode() for info in writer.objects.list("payloads")]
+    kept = [
+        writer.objects.get(info.key).data.decode()
+        for info in writer.objects.list("payloads")
+    ]
     assert "figs" in held
     assert "quinces" not in held + "".join(kept)
 
@@ -384,7 +491,10 @@ def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_m
 @settings(max_examples=80, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.sampled_from([ACME, RIVAL]), st.sampled_from(["a", "b", "poison", "triple"])),
+        st.tuples(
+            st.sampled_from([ACME, RIVAL]),
+            st.sampled_from(["a", "b", "poison", "triple"]),
+        ),
         max_size=10,
     ),
     st.data(),
@@ -399,7 +509,9 @@ def test_invariant_2_any_batching_and_repetition_ends_in_the_same_stores(
             if what == "poison":
                 return writer.poison(f"{scope.workspace}:support:working")
             if what == "triple":
-                return writer.send_triples(an_operation(f"place {day}", day=day), scope=scope)
+                return writer.send_triples(
+                    an_operation(f"place {day}", day=day), scope=scope
+                )
             return writer.send(a_record(what, at=MORNING), scope=scope)
 
         return [send(scope, what, day) for day, (scope, what) in enumerate(rows)]

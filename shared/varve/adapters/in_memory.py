@@ -15,7 +15,15 @@ from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, EmbeddedRecord, MemoryType, Record, StoreName, Vector, Written
+from varve.domain.record import (
+    GRAINS,
+    EmbeddedRecord,
+    MemoryType,
+    Record,
+    StoreName,
+    Vector,
+    Written,
+)
 from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
@@ -34,7 +42,11 @@ class InMemoryObjects:
 
     def get(self, key: str) -> StoredObject | None:
         data = self._data.get(key)
-        return None if data is None else StoredObject(data, hashlib.sha256(data).hexdigest())
+        return (
+            None
+            if data is None
+            else StoredObject(data, hashlib.sha256(data).hexdigest())
+        )
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
         data = self._data.get(key)
@@ -58,7 +70,9 @@ class InMemoryObjects:
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         for key in sorted(self._data):
             if key.startswith(prefix + "/"):
-                yield ObjectInfo(key, len(self._data[key]), datetime.min.replace(tzinfo=UTC))
+                yield ObjectInfo(
+                    key, len(self._data[key]), datetime.min.replace(tzinfo=UTC)
+                )
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
         for key in fresh:
@@ -68,7 +82,9 @@ class InMemoryObjects:
 
     def folders(self, prefix: str) -> Sequence[str]:
         start = prefix and prefix + "/"
-        inside = (key.removeprefix(start) for key in self._data if key.startswith(start))
+        inside = (
+            key.removeprefix(start) for key in self._data if key.startswith(start)
+        )
         return sorted({rest.partition("/")[0] for rest in inside if "/" in rest})
 
 
@@ -81,28 +97,44 @@ class InMemoryRecords:
         self._models: dict[tuple[Scope, StoreName], str] = {}
         self._versions: Counter[tuple[Scope, StoreName]] = Counter()
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "InMemoryRecords":  # noqa: ARG002
+    def at(
+        self,
+        scope: Scope,  # noqa: ARG002
+        stores: Sequence[StoreName] = GRAINS,  # noqa: ARG002
+    ) -> "InMemoryRecords":
         return self  # it has no other moment than now
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         pass  # there is nothing to ask for
 
     def upsert(
-        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+        self,
+        scope: Scope,
+        grain: StoreName,
+        records: Sequence[EmbeddedRecord],
+        model: str,
     ) -> Written:
-        require_same_model(f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model)
+        require_same_model(
+            f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model
+        )
         store = self._stores.setdefault((scope, grain), {})
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
             if _says_anew(embedded, newest.get(embedded.record.id)):
                 newest[embedded.record.id] = embedded
-        changed = {id_: embedded for id_, embedded in newest.items() if _says_anew(embedded, store.get(id_))}
+        changed = {
+            id_: embedded
+            for id_, embedded in newest.items()
+            if _says_anew(embedded, store.get(id_))
+        }
         store.update(changed)
         self._versions[scope, grain] += 1
         return Written(len(changed), self._versions[scope, grain])
 
     def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
-        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
+        require_same_model(
+            f"{scope}/{grain}", self._models.get((scope, grain), model), model
+        )
         store = self._stores.get((scope, grain), {})
         held = columns_of(store[id_] for id_ in sorted(store))
         return held if len(store) <= self._max_rows else Outline(**held.short())
@@ -119,25 +151,41 @@ class InMemoryRecords:
         limit: int,
         reach: int,
     ) -> Columns:
-        require_same_model(f"{scope}/{grain}", self._models.get((scope, grain), model), model)
+        require_same_model(
+            f"{scope}/{grain}", self._models.get((scope, grain), model), model
+        )
         store = self._stores.get((scope, grain), {})
-        found = {id_ for lane in self.lanes(scope, grain, text, vector, where, limit) for id_ in lane}
+        found = {
+            id_
+            for lane in self.lanes(scope, grain, text, vector, where, limit)
+            for id_ in lane
+        }
         held = columns_of(store.values())
         near = held.around(np.flatnonzero([id_ in found for id_ in held.ids]), reach)
         passing = held.admitted(where)
         return columns_of(store[held.ids[row]] for row in near.tolist() if passing[row])
 
     def lanes(
-        self, scope: Scope, grain: StoreName, text: str, vector: Vector, where: Filter, limit: int
+        self,
+        scope: Scope,
+        grain: StoreName,
+        text: str,
+        vector: Vector,
+        where: Filter,
+        limit: int,
     ) -> tuple[dict[str, float], dict[str, float]]:
         """The ids of the `limit` nearest with their cosines; of the best by keyword with the words shared."""
         asked, all_ = _words(text), self._matching(scope, grain, where)
         cosines = {e.record.id: float(np.dot(e.vector, vector)) for e in all_}
-        shared = {e.record.id: float(len(asked & _words(e.record.content))) for e in all_}
+        shared = {
+            e.record.id: float(len(asked & _words(e.record.content))) for e in all_
+        }
         worded = {id_: count for id_, count in shared.items() if count}
         return _greatest(cosines, limit), _greatest(worded, limit)
 
-    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
+    def browse(
+        self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
+    ) -> list[Record]:
         records = [e.record for e in self._matching(scope, grain, where)]
         records.sort(key=lambda r: (-r.event_time.timestamp(), -r.position, r.id))
         return records[:limit]
@@ -150,16 +198,24 @@ class InMemoryRecords:
         return len(self._matching(scope, grain, where))
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
-        return dict(Counter(e.record.period for e in self._stores.get((scope, grain), {}).values()))
+        return dict(
+            Counter(
+                e.record.period for e in self._stores.get((scope, grain), {}).values()
+            )
+        )
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
+    def in_period(
+        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+    ) -> list[Record]:
         if self._versions[scope, grain] < since:
             raise Retryable(f"store {scope}/{grain}: has no version {since}")
         records = [e.record for e in self._stores.get((scope, grain), {}).values()]
         found = [record for record in records if record.period == label]
         return sorted(found, key=lambda r: (r.event_time, r.position, r.id))
 
-    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
+    def delete_periods(
+        self, scope: Scope, grain: StoreName, labels: Sequence[str]
+    ) -> int:
         store = self._stores.get((scope, grain), {})
         doomed = [id_ for id_, e in store.items() if e.record.period in labels]
         for id_ in doomed:
@@ -167,7 +223,11 @@ class InMemoryRecords:
         return len(doomed)
 
     def delete(
-        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+        self,
+        scope: Scope,
+        grain: StoreName,
+        ids: Sequence[str],
+        known_by: datetime | None = None,
     ) -> int:
         store = self._stores.get((scope, grain), {})
         there = [store[id_].record for id_ in {*ids} & {*store}]
@@ -180,15 +240,21 @@ class InMemoryRecords:
         """Nothing is ever under way here."""
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
-        times = [e.record.event_time for e in self._stores.get((scope, grain), {}).values()]
+        times = [
+            e.record.event_time for e in self._stores.get((scope, grain), {}).values()
+        ]
         return (min(times), max(times)) if times else None
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._models.get((scope, grain))
 
-    def embedded(self, scope: Scope, grain: StoreName) -> tuple[str | None, list[EmbeddedRecord]]:
+    def embedded(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[str | None, list[EmbeddedRecord]]:
         found = self._stores.get((scope, grain), {}).values()
-        ordered = sorted(found, key=lambda e: (e.record.event_time, e.record.position, e.record.id))
+        ordered = sorted(
+            found, key=lambda e: (e.record.event_time, e.record.position, e.record.id)
+        )
         return self.model(scope, grain), ordered
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
@@ -198,13 +264,20 @@ class InMemoryRecords:
         records = [embedded.record for embedded in store.values()]
         vectors = embed(records)
         self._stores[scope, grain] = {
-            record.id: EmbeddedRecord(record, vector) for record, vector in zip(records, vectors, strict=True)
+            record.id: EmbeddedRecord(record, vector)
+            for record, vector in zip(records, vectors, strict=True)
         }
         self._models[scope, grain] = model
         return len(records)
 
-    def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[EmbeddedRecord]:
-        return [e for e in self._stores.get((scope, grain), {}).values() if _admits(where, e.record)]
+    def _matching(
+        self, scope: Scope, grain: StoreName, where: Filter
+    ) -> list[EmbeddedRecord]:
+        return [
+            e
+            for e in self._stores.get((scope, grain), {}).values()
+            if _admits(where, e.record)
+        ]
 
 
 class InMemoryGraph:
@@ -217,7 +290,9 @@ class InMemoryGraph:
         known = self._operations.setdefault(scope, {})
         before = len(known)
         for operation in operations:
-            known[operation.id] = triple.first_learnt(known.get(operation.id, operation), operation)
+            known[operation.id] = triple.first_learnt(
+                known.get(operation.id, operation), operation
+            )
         return len(known) - before
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
@@ -252,18 +327,25 @@ class InMemoryDeadLetterBox:
 
     def letters(self) -> list[Letter]:
         return [
-            Letter(f"dead-{d.id}", d.body, d.group, reasons_of(d.id, e), 0) for d, e in self._dead.letters
+            Letter(f"dead-{d.id}", d.body, d.group, reasons_of(d.id, e), 0)
+            for d, e in self._dead.letters
         ]
 
     def redrive(self, ids: Collection[str]) -> list[str]:
         for letter in self.letters():
             if letter.id in ids:
-                self._queue.send(letter.body, group=letter.group, deduplication_id=redrive_id(letter.id))
+                self._queue.send(
+                    letter.body,
+                    group=letter.group,
+                    deduplication_id=redrive_id(letter.id),
+                )
         return self.drop(ids)
 
     def drop(self, ids: Collection[str]) -> list[str]:
         there = [letter.id for letter in self.letters() if letter.id in ids]
-        self._dead.letters = [pair for pair in self._dead.letters if f"dead-{pair[0].id}" not in ids]
+        self._dead.letters = [
+            pair for pair in self._dead.letters if f"dead-{pair[0].id}" not in ids
+        ]
         return there
 
 
@@ -277,7 +359,9 @@ def _greatest(numbers: Mapping[str, float], limit: int) -> dict[str, float]:
 
 def _words(text: str) -> set[str]:
     """The words without case, accents and punctuation, as the real index has them."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    plain = "".join(
+        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
+    )
     return set(re.findall(r"[^\W_]+", plain.casefold()))
 
 
@@ -288,5 +372,8 @@ def _admits(where: Filter, record: Record) -> bool:
         and where.user_id in (None, record.user_id)
         and where.conversation_id in (None, record.conversation_id)
         and (not where.memory_types or record.memory_type in where.memory_types)
-        and (record.memory_type is not MemoryType.SUMMARY or record.period not in where.unfinished)
+        and (
+            record.memory_type is not MemoryType.SUMMARY
+            or record.period not in where.unfinished
+        )
     )

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Sequence
 from varve.domain.damage import intact
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest, reference
-from varve.domain.profile import ProfileEntry, entry_as_json, entry_from_json, in_order, merged
+from varve.domain.profile import (
+    ProfileEntry,
+    entry_as_json,
+    entry_from_json,
+    in_order,
+    merged,
+)
 from varve.ports.objects import Objects
 
 MAX_RACES = 20
@@ -35,14 +41,19 @@ class JsonProfiles:
             if together == known:
                 return 0
             lines = [entry_as_json(entry) for entry in in_order(together.values())]
-            data = json.dumps({"userId": user_id, "entries": lines}, ensure_ascii=False, indent=1).encode()
+            data = json.dumps(
+                {"userId": user_id, "entries": lines}, ensure_ascii=False, indent=1
+            ).encode()
             if self._objects.put_if(key, data, etag):
                 return len(together) - len(known)
         raise Retryable(f"profiles {scope}: lost {MAX_RACES} races for one of them")
 
     def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
         doomed = frozenset(entry_ids)
-        return sum(self._without(info.key, doomed) for info in self._objects.list(f"profiles/{scope}"))
+        return sum(
+            self._without(info.key, doomed)
+            for info in self._objects.list(f"profiles/{scope}")
+        )
 
     def _without(self, key: str, doomed: frozenset[str]) -> int:
         """A profile without these statements, or where it has no others none; how many there were."""
@@ -50,12 +61,18 @@ class JsonProfiles:
             stored = self._objects.get(key)
             with intact(key):
                 body = json.loads(stored.data) if stored else {"entries": []}
-                left = [row for row in body["entries"] if entry_from_json(row).id not in doomed]
+                left = [
+                    row
+                    for row in body["entries"]
+                    if entry_from_json(row).id not in doomed
+                ]
             gone = len(body["entries"]) - len(left)
             if gone and not left:
                 self._objects.delete([key])
                 return gone
-            data = json.dumps(body | {"entries": left}, ensure_ascii=False, indent=1).encode()
+            data = json.dumps(
+                body | {"entries": left}, ensure_ascii=False, indent=1
+            ).encode()
             if not gone or (stored and self._objects.put_if(key, data, stored.etag)):
                 return gone
         raise Retryable(f"profiles: lost {MAX_RACES} races for one of them")
@@ -66,7 +83,9 @@ class JsonProfiles:
         if stored is None:
             return [], None
         with intact(key):
-            return [entry_from_json(entry) for entry in json.loads(stored.data)["entries"]], stored.etag
+            return [
+                entry_from_json(entry) for entry in json.loads(stored.data)["entries"]
+            ], stored.etag
 
 
 def _whose(key: str, data: bytes) -> str:

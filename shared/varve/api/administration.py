@@ -27,7 +27,10 @@ class Administration:
 
     @classmethod
     def open(
-        cls, store: str | Path | None = None, *, environment: Mapping[str, str] | None = None
+        cls,
+        store: str | Path | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
     ) -> "Administration":
         """Of a store root and an environment, by default the process's. Raises Misconfigured."""
         given = os.environ if environment is None else environment
@@ -51,23 +54,32 @@ class Administration:
         for name, letter in self._letters(None):
             if letter.id == id_:
                 return self._shown(name, letter, content=content)
-        raise Rejected("ID", f"there is no dead letter {id_[:128]!r} among the first ten of each group")
+        raise Rejected(
+            "ID",
+            f"there is no dead letter {id_[:128]!r} among the first ten of each group",
+        )
 
-    def redrive(self, ids: Collection[str] | None = None, queue: str | None = None) -> list[str]:
+    def redrive(
+        self, ids: Collection[str] | None = None, queue: str | None = None
+    ) -> list[str]:
         """Send them, or all (of one queue), back to where they came from; the ids of those that were.
 
         Raises Rejected: one of the ids is not there; the others have been sent.
         """
         return self._each("redrive", ids, queue)
 
-    def drop(self, ids: Collection[str] | None = None, queue: str | None = None) -> list[str]:
+    def drop(
+        self, ids: Collection[str] | None = None, queue: str | None = None
+    ) -> list[str]:
         """Remove them, or all (of one queue), for good; the ids of those that were.
 
         Raises Rejected: one of the ids is not there; the others are gone.
         """
         return self._each("drop", ids, queue)
 
-    def _each(self, verb: str, ids: Collection[str] | None, queue: str | None) -> list[str]:
+    def _each(
+        self, verb: str, ids: Collection[str] | None, queue: str | None
+    ) -> list[str]:
         done: list[str] = []
         for _, box in self._boxes(queue):
             # Of each group ten are seen at a time, so that all of them take several rounds.
@@ -78,21 +90,31 @@ class Administration:
                     break
         missing = sorted(set(ids or ()) - set(done))
         if missing:
-            raise Rejected("ID", f"there is no dead letter {', '.join(missing)[:256]}; done: {len(done)}")
+            raise Rejected(
+                "ID",
+                f"there is no dead letter {', '.join(missing)[:256]}; done: {len(done)}",
+            )
         return done
 
     def _letters(self, queue: str | None) -> list[tuple[str, Letter]]:
-        return [(name, letter) for name, box in self._boxes(queue) for letter in box.letters()]
+        return [
+            (name, letter)
+            for name, box in self._boxes(queue)
+            for letter in box.letters()
+        ]
 
     def _boxes(self, queue: str | None) -> list[tuple[str, DeadLetterBox]]:
         boxes = self._parts.dead_letter_boxes
         if queue is not None and queue not in boxes:
             raise Rejected(
-                "queue", f"{queue[:40]!r} is not one of the queues there are: {', '.join(boxes) or 'none'}"
+                "queue",
+                f"{queue[:40]!r} is not one of the queues there are: {', '.join(boxes) or 'none'}",
             )
         return [(name, box) for name, box in boxes.items() if queue in (None, name)]
 
-    def _shown(self, queue: str, letter: Letter, *, content: bool = False) -> dict[str, Any]:
+    def _shown(
+        self, queue: str, letter: Letter, *, content: bool = False
+    ) -> dict[str, Any]:
         secretless = self._parts.privacy(WorkspaceConfig(), "any")
         return described(queue, letter, secretless, content=content)
 

@@ -38,7 +38,9 @@ class Researched:
 class AnswerBook:
     """Answers by subject, task type and time."""
 
-    def __init__(self, verbs: ExperienceVerbs, scope: Scope, count_reads: CountReads) -> None:
+    def __init__(
+        self, verbs: ExperienceVerbs, scope: Scope, count_reads: CountReads
+    ) -> None:
         self._verbs, self.scope, self._count_reads = verbs, scope, count_reads
 
     def all(self) -> list[PriorAnswer]:
@@ -61,7 +63,9 @@ class AnswerBook:
         Raises Rejected: a text is empty, or a number lies outside [0, 1].
         """
         at = self._verbs.parts.at(now)
-        question, answer = (self._verbs.private(self.scope, text) for text in (question, answer))
+        question, answer = (
+            self._verbs.private(self.scope, text) for text in (question, answer)
+        )
         kept = PriorAnswer(subject, task_type, question, answer, at, at, **given)
         for name in ("subject", "task_type", "question", "answer"):
             if not getattr(kept, name).strip():
@@ -85,19 +89,33 @@ class AnswerBook:
         now: datetime | None = None,
     ) -> Rerun:
         """Whether to ask again, and why; an answer that may be used counts as read."""
-        named = self._verbs.parts.config(self.scope.workspace).experience.material_signals or ""
+        named = (
+            self._verbs.parts.config(self.scope.workspace).experience.material_signals
+            or ""
+        )
         material = frozenset(name.strip() for name in named.split(",") if name.strip())
         at = self._verbs.parts.at(now)
         verdict = should_rerun(
-            self.all(), subject, task_type, at, days=days, signals=signals, material=material, regime=regime
+            self.all(),
+            subject,
+            task_type,
+            at,
+            days=days,
+            signals=signals,
+            material=material,
+            regime=regime,
         )
         if not verdict.rerun and verdict.prior:
             self._count_reads([verdict.prior.id])
         return verdict
 
-    def analogous(self, task_type: str, question: str, k: int = 5) -> list[tuple[PriorAnswer, float]]:
+    def analogous(
+        self, task_type: str, question: str, k: int = 5
+    ) -> list[tuple[PriorAnswer, float]]:
         """Answers to similar questions across subjects, with their cosines."""
-        embedder = self._verbs.parts.embedder(self._verbs.parts.config(self.scope.workspace))
+        embedder = self._verbs.parts.embedder(
+            self._verbs.parts.config(self.scope.workspace)
+        )
         found = analogous(self.all(), task_type, question, embedder.embed, k)
         self._count_reads([answer.id for answer, _ in found])
         return found
@@ -134,13 +152,23 @@ class AnswerBook:
 
         `research` returns a mapping with `answer` and, if it likes, probability, confidence, citations.
         """
-        verdict = self.should_rerun(subject, task_type, days=days, signals=signals, regime=regime, now=now)
+        verdict = self.should_rerun(
+            subject, task_type, days=days, signals=signals, regime=regime, now=now
+        )
         if not verdict.rerun and verdict.prior:
             return Researched(verdict.prior, True, verdict.reason)
         hints = [answer for answer, _ in self.analogous(task_type, question)]
         result = dict(research(hints))
         text = str(result.pop("answer"))
-        new = self.remember(subject, task_type, question, text, now=now, regime=dict(regime or {}), **result)
+        new = self.remember(
+            subject,
+            task_type,
+            question,
+            text,
+            now=now,
+            regime=dict(regime or {}),
+            **result,
+        )
         proposal = None
         if changed_materially(verdict.prior, new) and verdict.prior:
             before, after = verdict.prior.probability, new.probability

@@ -34,7 +34,9 @@ class Experience:
     >>> memory.record_outcome("c-7", "FAILURE", correction="It was the release.", used=before.ids)
     """
 
-    def __init__(self, verbs: ExperienceVerbs, scope: Scope, send_outcome: SendOutcome) -> None:
+    def __init__(
+        self, verbs: ExperienceVerbs, scope: Scope, send_outcome: SendOutcome
+    ) -> None:
         self._verbs, self.scope, self._send_outcome = verbs, scope, send_outcome
         self._reads: Counter[str] = Counter()
         self.lessons = LessonBook(verbs, scope)
@@ -93,13 +95,20 @@ class Experience:
         return shown(self._find(id_))
 
     def recall(
-        self, situation: str, *, state: str | None = None, user: str | None = None, limit: int = 8
+        self,
+        situation: str,
+        *,
+        state: str | None = None,
+        user: str | None = None,
+        limit: int = 8,
     ) -> "Recall":
         """What of the past bears on a situation: episodes with their outcomes, lessons with confidence.
 
         Raises Rejected: the situation has no words.
         """
-        found, chains = self._verbs.recall(self.scope, situation, state=state, user_id=user, limit=limit)
+        found, chains = self._verbs.recall(
+            self.scope, situation, state=state, user_id=user, limit=limit
+        )
         self.count_reads([item.id for item in found.items])
         return Recall(found, chains)
 
@@ -121,15 +130,23 @@ class Experience:
         at = self._verbs.parts.clock()
         batch = ",".join(f"{id_}:{count}" for id_, count in sorted(self._reads.items()))
         zone = self._verbs.parts.config(self.scope.workspace).zone
-        self._verbs.write(self.scope, [usage_record(Usage(dict(self._reads), at, batch), year_of(at, zone))])
+        self._verbs.write(
+            self.scope,
+            [usage_record(Usage(dict(self._reads), at, batch), year_of(at, zone))],
+        )
         self._reads.clear()
 
-    def forget_unread(self, *, dry_run: bool = True, now: datetime | None = None) -> dict[str, Any]:
+    def forget_unread(
+        self, *, dry_run: bool = True, now: datetime | None = None
+    ) -> dict[str, Any]:
         """What a time to live or decay takes, where they are turned on; done unless `dry_run`."""
         config = self._verbs.parts.config(self.scope.workspace)
         history, at = self._verbs.history(self.scope), self._verbs.parts.at(now)
         gone = forgetting.forgotten(
-            history, at, config.experience.time_to_live_days, decay=config.experience.decay
+            history,
+            at,
+            config.experience.time_to_live_days,
+            decay=config.experience.decay,
         )
         if not dry_run:
             self._verbs.delete(self.scope, list(gone))
@@ -141,15 +158,23 @@ class Experience:
     def _find(self, id_: str) -> Lived:
         found = self._verbs.history(self.scope).by_id.get(id_)
         if found is None:
-            raise Rejected("episode", f"there is no episode {id_[:60]!r} in {self.scope}")
+            raise Rejected(
+                "episode", f"there is no episode {id_[:60]!r} in {self.scope}"
+            )
         return found
 
 
 class Recall:
     """What `recall` found; `ids` are what to hand to `record_outcome` as `used`."""
 
-    def __init__(self, found: Recollection, chains: Mapping[str, Sequence[str]]) -> None:
-        self.items, self.familiarity, self.chains = found.items, found.familiarity, chains
+    def __init__(
+        self, found: Recollection, chains: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.items, self.familiarity, self.chains = (
+            found.items,
+            found.familiarity,
+            chains,
+        )
 
     @property
     def ids(self) -> list[str]:
@@ -158,7 +183,10 @@ class Recall:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
-        items = [asdict(item) | {"chain": list(self.chains.get(item.id, ()))} for item in self.items]
+        items = [
+            asdict(item) | {"chain": list(self.chains.get(item.id, ()))}
+            for item in self.items
+        ]
         return {"familiarity": round(self.familiarity, 4), "items": items}
 
 

@@ -77,7 +77,10 @@ class Graph:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         try:
             if kind is None:
@@ -85,7 +88,9 @@ class Graph:
         finally:
             self.close()
 
-    def query_graph(self, sql: str, limits: QueryLimits | None = None) -> list[dict[str, Any]]:
+    def query_graph(
+        self, sql: str, limits: QueryLimits | None = None
+    ) -> list[dict[str, Any]]:
         """The rows of one SELECT over `facts`, `entities` and `aliases`, as JSON objects.
 
         For SQL that nobody vouches for: it runs in a process of its own, read-only, without files,
@@ -117,18 +122,29 @@ class Graph:
         if not history or as_of is not None:
             at = self._moment(as_of)
             found = [t for t in found if t.holds(at)]
-        own = [t for t in found if id_ in (t.source_id, t.target_id) and t.label != ALSO_KNOWN_AS]
+        own = [
+            t
+            for t in found
+            if id_ in (t.source_id, t.target_id) and t.label != ALSO_KNOWN_AS
+        ]
         return {
             "id": id_,
             "name": written.get(id_, id_),
-            "aliases": sorted(alias for alias, owner in names.resolved().items() if owner == id_),
+            "aliases": sorted(
+                alias for alias, owner in names.resolved().items() if owner == id_
+            ),
             "ambiguous": list(names.claimants(name)),
             "facts": [fact_json(t, written) for t in own if t.source_id == id_],
             "mentions": [fact_json(t, written) for t in own if t.source_id != id_],
         }
 
     def neighbours(
-        self, name: str, hops: int = 1, *, as_of: datetime | None = None, most: int = 100
+        self,
+        name: str,
+        hops: int = 1,
+        *,
+        as_of: datetime | None = None,
+        most: int = 100,
     ) -> list[dict[str, Any]]:
         """The entities within so many hops, nearest first, each with the edge by which it was reached.
 
@@ -151,7 +167,13 @@ class Graph:
         ]
 
     def paths(
-        self, a: str, b: str, max_hops: int = 3, *, as_of: datetime | None = None, most: int = 10
+        self,
+        a: str,
+        b: str,
+        max_hops: int = 3,
+        *,
+        as_of: datetime | None = None,
+        most: int = 10,
     ) -> list[list[dict[str, str]]]:
         """Ways from one entity to the other, the shortest first, each a list of edges from, label, to.
 
@@ -167,25 +189,37 @@ class Graph:
         found = view.paths(*ends, max_hops, self._moment(as_of), most)
         return [[_step(link) for link in path] for path in found]
 
-    def edges(self, name: str | None = None, *, most: int = 200) -> list[dict[str, Any]]:
+    def edges(
+        self, name: str | None = None, *, most: int = 200
+    ) -> list[dict[str, Any]]:
         """What there is to draw: an entity's facts, past ones too, and what holds about its neighbours;
         without a name the newest that hold. Facts as `entity` gives them.
         """
         _within("most", most, MAX_ANSWERS)
         view = self._reader.open(self.scope)
         now = self._moment(None)
-        chosen = view.newest(most, now) if name is None else _around(view, view.names(), name, now)
+        chosen = (
+            view.newest(most, now)
+            if name is None
+            else _around(view, view.names(), name, now)
+        )
         written = entities.spellings([*view.aliases(), *chosen])
-        return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][:most]
+        return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][
+            :most
+        ]
 
     def _moment(self, as_of: datetime | None) -> datetime:
-        return self._application.parts.clock() if as_of is None else aware(as_of, "as_of")
+        return (
+            self._application.parts.clock() if as_of is None else aware(as_of, "as_of")
+        )
 
     def _note(self, op: Op, facts: Iterable[Fact]) -> None:
         now = self._application.parts.clock()
         if isinstance(facts, Mapping | str):
             raise Rejected("facts", "must be a list of facts, not one")
-        self._unsaved += [parse_fact(op, fact, now, f"facts[{i}]") for i, fact in enumerate(facts)]
+        self._unsaved += [
+            parse_fact(op, fact, now, f"facts[{i}]") for i, fact in enumerate(facts)
+        ]
 
 
 def fact_json(t: Triple, written: Mapping[str, str]) -> dict[str, Any]:
@@ -209,19 +243,31 @@ def fact_json(t: Triple, written: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _around(view: GraphView, names: Names, name: str, now: datetime) -> Sequence[Triple]:
+def _around(
+    view: GraphView, names: Names, name: str, now: datetime
+) -> Sequence[Triple]:
     """The entity's own triples, and those that hold about the entities next to it."""
     id_ = names.entity(valid_text(name, "name"))
-    own = [t for t in view.about(id_) if id_ in (t.source_id, t.target_id) and t.valid_at != t.invalid_at]
+    own = [
+        t
+        for t in view.about(id_)
+        if id_ in (t.source_id, t.target_id) and t.valid_at != t.invalid_at
+    ]
     chosen = {t.id: t for t in own}
-    beyond = {t.target_id if t.source_id == id_ else t.source_id for t in own if t.holds(now)}
+    beyond = {
+        t.target_id if t.source_id == id_ else t.source_id for t in own if t.holds(now)
+    }
     for other in sorted(beyond):
-        chosen |= {t.id: t for t in view.about(other) if t.source_id == other and t.holds(now)}
+        chosen |= {
+            t.id: t for t in view.about(other) if t.source_id == other and t.holds(now)
+        }
     return list(chosen.values())
 
 
 def _step(link: Link) -> dict[str, str]:
-    source, target = (link.source, link.target) if link.forward else (link.target, link.source)
+    source, target = (
+        (link.source, link.target) if link.forward else (link.target, link.source)
+    )
     return {"from": source, "label": link.label, "to": target}
 
 

@@ -53,13 +53,19 @@ class LessonBook:
 
         Raises Rejected: it is vague, or names no episode that stands for it.
         """
-        claim, when, then = (self._verbs.private(self.scope, text) for text in (claim, when, then))
+        claim, when, then = (
+            self._verbs.private(self.scope, text) for text in (claim, when, then)
+        )
         if reason := vague(when, then):
             raise Rejected("lesson", reason)
         known = self._verbs.history(self.scope).by_id
         missing = [id_ for id_ in evidence if id_ not in known]
         if missing or not evidence:
-            named = f"there is no episode {missing[0][:60]!r}" if missing else "names no episode"
+            named = (
+                f"there is no episode {missing[0][:60]!r}"
+                if missing
+                else "names no episode"
+            )
             raise Rejected("evidence", named)
         at = self._verbs.parts.at(now)
         cited = [known[id_].episode for id_ in evidence]
@@ -79,51 +85,82 @@ class LessonBook:
         self._verbs.write_version(self.scope, version)
         return version.lesson_id
 
-    def retire(self, id_: str, *, reason: str = "", now: datetime | None = None) -> None:
+    def retire(
+        self, id_: str, *, reason: str = "", now: datetime | None = None
+    ) -> None:
         """Stop offering a lesson; all its versions stay. Raises Rejected: there is no such lesson."""
         lesson, at = self.find(id_), self._verbs.parts.at(now)
         version = replace(
-            lesson.versions[-1], at=at, created_at=at, origin="retirement", active=False, reason=reason
+            lesson.versions[-1],
+            at=at,
+            created_at=at,
+            origin="retirement",
+            active=False,
+            reason=reason,
         )
         self._verbs.write_version(self.scope, version)
 
-    def curate(self, *, apply: bool = False, now: datetime | None = None) -> dict[str, Any]:
+    def curate(
+        self, *, apply: bool = False, now: datetime | None = None
+    ) -> dict[str, Any]:
         """Conflicts, duplicates and stale lessons, and the merges they call for; `apply` confirms those.
 
         It also writes down what has been generalized so far, so that it outlives its episodes' retention.
         """
         at, known = self._verbs.parts.at(now), self.all()
         report = curation.curate(known, at)
-        written = {version.id for version in self._verbs.history(self.scope).lesson_versions}
+        written = {
+            version.id for version in self._verbs.history(self.scope).lesson_versions
+        }
         kept = curation.unwritten(known, written)
         versions = [*kept, *(curation.merges(report, known, at) if apply else [])]
         for version in versions:
             self._verbs.write_version(self.scope, version)
         found = {"at": iso(at), **report.to_dict(), "kept": len(kept), "applied": apply}
-        self._verbs.parts.objects.put(curation_key(self.scope), json.dumps(found).encode())
+        self._verbs.parts.objects.put(
+            curation_key(self.scope), json.dumps(found).encode()
+        )
         return found
 
-    def reword(self, *, apply: bool = False, now: datetime | None = None) -> dict[str, Any]:
+    def reword(
+        self, *, apply: bool = False, now: datetime | None = None
+    ) -> dict[str, Any]:
         """A model's words for derived lessons that nobody has worded yet; `apply` confirms them.
 
         Refused are words that are of no use. Raises Misconfigured: there is no model; Retryable.
         """
-        config, at = self._verbs.parts.config(self.scope.workspace), self._verbs.parts.at(now)
-        llm = self._verbs.parts.llm(config, self._verbs.parts.privacy(config, self.scope.workspace))
+        config, at = (
+            self._verbs.parts.config(self.scope.workspace),
+            self._verbs.parts.at(now),
+        )
+        llm = self._verbs.parts.llm(
+            config, self._verbs.parts.privacy(config, self.scope.workspace)
+        )
         if llm is None:
-            raise Misconfigured("VARVE_LLM: names the model that words lessons, and is not set")
+            raise Misconfigured(
+                "VARVE_LLM: names the model that words lessons, and is not set"
+            )
         history = self._verbs.history(self.scope)
-        plain = [one for one in lessons(history) if one.active and one.versions[-1].origin == GENERALIZED]
+        plain = [
+            one
+            for one in lessons(history)
+            if one.active and one.versions[-1].origin == GENERALIZED
+        ]
         proposed, refused = [], []
         for lesson in plain[:MOST_REWORDED]:
-            evidence = [history.by_id[id_] for id_ in lesson.supporting if id_ in history.by_id]
+            evidence = [
+                history.by_id[id_] for id_ in lesson.supporting if id_ in history.by_id
+            ]
             try:
                 proposed.append(worded(lesson, evidence, at, llm))
             except Rejected as error:
                 refused.append({"lesson": lesson.id, "reason": error.reason})
         for version in proposed if apply else []:
             self._verbs.write_version(self.scope, version)
-        shown = [{"lesson": v.lesson_id, "condition": v.condition, "claim": v.claim} for v in proposed]
+        shown = [
+            {"lesson": v.lesson_id, "condition": v.condition, "claim": v.claim}
+            for v in proposed
+        ]
         return {"proposed": shown, "refused": refused, "applied": apply}
 
     def last_curation(self) -> dict[str, Any] | None:
@@ -143,7 +180,9 @@ class LessonBook:
         config = self._verbs.parts.config(self.scope.workspace)
         embed = self._verbs.parts.embedder(config).embed
         most = config.experience.block_lessons
-        return curation.block(curation.offered(self.all(), most, embed, situation=situation, tags=tags))
+        return curation.block(
+            curation.offered(self.all(), most, embed, situation=situation, tags=tags)
+        )
 
 
 def lesson_shown(lesson: Lesson) -> dict[str, Any]:
@@ -162,5 +201,8 @@ def lesson_shown(lesson: Lesson) -> dict[str, Any]:
         "active": lesson.active,
         "standing": lesson.standing,
         "reason": lesson.reason,
-        "versions": [{"at": iso(v.at), "origin": v.origin, "claim": v.claim} for v in lesson.versions],
+        "versions": [
+            {"at": iso(v.at), "origin": v.origin, "claim": v.claim}
+            for v in lesson.versions
+        ],
     }

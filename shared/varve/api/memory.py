@@ -69,7 +69,9 @@ class Memory:
 
     def ingest(
         self,
-        conversation: Conversation | Mapping[str, Any] | Iterable[Conversation | Mapping[str, Any]],
+        conversation: Conversation
+        | Mapping[str, Any]
+        | Iterable[Conversation | Mapping[str, Any]],
         *,
         now: datetime | None = None,
     ) -> "Ingested":
@@ -78,10 +80,16 @@ class Memory:
         Raises Rejected: names the field; nothing was stored. Raises Retryable, Misconfigured: some
         may be stored; sending all of them again adds only what is missing.
         """
-        return Ingested(*self._application.ingest(ingesting.parsed(conversation, self.scope), now))
+        return Ingested(
+            *self._application.ingest(ingesting.parsed(conversation, self.scope), now)
+        )
 
     def search(
-        self, query_text: str | None = None, *, now: datetime | None = None, **arguments: Any
+        self,
+        query_text: str | None = None,
+        *,
+        now: datetime | None = None,
+        **arguments: Any,
     ) -> SearchResponse:
         """Answer a question, or without one list the newest memories.
 
@@ -89,12 +97,21 @@ class Memory:
         maximum_days_ago, since, until, as_of, max_results, max_tokens, user_id, conversation_id,
         explain, memory_types. Raises Rejected: names the argument.
         """
-        named = {name: _plain(value) for name, value in arguments.items() if value is not None}
+        named = {
+            name: _plain(value)
+            for name, value in arguments.items()
+            if value is not None
+        }
         request = parse_search_request({"query_text": query_text, **named})
         return self._application.search(self.scope, request, now)
 
     def context(
-        self, prompt: str, *, user_id: str | None = None, now: datetime | None = None, **limits: Any
+        self,
+        prompt: str,
+        *,
+        user_id: str | None = None,
+        now: datetime | None = None,
+        **limits: Any,
     ) -> ContextBlock:
         """The block to put before a prompt: `str()` of what is returned, empty where nothing bears on it.
 
@@ -105,12 +122,19 @@ class Memory:
         request = parse_context_request({"prompt": prompt, "user_id": user_id, **named})
         return self._application.knowledge.context(self.scope, request, now)
 
-    def profile(self, *, user_id: str | None = None, now: datetime | None = None) -> dict[str, Any]:
+    def profile(
+        self, *, user_id: str | None = None, now: datetime | None = None
+    ) -> dict[str, Any]:
         """A user's attributes and their history; of those without an id, where none is given."""
         return self._application.knowledge.profile(self.scope, user_id, now)
 
     def set_profile(
-        self, key: str, value: str, *, user_id: str | None = None, now: datetime | None = None
+        self,
+        key: str,
+        value: str,
+        *,
+        user_id: str | None = None,
+        now: datetime | None = None,
     ) -> None:
         """Set an attribute, add to a list, or with an empty value end what it has. Raises Rejected."""
         self._application.knowledge.set_attribute(self.scope, key, value, user_id, now)
@@ -122,13 +146,21 @@ class Memory:
         """
         return self._application.show(self.scope, record_id, depth)
 
-    def summarize(self, *, grain: str | None = None, now: datetime | None = None) -> dict[str, int]:
+    def summarize(
+        self, *, grain: str | None = None, now: datetime | None = None
+    ) -> dict[str, int]:
         """Build the summaries that are due, from daily up or of one grain; how many of what outcome.
 
         Raises Rejected: not a grain that has summaries.
         """
-        outcome = self._application.nights.summarize(self.scope, _grains(grain), self.parts.at(now))
-        return {"built": outcome.built, "unchanged": outcome.unchanged, "failed": outcome.failed}
+        outcome = self._application.nights.summarize(
+            self.scope, _grains(grain), self.parts.at(now)
+        )
+        return {
+            "built": outcome.built,
+            "unchanged": outcome.unchanged,
+            "failed": outcome.failed,
+        }
 
     def cleanup(
         self, *, dry_run: bool = False, force: bool = False, now: datetime | None = None
@@ -138,7 +170,9 @@ class Memory:
         Records whose period above has no ready summary stay and are reported, unless `force`.
         """
         at = self.parts.at(now)
-        return self._application.nights.cleanup(self.scope, at, dry_run=dry_run, force=force).to_dict()
+        return self._application.nights.cleanup(
+            self.scope, at, dry_run=dry_run, force=force
+        ).to_dict()
 
     def forget(
         self,
@@ -157,7 +191,14 @@ class Memory:
         the four; Retryable: doing it again goes on where it ended.
         """
         return forget_in(
-            self._application, self.scope, user, conversation, ids, query, dry_run=dry_run, check=verify
+            self._application,
+            self.scope,
+            user,
+            conversation,
+            ids,
+            query,
+            dry_run=dry_run,
+            check=verify,
         ).to_dict()
 
     def config(self) -> dict[str, Any]:
@@ -166,7 +207,9 @@ class Memory:
 
     def setting(self, name: str) -> Any:
         """One of them. Raises Rejected: there is none of this name."""
-        return configuring.value(self._application.parts.config(self.scope.workspace), name)
+        return configuring.value(
+            self._application.parts.config(self.scope.workspace), name
+        )
 
     def configure(self, name: str, value: str) -> dict[str, Any]:
         """Set one of them, or with an empty value go back to the default; all of them, then.
@@ -175,7 +218,9 @@ class Memory:
         """
         parts = self._application.parts
         if name == "privacy.regions":
-            require_regions(configuring.with_value(parts.config(self.scope.workspace), name, value))
+            require_regions(
+                configuring.with_value(parts.config(self.scope.workspace), name, value)
+            )
         configuring.change(
             self.scope.workspace,
             name,
@@ -193,7 +238,9 @@ class Memory:
         export gives way. Raises Retryable.
         """
         application = self._application
-        return application.transferring.export(self.scope, directory, application.parts.clock(), force=force)
+        return application.transferring.export(
+            self.scope, directory, application.parts.clock(), force=force
+        )
 
     def import_(self, directory: str | Path) -> dict[str, Any]:
         """Add what an export holds; how much was new and how much there, as JSON values.
@@ -204,7 +251,10 @@ class Memory:
         return self._application.transferring.import_(self.scope, directory)
 
     def reembed(
-        self, *, to: str | None = None, progress: Callable[[str, int, int], None] | None = None
+        self,
+        *,
+        to: str | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> dict[str, Any]:
         """Move the stores of all the workspace's agents to its embedding model, as JSON values.
 
@@ -214,7 +264,10 @@ class Memory:
         """
         application = self._application
         outcome = application.transferring.reembed(
-            self.scope.workspace, application.parts.clock(), to=to, progress=progress or _silent
+            self.scope.workspace,
+            application.parts.clock(),
+            to=to,
+            progress=progress or _silent,
         )
         return outcome.to_dict()
 
@@ -233,13 +286,17 @@ class Memory:
         """What this agent has learnt: episodes, lessons, prior answers, research notes."""
         from varve.api.experience import Experience
 
-        return Experience(self._application.experience, self.scope, self._application.send_outcome)
+        return Experience(
+            self._application.experience, self.scope, self._application.send_outcome
+        )
 
     def record_outcome(self, target: str, outcome: str, **given: Any) -> Report:
         """Say how an episode, or a conversation's last one, ended (`Experience.record_outcome`)."""
         return self.experience.record_outcome(target, outcome, **given)
 
-    def recall_experience(self, situation: str, *, state: str | None = None, **given: Any) -> "Recall":
+    def recall_experience(
+        self, situation: str, *, state: str | None = None, **given: Any
+    ) -> "Recall":
         """What of the past bears on a situation (`Experience.recall`)."""
         return self.experience.recall(situation, state=state, **given)
 
@@ -259,7 +316,10 @@ class Ingested:
         """As JSON values."""
         accepted, stored = self.accepted, self.stored
         return {
-            "accepted": {"conversations": accepted.conversations, "messages": accepted.messages},
+            "accepted": {
+                "conversations": accepted.conversations,
+                "messages": accepted.messages,
+            },
             "stored": stored
             and {
                 "messages": stored.messages,
@@ -279,7 +339,9 @@ def _grains(grain: str | None) -> Sequence[Grain]:
     if grain is None:
         return SUMMARY_GRAINS
     if grain not in SUMMARY_GRAINS:
-        raise Rejected("grain", f"{grain[:40]!r} is not one of {', '.join(SUMMARY_GRAINS)}")
+        raise Rejected(
+            "grain", f"{grain[:40]!r} is not one of {', '.join(SUMMARY_GRAINS)}"
+        )
     return (Grain(grain),)
 
 

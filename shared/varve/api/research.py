@@ -27,7 +27,9 @@ class ResearchNotes:
     def log(self, name: str) -> ResearchLog:
         """The log of that name, empty where nothing was noted."""
         rows = self._verbs.history(self.scope).rows(MemoryType.FINDING)
-        return ResearchLog(tuple(finding_from(row) for row in rows if row.about == name))
+        return ResearchLog(
+            tuple(finding_from(row) for row in rows if row.about == name)
+        )
 
     def note(
         self,
@@ -46,30 +48,52 @@ class ResearchNotes:
         Raises Rejected: no such component, or no words.
         """
         if component not in set(Component) or not text.strip():
-            raise Rejected("component", f"must be one of {', '.join(Component)}, with a text")
+            raise Rejected(
+                "component", f"must be one of {', '.join(Component)}, with a text"
+            )
         text = self._verbs.private(self.scope, text)
         log, at = self.log(name), self._verbs.parts.at(now)
         config = self._verbs.parts.config(self.scope.workspace)
-        known = log.known(Component(component), text, self._verbs.parts.embedder(config).embed)
+        known = log.known(
+            Component(component), text, self._verbs.parts.embedder(config).embed
+        )
         if known is not None:
             return known, False
-        entry = Finding(name, Component(component), text, at, at, None, source, conversation_id, user_id)
+        entry = Finding(
+            name,
+            Component(component),
+            text,
+            at,
+            at,
+            None,
+            source,
+            conversation_id,
+            user_id,
+        )
         self._verbs.write(self.scope, [finding_record(entry, year_of(at, config.zone))])
         surplus = ResearchLog((*log.entries, entry)).surplus(most)
         self._verbs.delete(self.scope, [one.id for one in surplus])
         return entry, True
 
-    def answer(self, name: str, question: str, answer: str, *, now: datetime | None = None) -> Finding:
+    def answer(
+        self, name: str, question: str, answer: str, *, now: datetime | None = None
+    ) -> Finding:
         """Answer a question of the log. Raises Rejected: the log has no such question."""
         asked = [q for q in self.log(name).of(Component.QUESTION) if q.text == question]
         if not asked:
             raise Rejected("question", f"the log {name[:60]!r} has no such question")
         config = self._verbs.parts.config(self.scope.workspace)
-        entry = answered(asked[0], self._verbs.private(self.scope, answer), self._verbs.parts.at(now))
-        self._verbs.write(self.scope, [finding_record(entry, year_of(entry.at, config.zone))])
+        entry = answered(
+            asked[0], self._verbs.private(self.scope, answer), self._verbs.parts.at(now)
+        )
+        self._verbs.write(
+            self.scope, [finding_record(entry, year_of(entry.at, config.zone))]
+        )
         return entry
 
     def block(self, name: str, question: str, limit: int = 5) -> str:
         """The facts that bear on a question and what is open, for a prompt."""
-        embedder = self._verbs.parts.embedder(self._verbs.parts.config(self.scope.workspace))
+        embedder = self._verbs.parts.embedder(
+            self._verbs.parts.config(self.scope.workspace)
+        )
         return self.log(name).block(question, embedder.embed, limit)

@@ -34,19 +34,30 @@ def run(options: argparse.Namespace, open_memory: Open) -> None:
     statuses = [memory.status() for memory in memories.values()]
     answers = [(q, _ask(q, memories)) for q in questions if q.get("demo")]
     if options.json:
-        print(as_json({"status": statuses, "answers": [_answer_json(*pair) for pair in answers]}))
+        print(
+            as_json(
+                {
+                    "status": statuses,
+                    "answers": [_answer_json(*pair) for pair in answers],
+                }
+            )
+        )
         return
     _print(statuses, answers)
     _print_next(options, next(q for q, _ in answers))
 
 
-def _print(statuses: list[dict[str, Any]], answers: list[tuple[dict[str, Any], Any]]) -> None:
+def _print(
+    statuses: list[dict[str, Any]], answers: list[tuple[dict[str, Any], Any]]
+) -> None:
     print("\nWhat memory holds")
     for status in statuses:
         print("\n".join(status_lines(status)))
     print("\nTen questions, asked through search_memory")
     for question, response in answers:
-        print(f"\n? {question['question']}   ({question['workspaceId']}/{question['agentId']})")
+        print(
+            f"\n? {question['question']}   ({question['workspaceId']}/{question['agentId']})"
+        )
         print("\n".join(search_lines(response, ids=False)[:-1]))
 
 
@@ -54,7 +65,9 @@ def _print_next(options: argparse.Namespace, question: dict[str, Any]) -> None:
     store = options.store or "./memory"
     varve = sys.argv[0] if Path(sys.argv[0]).name == "varve" else "varve"
     where = f"--store {store} --workspace {question['workspaceId']} --agent {question['agentId']}"
-    print(f"\nThe store is {Path(store).resolve() if '://' not in store else store}. Try next:")
+    print(
+        f"\nThe store is {Path(store).resolve() if '://' not in store else store}. Try next:"
+    )
     print(f'  {varve} search "{question["question"]}" {where}')
     print(f"  {varve} search --since 2026-10-01 {where}")
     print(f"  {varve} summarize {where}")
@@ -64,7 +77,9 @@ def _ingest(scope: Scope, memory: Memory, conversations: list[Conversation]) -> 
     for start in range(0, len(conversations), AT_ONCE):
         taken = conversations[start : start + AT_ONCE]
         memory.ingest(taken)
-        say(f"{scope}: remembered {start + len(taken)} of {len(conversations)} conversations")
+        say(
+            f"{scope}: remembered {start + len(taken)} of {len(conversations)} conversations"
+        )
 
 
 def _ask(question: dict[str, Any], memories: dict[Scope, Memory]) -> Any:
@@ -83,8 +98,14 @@ def _corpus(given: str | None) -> Path:
         with suppress(OSError):  # of a name that no file can have
             if (place / "questions.json").is_file():
                 return place
-    raise Rejected("--corpus", f"{places[0]} holds no corpus (questions.json and conversations)")
+    raise Rejected(
+        "--corpus", f"{places[0]} holds no corpus (questions.json and conversations)"
+    )
 
 
 def _conversation_files(corpus: Path) -> list[str]:
-    return [str(path) for path in sorted(corpus.glob("*.json")) if path.name != "questions.json"]
+    return [
+        str(path)
+        for path in sorted(corpus.glob("*.json"))
+        if path.name != "questions.json"
+    ]

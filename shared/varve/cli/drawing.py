@@ -39,11 +39,17 @@ def as_svg(edges: list[Edge], title: str) -> str:
 
     The same edges give the same drawing.
     """
-    names = {e["sourceId"]: e["source"] for e in edges} | {e["targetId"]: e["target"] for e in edges}
+    names = {e["sourceId"]: e["source"] for e in edges} | {
+        e["targetId"]: e["target"] for e in edges
+    }
     ids = sorted(names)
     number = {id_: index for index, id_ in enumerate(ids)}
-    places = layout(len(ids), [(number[e["sourceId"]], number[e["targetId"]]) for e in edges])
-    low, high = (places.min(axis=0), places.max(axis=0)) if ids else (np.zeros(2), np.zeros(2))
+    places = layout(
+        len(ids), [(number[e["sourceId"]], number[e["targetId"]]) for e in edges]
+    )
+    low, high = (
+        (places.min(axis=0), places.max(axis=0)) if ids else (np.zeros(2), np.zeros(2))
+    )
     (left, top), (width, height) = low - MARGIN, high - low + 2 * MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -54,7 +60,12 @@ def as_svg(edges: list[Edge], title: str) -> str:
     for edge in edges:
         ends = frozenset((edge["sourceId"], edge["targetId"]))
         met[ends] += 1
-        parts += _edge(edge, places[number[edge["sourceId"]]], places[number[edge["targetId"]]], met[ends])
+        parts += _edge(
+            edge,
+            places[number[edge["sourceId"]]],
+            places[number[edge["targetId"]]],
+            met[ends],
+        )
     for id_, (x, y) in zip(ids, places, strict=True):
         side = "middle" if abs(x) < 20 else "start" if x > 0 else "end"
         shift = {"middle": 0, "start": 13, "end": -13}[side]
@@ -94,13 +105,17 @@ def layout(count: int, pairs: list[tuple[int, int]]) -> Points:
     return places
 
 
-def _forest(next_to: list[set[int]]) -> tuple[list[int], list[list[int]], list[int], list[int]]:
+def _forest(
+    next_to: list[set[int]],
+) -> tuple[list[int], list[list[int]], list[int], list[int]]:
     """A tree for each part of the graph: nodes from the centres outward, children, depths, centres."""
     children: list[list[int]] = [[] for _ in next_to]
     depths = [-1] * len(next_to)
     order: list[int] = []
     centres: list[int] = []
-    for centre in sorted(range(len(next_to)), key=lambda node: (-len(next_to[node]), node)):
+    for centre in sorted(
+        range(len(next_to)), key=lambda node: (-len(next_to[node]), node)
+    ):
         if depths[centre] >= 0:
             continue
         centres.append(centre)
@@ -130,7 +145,11 @@ def _slices(
 
 def _edge(edge: Edge, start: Points, end: Points, nth: int) -> list[str]:
     """The arrow with its words along it; those of several between the same two lie side by side."""
-    x, y = start + 0.66 * (end - start) if np.hypot(*end) >= np.hypot(*start) else end + 0.66 * (start - end)
+    x, y = (
+        start + 0.66 * (end - start)
+        if np.hypot(*end) >= np.hypot(*start)
+        else end + 0.66 * (start - end)
+    )
     angle = np.degrees(np.arctan2(*(end - start)[::-1]))
     upright = (angle + 90) % 180 - 90
     past = ' class="past"' if edge["invalidAt"] else ""

@@ -10,7 +10,14 @@ from varve.api.lessons import lesson_shown
 from varve.api.memory import Memory
 from varve.cli.output import as_json
 from varve.domain.errors import Rejected, within
-from varve.domain.experience.trial import FlatMemory, Scenario, Score, TrialMemory, parse_scenarios, run
+from varve.domain.experience.trial import (
+    FlatMemory,
+    Scenario,
+    Score,
+    TrialMemory,
+    parse_scenarios,
+    run,
+)
 from varve.domain.experience.trial_memory import ExperienceMemory
 from varve.ports.search import word_embedding
 from varve.wiring.parts import Parts
@@ -20,33 +27,79 @@ OpenMemory = Callable[[argparse.Namespace], Memory]
 
 def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
     """Add the commands to the parser; `command` makes one from its name and words."""
-    episode = command("episode", "what was tried and how it ended: list, show ID, why ID, outcome ID OUTCOME")
+    episode = command(
+        "episode",
+        "what was tried and how it ended: list, show ID, why ID, outcome ID OUTCOME",
+    )
     episode.add_argument("action", choices=["list", "show", "why", "outcome"])
     episode.add_argument(
-        "id", nargs="?", metavar="ID", help="an episode's id; for outcome also a conversation's"
+        "id",
+        nargs="?",
+        metavar="ID",
+        help="an episode's id; for outcome also a conversation's",
     )
-    episode.add_argument("outcome", nargs="?", metavar="OUTCOME", help="SUCCESS, FAILURE, PARTIAL or UNKNOWN")
+    episode.add_argument(
+        "outcome",
+        nargs="?",
+        metavar="OUTCOME",
+        help="SUCCESS, FAILURE, PARTIAL or UNKNOWN",
+    )
     episode.add_argument("--correction", metavar="TEXT", help="what was wrong")
     episode.add_argument("--decision", metavar="TEXT", help="what was done")
-    episode.add_argument("--resolution", metavar="TEXT", help="what would have been right")
-    episode.add_argument("--used", metavar="ID", nargs="*", default=[], help="what was looked at before")
-    episode.add_argument("--limit", metavar="N", type=int, help="list the newest N; default: all")
+    episode.add_argument(
+        "--resolution", metavar="TEXT", help="what would have been right"
+    )
+    episode.add_argument(
+        "--used", metavar="ID", nargs="*", default=[], help="what was looked at before"
+    )
+    episode.add_argument(
+        "--limit", metavar="N", type=int, help="list the newest N; default: all"
+    )
     recall = command("recall", "what of the past bears on a situation")
-    recall.add_argument("text", metavar="SITUATION", help="what the agent is faced with, in plain words")
-    recall.add_argument("--state", metavar="S", help="what the agent is doing, such as debugging")
+    recall.add_argument(
+        "text", metavar="SITUATION", help="what the agent is faced with, in plain words"
+    )
+    recall.add_argument(
+        "--state", metavar="S", help="what the agent is doing, such as debugging"
+    )
     recall.add_argument("--limit", metavar="N", type=int, default=8, help="default: 8")
-    lessons = command("lessons", "what was learnt: list, add CLAIM, retire ID, curate, reword, render, block")
-    lessons.add_argument("action", choices=["list", "add", "retire", "curate", "reword", "render", "block"])
-    lessons.add_argument("subject", nargs="?", metavar="CLAIM|ID|SITUATION")
-    lessons.add_argument("--when", metavar="TEXT", default="", help="the condition, at least two words of it")
-    lessons.add_argument("--then", metavar="TEXT", default="", help="the action")
-    lessons.add_argument("--evidence", metavar="EPISODE", nargs="*", default=[], help="what stands for it")
-    lessons.add_argument("--state", metavar="S", help="what the agent is doing when it applies")
-    lessons.add_argument("--tags", metavar="TAG", nargs="*", default=[])
-    lessons.add_argument("--reason", metavar="TEXT", default="", help="why it is retired")
-    lessons.add_argument("--apply", action="store_true", help="confirm what curate or reword proposes")
+    lessons = command(
+        "lessons",
+        "what was learnt: list, add CLAIM, retire ID, curate, reword, render, block",
+    )
     lessons.add_argument(
-        "--last", action="store_true", help="what the last curate found, by schedule or hand"
+        "action",
+        choices=["list", "add", "retire", "curate", "reword", "render", "block"],
+    )
+    lessons.add_argument("subject", nargs="?", metavar="CLAIM|ID|SITUATION")
+    lessons.add_argument(
+        "--when",
+        metavar="TEXT",
+        default="",
+        help="the condition, at least two words of it",
+    )
+    lessons.add_argument("--then", metavar="TEXT", default="", help="the action")
+    lessons.add_argument(
+        "--evidence",
+        metavar="EPISODE",
+        nargs="*",
+        default=[],
+        help="what stands for it",
+    )
+    lessons.add_argument(
+        "--state", metavar="S", help="what the agent is doing when it applies"
+    )
+    lessons.add_argument("--tags", metavar="TAG", nargs="*", default=[])
+    lessons.add_argument(
+        "--reason", metavar="TEXT", default="", help="why it is retired"
+    )
+    lessons.add_argument(
+        "--apply", action="store_true", help="confirm what curate or reword proposes"
+    )
+    lessons.add_argument(
+        "--last",
+        action="store_true",
+        help="what the last curate found, by schedule or hand",
     )
     answers = command("answers", "prior answers: list, evict")
     answers.add_argument("action", choices=["list", "evict"])
@@ -54,10 +107,18 @@ def grammar(command: Callable[[str, str], argparse.ArgumentParser]) -> None:
         "--by", nargs="*", default=["age", "number", "unread"], metavar="RULE",
         help="age, number, unread; default: all three",
     )  # fmt: skip
-    answers.add_argument("--dry-run", action="store_true", help="only say what would go")
+    answers.add_argument(
+        "--dry-run", action="store_true", help="only say what would go"
+    )
     trial = command("eval", "measure memory: experience --scenarios FILE")
     trial.add_argument("what", choices=["experience"])
-    trial.add_argument("--scenarios", metavar="FILE", nargs="+", required=True, help="JSON, one or an array")
+    trial.add_argument(
+        "--scenarios",
+        metavar="FILE",
+        nargs="+",
+        required=True,
+        help="JSON, one or an array",
+    )
 
 
 def episode(options: argparse.Namespace, memory: Memory) -> None:
@@ -65,16 +126,26 @@ def episode(options: argparse.Namespace, memory: Memory) -> None:
     experience = memory.experience
     if options.action == "list":
         found = experience.episodes(limit=options.limit)
-        return _out(options, found, [_line(one) for one in found] or ["no episodes yet"])
+        return _out(
+            options, found, [_line(one) for one in found] or ["no episodes yet"]
+        )
     if options.id is None:
         raise Rejected(f"episode {options.action}", "needs ID")
     if options.action == "show":
         shown = experience.episode(options.id)
-        return _out(options, shown, [f"{name}: {value}" for name, value in shown.items() if value])
+        return _out(
+            options,
+            shown,
+            [f"{name}: {value}" for name, value in shown.items() if value],
+        )
     if options.action == "why":
         why = experience.why(options.id)
         return _out(
-            options, why, [options.id, *why["story"]] if why["story"] else ["nothing is linked to it"]
+            options,
+            why,
+            [options.id, *why["story"]]
+            if why["story"]
+            else ["nothing is linked to it"],
         )
     if options.outcome is None:
         raise Rejected("episode outcome", "needs ID and OUTCOME")
@@ -87,19 +158,25 @@ def episode(options: argparse.Namespace, memory: Memory) -> None:
         used=options.used,
     )
     return _out(
-        options, {"id": report.id, "target": report.target, "outcome": str(report.outcome)}, [report.id]
+        options,
+        {"id": report.id, "target": report.target, "outcome": str(report.outcome)},
+        [report.id],
     )
 
 
 def recall(options: argparse.Namespace, memory: Memory) -> None:
     """What bears on a situation."""
-    found = memory.recall_experience(options.text, state=options.state, limit=options.limit).to_dict()
+    found = memory.recall_experience(
+        options.text, state=options.state, limit=options.limit
+    ).to_dict()
     memory.experience.flush()
     lines = [f"familiar: {found['familiarity']:.2f}"]
     for item in found["items"]:
         lines.append(f"[{item['outcome']}] {item['content']}")
         lines += [
-            f"    {name}: {item[name]}" for name in ("answer", "correction", "confidence") if item[name]
+            f"    {name}: {item[name]}"
+            for name in ("answer", "correction", "confidence")
+            if item[name]
         ]
     _out(options, found, lines)
 
@@ -111,7 +188,8 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
         case "list":
             known = [lesson_shown(lesson) for lesson in book.all()]
             lines = [
-                f"{one['id']}  {one['standing']}  {one['confidence']:.2f}  {one['claim']}" for one in known
+                f"{one['id']}  {one['standing']}  {one['confidence']:.2f}  {one['claim']}"
+                for one in known
             ]
             _out(options, known, lines or ["no lessons yet"])
         case "render":
@@ -121,10 +199,23 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
             _out(options, {"block": text}, [text])
         case "reword":
             report = book.reword(apply=options.apply)
-            _out(options, report, [f"{one['lesson']}: {one['claim']}" for one in report["proposed"]])
+            _out(
+                options,
+                report,
+                [f"{one['lesson']}: {one['claim']}" for one in report["proposed"]],
+            )
         case "curate":
-            report = (book.last_curation() or {}) if options.last else book.curate(apply=options.apply)
-            _out(options, report, [f"{name}: {value}" for name, value in report.items()] or ["never curated"])
+            report = (
+                (book.last_curation() or {})
+                if options.last
+                else book.curate(apply=options.apply)
+            )
+            _out(
+                options,
+                report,
+                [f"{name}: {value}" for name, value in report.items()]
+                or ["never curated"],
+            )
         case "add":
             id_ = book.add(
                 _given(options, "CLAIM"),
@@ -137,7 +228,11 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
             _out(options, {"id": id_}, [id_])
         case _:
             book.retire(_given(options, "ID"), reason=options.reason)
-            _out(options, {"id": options.subject, "standing": "retired"}, [f"{options.subject} retired"])
+            _out(
+                options,
+                {"id": options.subject, "standing": "retired"},
+                [f"{options.subject} retired"],
+            )
 
 
 def answers(options: argparse.Namespace, memory: Memory) -> None:
@@ -145,9 +240,14 @@ def answers(options: argparse.Namespace, memory: Memory) -> None:
     book = memory.experience.answers
     if options.action == "evict":
         gone = book.evict(by=options.by, dry_run=options.dry_run)
-        return _out(options, gone, [f"{id_}  {reason}" for id_, reason in gone.items()] or ["nothing goes"])
+        return _out(
+            options,
+            gone,
+            [f"{id_}  {reason}" for id_, reason in gone.items()] or ["nothing goes"],
+        )
     known = [
-        {"id": a.id, "subject": a.subject, "question": a.question, "answer": a.answer} for a in book.all()
+        {"id": a.id, "subject": a.subject, "question": a.question, "answer": a.answer}
+        for a in book.all()
     ]
     lines = [f"{a['subject']}: {a['question']} {a['answer']}" for a in known]
     return _out(options, known, lines or ["no prior answers yet"])
@@ -174,12 +274,18 @@ def evaluate(options: argparse.Namespace, parts: Parts) -> None:
     _out(
         options,
         printed,
-        [line for agent in ("memory", "flat") for line in _score_lines(agent, printed[agent])],
+        [
+            line
+            for agent in ("memory", "flat")
+            for line in _score_lines(agent, printed[agent])
+        ],
     )
 
 
 def _score_lines(agent: str, score: dict[str, Any]) -> list[str]:
-    types = ", ".join(f"{type_} {share:.2f}" for type_, share in score["accuracyByType"].items())
+    types = ", ".join(
+        f"{type_} {share:.2f}" for type_, share in score["accuracyByType"].items()
+    )
     explicit = score["explicitOutcomeShare"]
     return [
         f"{agent}: {score['right']} of {score['rounds']} right ({types})",
@@ -194,7 +300,9 @@ def _json(name: str) -> Any:
     except FileNotFoundError as error:
         raise Rejected(name, "does not exist") from error
     except (OSError, ValueError) as error:
-        raise Rejected(name, f"cannot be read as JSON ({type(error).__name__})") from error
+        raise Rejected(
+            name, f"cannot be read as JSON ({type(error).__name__})"
+        ) from error
 
 
 def _given(options: argparse.Namespace, what: str) -> str:

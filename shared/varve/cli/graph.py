@@ -42,9 +42,12 @@ def table_lines(rows: list[dict[str, Any]]) -> list[str]:
     if not rows:
         return ["no rows"]
     cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    widths = [
+        max(len(line[column]) for line in cells) for column in range(len(cells[0]))
+    ]
     lines = [
-        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in cells
+        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+        for line in cells
     ]
     return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
 
@@ -58,12 +61,20 @@ def tree_lines(edges: list[Edge], root: str | None) -> list[str]:
     for edge in edges:
         by_subject[edge["sourceId"]].append(edge)
     if root is None:
-        return [line for id_ in sorted(by_subject) for line in (names[id_], *_branches(by_subject[id_], {}))]
-    pointing = [edge for edge in edges if edge["targetId"] == root and edge["sourceId"] != root]
+        return [
+            line
+            for id_ in sorted(by_subject)
+            for line in (names[id_], *_branches(by_subject[id_], {}))
+        ]
+    pointing = [
+        edge for edge in edges if edge["targetId"] == root and edge["sourceId"] != root
+    ]
     title = names.get(root) or next((e["target"] for e in pointing), root)
     below = {id_: known for id_, known in by_subject.items() if id_ != root}
     lines = [title, *_branches(by_subject.get(root, []), below)]
-    return lines + [f"◀─ {e['label']} ─ {e['source']}  {validity(e)}" for e in _ordered(pointing)]
+    return lines + [
+        f"◀─ {e['label']} ─ {e['source']}  {validity(e)}" for e in _ordered(pointing)
+    ]
 
 
 def validity(edge: Edge) -> str:
@@ -72,7 +83,9 @@ def validity(edge: Edge) -> str:
     return f"{start} to {end[:10]}" if end else f"since {start}"
 
 
-def _branches(edges: list[Edge], below: dict[str, list[Edge]], indent: str = "") -> Iterator[str]:
+def _branches(
+    edges: list[Edge], below: dict[str, list[Edge]], indent: str = ""
+) -> Iterator[str]:
     ordered = _ordered(edges)
     for number, edge in enumerate(ordered, start=1):
         last = number == len(ordered)
@@ -92,7 +105,9 @@ def _root(name: str | None, graph: Graph) -> str | None:
         return None
     asked = graph.entity(name)
     if asked["ambiguous"]:
-        say(f"{name} may be {' or '.join(asked['ambiguous'])}; shown is what was said of {name} alone")
+        say(
+            f"{name} may be {' or '.join(asked['ambiguous'])}; shown is what was said of {name} alone"
+        )
     return str(asked["id"])
 
 
@@ -109,10 +124,18 @@ def _save(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise Rejected("--out", f"cannot be written ({type(error).__name__})") from error
+        raise Rejected(
+            "--out", f"cannot be written ({type(error).__name__})"
+        ) from error
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = (
+        ""
+        if value is None
+        else value
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False)
+    )
     text = " ".join(text.split())
     return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"

@@ -58,7 +58,9 @@ def _values(text: str, shown: str) -> Iterator[tuple[str, Any]]:
         whole = _decoded(text)
     except json.JSONDecodeError as error:
         if error.msg != "Extra data" or "\n" not in text.strip():
-            raise _not_json(shown, f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+            raise _not_json(
+                shown, f"line {error.lineno}, column {error.colno}: {error.msg}"
+            ) from error
         yield from _lines(text, shown)
         return
     if isinstance(whole, list):
@@ -74,7 +76,9 @@ def _lines(text: str, shown: str) -> Iterator[tuple[str, Any]]:
             try:
                 yield f"line {number}: ", _decoded(line)
             except json.JSONDecodeError as error:
-                raise _not_json(shown, f"line {number}, column {error.colno}: {error.msg}") from error
+                raise _not_json(
+                    shown, f"line {number}, column {error.colno}: {error.msg}"
+                ) from error
 
 
 def _decoded(text: str) -> Any:
@@ -85,7 +89,9 @@ def _decoded(text: str) -> Any:
     except RecursionError as error:
         raise json.JSONDecodeError("nested too deeply", text[:1], 0) from error
     except ValueError as error:  # Python's limit on the digits of a whole number
-        raise json.JSONDecodeError("holds a number of too many digits", text[:1], 0) from error
+        raise json.JSONDecodeError(
+            "holds a number of too many digits", text[:1], 0
+        ) from error
 
 
 def _not_json(shown: str, where: str) -> Rejected:

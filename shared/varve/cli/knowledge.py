@@ -11,9 +11,13 @@ from varve.domain.errors import Rejected
 
 def add_context(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve context`."""
-    command.add_argument("text", metavar="TEXT", help="the prompt that the block is for")
+    command.add_argument(
+        "text", metavar="TEXT", help="the prompt that the block is for"
+    )
     command.add_argument("--max-tokens", metavar="N", type=int, help="default: 1000")
-    command.add_argument("--user", metavar="U", dest="user_id", help="only what concerns this user")
+    command.add_argument(
+        "--user", metavar="U", dest="user_id", help="only what concerns this user"
+    )
     command.add_argument(
         "--document", metavar="FILE", dest="documents", action="append", default=[],
         help="a text to choose passages from, too; may be given several times",
@@ -24,8 +28,12 @@ def add_profile(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve profile`."""
     command.add_argument("action", choices=["show", "set"])
     command.add_argument("key", nargs="?", metavar="KEY")
-    command.add_argument("value", nargs="?", metavar="VALUE", help="empty to end what it has")
-    command.add_argument("--user", metavar="U", dest="user_id", help="default: those without a name")
+    command.add_argument(
+        "value", nargs="?", metavar="VALUE", help="empty to end what it has"
+    )
+    command.add_argument(
+        "--user", metavar="U", dest="user_id", help="default: those without a name"
+    )
 
 
 def context(memory: Memory, options: argparse.Namespace) -> None:
@@ -58,10 +66,14 @@ def profile(memory: Memory, options: argparse.Namespace) -> None:
 
 def profile_lines(shown: dict[str, Any]) -> list[str]:
     """A line for each attribute, with its date and where it was said."""
-    lines = [f"{shown['userId']}: {len(shown['attributes'])} attributes, {len(shown['history'])} statements"]
+    lines = [
+        f"{shown['userId']}: {len(shown['attributes'])} attributes, {len(shown['history'])} statements"
+    ]
     for held in shown["attributes"]:
         source = held["conversationId"] or "set by hand"
-        lines.append(f"  {held['key']:<16}{held['value']}  ({held['since'][:10]}, {source})")
+        lines.append(
+            f"  {held['key']:<16}{held['value']}  ({held['since'][:10]}, {source})"
+        )
     return lines
 
 
@@ -69,4 +81,6 @@ def _read(name: str) -> str:
     try:
         return Path(name).read_text("utf-8")
     except (OSError, ValueError) as error:
-        raise Rejected(name, f"cannot be read as UTF-8 text ({type(error).__name__})") from error
+        raise Rejected(
+            name, f"cannot be read as UTF-8 text ({type(error).__name__})"
+        ) from error

@@ -60,14 +60,20 @@ def open_memory(options: argparse.Namespace, scope: Scope | None = None) -> Memo
     """The memory the common options name, or that of the scope under the same store."""
     workspace = scope.workspace if scope else options.workspace or DEFAULT_ID
     agent = scope.agent if scope else options.agent or DEFAULT_ID
-    return Memory.open(options.store, workspace=workspace, agent=agent, now=_now(options.now))
+    return Memory.open(
+        options.store, workspace=workspace, agent=agent, now=_now(options.now)
+    )
 
 
 def ingest(options: argparse.Namespace) -> None:
     """Validate everything first, then take it in, agent by agent."""
-    Scope(options.workspace or DEFAULT_ID, options.agent or DEFAULT_ID)  # a bad option is no file's fault
+    Scope(
+        options.workspace or DEFAULT_ID, options.agent or DEFAULT_ID
+    )  # a bad option is no file's fault
     by_scope: defaultdict[Scope, list[Conversation]] = defaultdict(list)
-    for conversation in read_conversations(options.files, lambda c: c.in_scope(_scope_of(c, options))):
+    for conversation in read_conversations(
+        options.files, lambda c: c.in_scope(_scope_of(c, options))
+    ):
         by_scope[conversation.scope].append(conversation)
     totals: dict[str, dict[str, int] | None] = {}
     for scope, conversations in by_scope.items():
@@ -83,7 +89,11 @@ def search(options: argparse.Namespace) -> None:
     """Ask, or browse by time."""
     given = {name: getattr(options, name) for name in SEARCH_ARGUMENTS}
     response = open_memory(options).search(options.text, **given)
-    print(as_json(response.to_dict()) if options.json else "\n".join(search_lines(response)))
+    print(
+        as_json(response.to_dict())
+        if options.json
+        else "\n".join(search_lines(response))
+    )
 
 
 def show(options: argparse.Namespace) -> None:
@@ -101,7 +111,11 @@ def status(options: argparse.Namespace) -> None:
 def summarize(options: argparse.Namespace) -> None:
     """The nightly summaries by hand."""
     done = open_memory(options).summarize(grain=options.grain)
-    print(as_json(done) if options.json else ", ".join(f"{n} {what}" for what, n in done.items()))
+    print(
+        as_json(done)
+        if options.json
+        else ", ".join(f"{n} {what}" for what, n in done.items())
+    )
 
 
 def cleanup(options: argparse.Namespace) -> None:
@@ -191,7 +205,9 @@ def _now(text: str | None) -> Now:
     try:
         return parse_instant(text)
     except ValueError as error:
-        raise Rejected("--now", f"{text[:40]!r} is not an ISO 8601 date and time") from error
+        raise Rejected(
+            "--now", f"{text[:40]!r} is not an ISO 8601 date and time"
+        ) from error
 
 
 def _scope_of(conversation: Conversation, options: argparse.Namespace) -> Scope:
@@ -202,7 +218,9 @@ def _scope_of(conversation: Conversation, options: argparse.Namespace) -> Scope:
     )
 
 
-def _add(totals: dict[str, dict[str, int] | None], one: dict[str, dict[str, int] | None]) -> None:
+def _add(
+    totals: dict[str, dict[str, int] | None], one: dict[str, dict[str, int] | None]
+) -> None:
     for part, counts in one.items():
         sums = totals.setdefault(part, None if counts is None else {})
         for name, count in (counts or {}).items():
@@ -220,4 +238,8 @@ def _ingested(totals: dict[str, dict[str, int] | None]) -> str:
         f"{stored['tripleOperations']} triple operations"
     )
     ignored = stored["ignored"]
-    return line + (f"; {ignored} messages came before with other words, which stay" if ignored else "")
+    return line + (
+        f"; {ignored} messages came before with other words, which stay"
+        if ignored
+        else ""
+    )

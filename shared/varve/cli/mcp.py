@@ -40,7 +40,10 @@ SEARCH_ARGUMENTS: dict[str, Any] = {
         "type": "integer",
         "description": "Only what is at most this many days old; no limit by default",
     },
-    "since": {"type": "string", "description": "Only from this ISO 8601 date or time on"},
+    "since": {
+        "type": "string",
+        "description": "Only from this ISO 8601 date or time on",
+    },
     "until": {
         "type": "string",
         "description": "Only up to this ISO 8601 date, which is included, or time",
@@ -52,7 +55,10 @@ MESSAGE: dict[str, Any] = {
     "role": {"type": "string", "description": "user (default) or assistant"},
     "content": {"type": "string", "description": "The words as they were said"},
     "name": {"type": "string", "description": "Who said them"},
-    "timestamp": {"type": "string", "description": "When, in ISO 8601 with a zone; default: now"},
+    "timestamp": {
+        "type": "string",
+        "description": "When, in ISO 8601 with a zone; default: now",
+    },
 }
 REMEMBERED: dict[str, Any] = {
     "messages": {
@@ -70,13 +76,21 @@ TOOLS: list[dict[str, Any]] = [
         "name": "search_memory",
         "description": "Search long-term memory of earlier conversations. "
         "Without queryText: the newest first.",
-        "inputSchema": {"type": "object", "properties": SEARCH_ARGUMENTS, "required": []},
+        "inputSchema": {
+            "type": "object",
+            "properties": SEARCH_ARGUMENTS,
+            "required": [],
+        },
         "annotations": {"readOnlyHint": True, "openWorldHint": False},
     },
     {
         "name": "remember",
         "description": "Remember what was said, word for word; facts with their dates are made of it.",
-        "inputSchema": {"type": "object", "properties": REMEMBERED, "required": ["messages"]},
+        "inputSchema": {
+            "type": "object",
+            "properties": REMEMBERED,
+            "required": ["messages"],
+        },
         "annotations": {
             "readOnlyHint": False,
             "destructiveHint": False,
@@ -89,7 +103,9 @@ TOOLS: list[dict[str, Any]] = [
 
 def add_mcp(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve mcp`."""
-    command.add_argument("--user", metavar="U", help="whose words are remembered, and alone found")
+    command.add_argument(
+        "--user", metavar="U", help="whose words are remembered, and alone found"
+    )
 
 
 class Tools:
@@ -106,7 +122,11 @@ class Tools:
     def answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What a tool answers, as JSON values; of what went wrong an `error` with type and reason."""
         try:
-            return self._search(arguments) if name == "search_memory" else self._remember(arguments)
+            return (
+                self._search(arguments)
+                if name == "search_memory"
+                else self._remember(arguments)
+            )
         except Rejected as error:
             return error_answer(error)
         except VarveError as error:
@@ -137,7 +157,9 @@ def _require_known(given: object, known: Mapping[str, Any], where: str) -> None:
         raise Rejected(where.removesuffix("."), "must be an object")
     for name in given:
         if name not in known:
-            raise Rejected(f"{where}{name}", f"is not a known name; there are {', '.join(known)}")
+            raise Rejected(
+                f"{where}{name}", f"is not a known name; there are {', '.join(known)}"
+            )
 
 
 def serve(memory: Memory, options: argparse.Namespace) -> None:
@@ -157,22 +179,30 @@ def serve(memory: Memory, options: argparse.Namespace) -> None:
             TextContent,
         )
     except ImportError as error:
-        raise Misconfigured("varve mcp needs the MCP SDK: pip install 'varve[mcp]'") from error
+        raise Misconfigured(
+            "varve mcp needs the MCP SDK: pip install 'varve[mcp]'"
+        ) from error
 
     tools, one_at_a_time = Tools(memory, options.user), anyio.CapacityLimiter(1)
     listed = ListToolsResult.model_validate({"tools": TOOLS})
 
-    async def list_tools(_: ServerRequestContext, __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(
+        _: ServerRequestContext, __: PaginatedRequestParams | None
+    ) -> ListToolsResult:
         return listed
 
-    async def call_tool(_: ServerRequestContext, asked: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(
+        _: ServerRequestContext, asked: CallToolRequestParams
+    ) -> CallToolResult:
         if asked.name not in (tool.name for tool in listed.tools):
             raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name[:40]!r}")
         answer = await anyio.to_thread.run_sync(
             tools.answer, asked.name, asked.arguments or {}, limiter=one_at_a_time
         )
         text = TextContent(text=json.dumps(answer, ensure_ascii=False))
-        return CallToolResult(content=[text], structured_content=answer, is_error="error" in answer)
+        return CallToolResult(
+            content=[text], structured_content=answer, is_error="error" in answer
+        )
 
     async def run() -> None:
         server = Server(

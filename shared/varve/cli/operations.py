@@ -26,10 +26,16 @@ def dlq(options: argparse.Namespace) -> None:
             _print(options, letter, _lines(letter))
         case "redrive":
             done = administration.redrive(_ids(options), options.queue)
-            _print(options, {"redriven": done}, [f"{len(done)} sent back to where they came from"])
+            _print(
+                options,
+                {"redriven": done},
+                [f"{len(done)} sent back to where they came from"],
+            )
         case _:
             if options.all and not options.yes:
-                raise Rejected("dlq drop --all", "loses what is in them; say --yes as well")
+                raise Rejected(
+                    "dlq drop --all", "loses what is in them; say --yes as well"
+                )
             done = administration.drop(_ids(options), options.queue)
             _print(options, {"dropped": done}, [f"{len(done)} dropped"])
 
@@ -38,9 +44,17 @@ def add_dlq(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve dlq`."""
     command.add_argument("action", choices=["list", "show", "redrive", "drop"])
     command.add_argument("ids", nargs="*", metavar="ID")
-    command.add_argument("--queue", metavar="Q", help="only this one's: ingest, write or summary")
-    command.add_argument("--all", action="store_true", help="redrive or drop all of them")
-    command.add_argument("--content", action="store_true", help="show the message too, without its secrets")
+    command.add_argument(
+        "--queue", metavar="Q", help="only this one's: ingest, write or summary"
+    )
+    command.add_argument(
+        "--all", action="store_true", help="redrive or drop all of them"
+    )
+    command.add_argument(
+        "--content",
+        action="store_true",
+        help="show the message too, without its secrets",
+    )
     command.add_argument("--yes", action="store_true", help="drop all of them indeed")
 
 
@@ -61,7 +75,11 @@ def _print(options: argparse.Namespace, value: Any, lines: Iterable[str]) -> Non
 
 
 def _line(letter: Mapping[str, Any]) -> str:
-    why = f"{letter['errorType']}: {letter['reason']}" if letter["errorType"] else letter["reason"]
+    why = (
+        f"{letter['errorType']}: {letter['reason']}"
+        if letter["errorType"]
+        else letter["reason"]
+    )
     return f"{letter['id']}  {letter['queue']}  {letter['sentAt']}  {letter['bytes']} bytes  {why}"
 
 

@@ -10,19 +10,27 @@ from varve.cli.output import as_json, say
 
 def add_export(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve export`."""
-    command.add_argument("directory", metavar="DIR", help="a directory that is empty or not there yet")
-    command.add_argument("--force", action="store_true", help="in place of an earlier export in it")
+    command.add_argument(
+        "directory", metavar="DIR", help="a directory that is empty or not there yet"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="in place of an earlier export in it"
+    )
 
 
 def add_import(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve import`."""
-    command.add_argument("directory", metavar="DIR", help="what `varve export` has written")
+    command.add_argument(
+        "directory", metavar="DIR", help="what `varve export` has written"
+    )
 
 
 def add_reembed(command: argparse.ArgumentParser) -> None:
     """The arguments of `varve reembed`."""
     command.add_argument(
-        "--to", metavar="MODEL", help="make this the workspace's embedder first, as `config set` would"
+        "--to",
+        metavar="MODEL",
+        help="make this the workspace's embedder first, as `config set` would",
     )
 
 
@@ -47,14 +55,19 @@ def import_(memory: Memory, options: argparse.Namespace) -> None:
 def reembed(memory: Memory, options: argparse.Namespace) -> None:
     """A workspace's stores under its embedding model."""
     done = memory.reembed(
-        to=options.to, progress=lambda store, n, of: say(f"{store}: {n} of {of} records embedded")
+        to=options.to,
+        progress=lambda store, n, of: say(f"{store}: {n} of {of} records embedded"),
     )
     if options.json:
         print(as_json(done))
         return
-    print(f"{len(done['moved'])} of {done['stores']} stores moved to {done['model']}; the rest were of it")
+    print(
+        f"{len(done['moved'])} of {done['stores']} stores moved to {done['model']}; the rest were of it"
+    )
     if done["waiting"]:
-        say(f"sent to the writer: {', '.join(done['waiting'])}; say it again when it has been there")
+        say(
+            f"sent to the writer: {', '.join(done['waiting'])}; say it again when it has been there"
+        )
 
 
 def _imported(done: Mapping[str, Any]) -> list[str]:

@@ -89,16 +89,24 @@ def closed(
     Lessons follow in a block of their own. What does not fit is passed over for shorter ones that do.
     An empty text: not even the head fits.
     """
-    left = min(LESSON_SHARE * max_tokens, max_tokens - estimated_tokens(f"{head.text}\n{CLOSING}") - 1)
+    left = min(
+        LESSON_SHARE * max_tokens,
+        max_tokens - estimated_tokens(f"{head.text}\n{CLOSING}") - 1,
+    )
     lines, taught = _fitting([PATTERNS_OPENING], lessons, [PATTERNS_CLOSING], left)
     patterns = [*lines, PATTERNS_CLOSING] if taught else []
     lines, ids = _fitting([head.text], tail, [CLOSING, *patterns], max_tokens)
     whole = "\n".join([*lines, CLOSING, *patterns])
-    return (whole, [*ids, *taught]) if estimated_tokens(whole) <= max_tokens else ("", [])
+    return (
+        (whole, [*ids, *taught]) if estimated_tokens(whole) <= max_tokens else ("", [])
+    )
 
 
 def _fitting(
-    before: Sequence[str], entries: Iterable[Entry], after: Sequence[str], max_tokens: float
+    before: Sequence[str],
+    entries: Iterable[Entry],
+    after: Sequence[str],
+    max_tokens: float,
 ) -> tuple[list[str], list[str]]:
     """The lines before with those of the entries that fit between them and those after; and their ids."""
     lines, ids = list(before), []
@@ -110,10 +118,17 @@ def _fitting(
 
 
 _ANGLES = str.maketrans(
-    {"&": "&amp;"} | dict.fromkeys("<＜﹤", "&lt;") | dict.fromkeys(">＞﹥", "&gt;") | {"`": "'"}
+    {"&": "&amp;"}
+    | dict.fromkeys("<＜﹤", "&lt;")
+    | dict.fromkeys(">＞﹥", "&gt;")
+    | {"`": "'"}
 )
-_TAG_NAME = re.compile(rf"({TAG.partition('-')[0]})\W?({TAG.partition('-')[2]})", re.IGNORECASE)
-_ROLES = "system|developer|user|human|assistant|model|tool|function|instructions?|prompt|ai"
+_TAG_NAME = re.compile(
+    rf"({TAG.partition('-')[0]})\W?({TAG.partition('-')[2]})", re.IGNORECASE
+)
+_ROLES = (
+    "system|developer|user|human|assistant|model|tool|function|instructions?|prompt|ai"
+)
 _ROLE_MARKER = re.compile(rf"\b({_ROLES})\s*[:：﹕∶]", re.IGNORECASE)
 _BRACKETED_ROLE = re.compile(rf"\[(\s*/?\s*(?:inst|sys|{_ROLES})\s*)\]", re.IGNORECASE)
 _HEADING = re.compile(r"#{2,}")

@@ -42,7 +42,13 @@ class Grain(StrEnum):
         return {above: below for below, above in pairwise(Grain)}.get(self)
 
 
-SUMMARY_GRAINS = (Grain.DAILY, Grain.WEEKLY, Grain.MONTHLY, Grain.QUARTERLY, Grain.YEARLY)
+SUMMARY_GRAINS = (
+    Grain.DAILY,
+    Grain.WEEKLY,
+    Grain.MONTHLY,
+    Grain.QUARTERLY,
+    Grain.YEARLY,
+)
 
 
 def day_of(instant: datetime, zone: ZoneInfo) -> str:
@@ -102,8 +108,12 @@ class Period:
     label: str
 
     def __post_init__(self) -> None:
-        if _read(self.label)[0] is not (Grain.DAILY if self.grain is Grain.WORKING else self.grain):
-            raise Rejected("period", f"{self.label} is not the label of a {self.grain} period")
+        if _read(self.label)[0] is not (
+            Grain.DAILY if self.grain is Grain.WORKING else self.grain
+        ):
+            raise Rejected(
+                "period", f"{self.label} is not the label of a {self.grain} period"
+            )
 
     @classmethod
     def of(cls, instant: datetime, grain: Grain, zone: ZoneInfo) -> "Period":
@@ -161,7 +171,9 @@ class Period:
         try:
             return Period.of_day(_shifted(self.days[0], steps, self.grain), self.grain)
         except (OverflowError, ValueError) as error:
-            raise Rejected("period", f"{steps:+} from {self.label} lies outside the calendar") from error
+            raise Rejected(
+                "period", f"{steps:+} from {self.label} lies outside the calendar"
+            ) from error
 
 
 def is_closed(period: Period, now: datetime, zone: ZoneInfo, grace: timedelta) -> bool:
@@ -169,16 +181,22 @@ def is_closed(period: Period, now: datetime, zone: ZoneInfo, grace: timedelta) -
     return now - period.end(zone) >= grace
 
 
-def periods_between(since: datetime, until: datetime, grain: Grain, zone: ZoneInfo) -> Iterator[Period]:
+def periods_between(
+    since: datetime, until: datetime, grain: Grain, zone: ZoneInfo
+) -> Iterator[Period]:
     """The periods that share an instant with `since <= t < until`, in order; none for an empty window.
 
     Raises Rejected: the window is longer than MAX_WINDOW, which a caller should not walk day by day.
     """
     if until - since > MAX_WINDOW:
-        raise Rejected("since", f"lies more than {MAX_WINDOW.days} days before the window's end")
+        raise Rejected(
+            "since", f"lies more than {MAX_WINDOW.days} days before the window's end"
+        )
     if since >= until:
         return iter(())
-    periods = _tiles(_local_day(since, zone), _local_day(until - timedelta.resolution, zone), grain)
+    periods = _tiles(
+        _local_day(since, zone), _local_day(until - timedelta.resolution, zone), grain
+    )
     return (period for period in periods if period.start(zone) < period.end(zone))
 
 
@@ -188,9 +206,13 @@ def _local_day(instant: datetime, zone: ZoneInfo) -> date:
     There (St. John's until 2010) a day begins when midnight is first reached, and keeps the doubled hour.
     """
     day = date.fromisoformat(day_of(instant, zone))
-    if _midnight(day, zone) > instant:  # clocks were set forward over midnight: Toronto, 1919
+    if (
+        _midnight(day, zone) > instant
+    ):  # clocks were set forward over midnight: Toronto, 1919
         return day - _DAY
-    return day + _DAY if day < date.max and _midnight(day + _DAY, zone) <= instant else day
+    return (
+        day + _DAY if day < date.max and _midnight(day + _DAY, zone) <= instant else day
+    )
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
@@ -236,7 +258,10 @@ def _read(label: str) -> tuple[Grain, date]:
     """The grain that a label's form tells, and its first day. Raises Rejected: it has none."""
     form = _LABEL.fullmatch(label)
     if form is None:
-        raise Rejected("period", f"{label[:40]!r} is not like 2026-11-21, 2026-W47, 2026-11, 2026-Q4 or 2026")
+        raise Rejected(
+            "period",
+            f"{label[:40]!r} is not like 2026-11-21, 2026-W47, 2026-11, 2026-Q4 or 2026",
+        )
     grain = Grain(form.lastgroup or "")
     year, week, quarter, month, day = (int(digits) for digits in form.groups("0"))
     try:

@@ -18,7 +18,9 @@ MAX_DOCUMENTS = 200
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
 
 
 def _document(value: object) -> object:
@@ -34,14 +36,17 @@ class ContextRequest(_Part):
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = DEFAULT_TOKENS
     user_id: Reference | None = None
     documents: Annotated[
-        tuple[Annotated[str, BeforeValidator(_document)], ...], Field(max_length=MAX_DOCUMENTS)
+        tuple[Annotated[str, BeforeValidator(_document)], ...],
+        Field(max_length=MAX_DOCUMENTS),
     ] = ()
 
 
 def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
     """The request from a call's arguments, in either case. Raises Rejected: names the field."""
     for name in IDENTITY_NAMES & set(arguments):
-        raise Rejected(name, "identity comes from the caller, never from the tool's arguments")
+        raise Rejected(
+            name, "identity comes from the caller, never from the tool's arguments"
+        )
     try:
         request = ContextRequest.model_validate(dict(arguments))
     except ValidationError as error:

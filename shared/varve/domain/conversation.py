@@ -6,7 +6,14 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar, identity
@@ -81,7 +88,11 @@ class _Contract(BaseModel):
     """Camel case outside, snake case inside; what the contract does not name is kept as it came."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="allow", strict=True, frozen=True
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="allow",
+        strict=True,
+        frozen=True,
     )
 
     @property
@@ -111,7 +122,11 @@ class Message(_Contract):
     def text(self) -> str:
         """The words: a string as it is, of a list of content parts those of type text, a line each."""
         if isinstance(self.content, list):
-            texts = (part.get("text") for part in self.content if part.get("type") in _TEXT_PARTS)
+            texts = (
+                part.get("text")
+                for part in self.content
+                if part.get("type") in _TEXT_PARTS
+            )
             return "\n".join(text for text in texts if isinstance(text, str))
         return self.content or ""
 
@@ -136,7 +151,9 @@ class Conversation(_Contract):
         """
         _agree("workspaceId", self.workspace_id, scope.workspace)
         _agree("agentId", self.agent_id, scope.agent)
-        return self.model_copy(update={"workspace_id": scope.workspace, "agent_id": scope.agent})
+        return self.model_copy(
+            update={"workspace_id": scope.workspace, "agent_id": scope.agent}
+        )
 
     @property
     def scope(self) -> identity.Scope:
@@ -162,7 +179,9 @@ def parse_conversation(value: object) -> Conversation:
     if isinstance(value, Conversation):
         value = value.as_json()
     if not isinstance(value, Mapping):
-        raise Rejected("conversation", f"must be a JSON object, not {_json_type(value)}")
+        raise Rejected(
+            "conversation", f"must be a JSON object, not {_json_type(value)}"
+        )
     try:
         conversation = Conversation.model_validate(dict(value))
     except ValidationError as error:
@@ -170,12 +189,21 @@ def parse_conversation(value: object) -> Conversation:
     for index, message in enumerate(conversation.messages):
         _check_content(message, f"messages[{index}].content")
     if not _storable(conversation):
-        faulty = (f"messages[{i}]" for i, m in enumerate(conversation.messages) if not _storable(m))
-        raise Rejected(next(faulty, "conversation"), "is not valid Unicode text or is nested too deeply")
+        faulty = (
+            f"messages[{i}]"
+            for i, m in enumerate(conversation.messages)
+            if not _storable(m)
+        )
+        raise Rejected(
+            next(faulty, "conversation"),
+            "is not valid Unicode text or is nested too deeply",
+        )
     return conversation.model_copy(update={"messages": _identified(conversation)})
 
 
-def reworded(conversation: Conversation, change: Callable[[object], object]) -> Conversation:
+def reworded(
+    conversation: Conversation, change: Callable[[object], object]
+) -> Conversation:
     """The conversation with its messages' contents, and all that the contract does not name, changed.
 
     `change` takes and returns JSON values. Ids, names and times stay, but for the ids that were made from
@@ -188,7 +216,9 @@ def reworded(conversation: Conversation, change: Callable[[object], object]) -> 
     taken: set[str] = set()
     for index, before in enumerate(conversation.messages):
         if _is_made(before, conversation.conversation_id):
-            messages[index] = _renamed(messages[index], conversation.conversation_id, taken)
+            messages[index] = _renamed(
+                messages[index], conversation.conversation_id, taken
+            )
         taken.add(str(messages[index].id))
     _refuse_repeats(messages)
     return conversation.model_copy(update={**extra, "messages": messages})
@@ -201,13 +231,18 @@ def _reworded(message: Message, change: Callable[[object], object]) -> Message:
 
 def _renamed(message: Message, conversation_id: str, taken: Container[str]) -> Message:
     """The message with an id made from its words, numbered as it was or, if need be, higher."""
-    key, number = _content_key(conversation_id, message), int(str(message.id).rpartition("-")[2])
+    key, number = (
+        _content_key(conversation_id, message),
+        int(str(message.id).rpartition("-")[2]),
+    )
     while f"{key}-{number}" in taken:
         number += 1
     return message.model_copy(update={"id": f"{key}-{number}"})
 
 
-def _changed(extra: Mapping[str, Any], change: Callable[[object], object]) -> dict[str, object]:
+def _changed(
+    extra: Mapping[str, Any], change: Callable[[object], object]
+) -> dict[str, object]:
     """Those of the values that are not what they were."""
     changed = ((name, value, change(value)) for name, value in extra.items())
     return {name: after for name, before, after in changed if after != before}
@@ -224,7 +259,10 @@ def _check_content(message: Message, field: str) -> None:
         raise Rejected(field, "is missing")
     size = len(valid_text(message.text, field).encode())
     if size > MAX_MESSAGE_BYTES:
-        raise Rejected(field, f"is {size:,} bytes of text; the limit is {MAX_MESSAGE_BYTES:,} (1 MB)")
+        raise Rejected(
+            field,
+            f"is {size:,} bytes of text; the limit is {MAX_MESSAGE_BYTES:,} (1 MB)",
+        )
 
 
 def _storable(part: _Contract) -> bool:
@@ -253,14 +291,18 @@ def _identified(conversation: Conversation) -> list[Message]:
 
 def _content_key(conversation_id: str, message: Message) -> str:
     time = calendar.iso(message.timestamp) if message.timestamp else ""
-    return identity.digest(conversation_id, message.role, message.name or "", message.text, time, length=16)
+    return identity.digest(
+        conversation_id, message.role, message.name or "", message.text, time, length=16
+    )
 
 
 def _refuse_repeats(messages: Sequence[Message]) -> None:
     seen: set[str | None] = set()
     for index, message in enumerate(messages):
         if message.id in seen:
-            raise Rejected(f"messages[{index}].id", f"{message.id!r} is used by an earlier message")
+            raise Rejected(
+                f"messages[{index}].id", f"{message.id!r} is used by an earlier message"
+            )
         seen.add(message.id)
 
 

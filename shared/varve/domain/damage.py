@@ -10,7 +10,9 @@ class Damaged(Misconfigured):
     """An object in the store cannot be read; its operator has to restore or remove it."""
 
     def __init__(self, key: str, cause: str) -> None:
-        super().__init__(f"store: {key} is damaged ({cause}); restore it, or remove it to begin anew")
+        super().__init__(
+            f"store: {key} is damaged ({cause}); restore it, or remove it to begin anew"
+        )
 
 
 @contextmanager

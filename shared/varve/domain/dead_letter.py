@@ -10,7 +10,11 @@ _CORRELATION = re.compile(r'"correlationId":\s?"([0-9a-f]{16})"')
 
 def reasons_of(message_id: str, error: Exception) -> dict[str, str]:
     """What is kept with the letter: errorType, reason, messageId, and field where one is at fault."""
-    reasons = {"errorType": type(error).__name__, "reason": str(error), "messageId": message_id}
+    reasons = {
+        "errorType": type(error).__name__,
+        "reason": str(error),
+        "messageId": message_id,
+    }
     return {**reasons, "field": error.field} if isinstance(error, Rejected) else reasons
 
 

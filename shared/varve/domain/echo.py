@@ -8,7 +8,14 @@ import re
 
 from varve.domain.block import NOTICE, TAG, Kind
 
-INJECTED_TAGS = (TAG, "memory", "memories", "relevant_memories", "learned_patterns", "research_log")
+INJECTED_TAGS = (
+    TAG,
+    "memory",
+    "memories",
+    "relevant_memories",
+    "learned_patterns",
+    "research_log",
+)
 """Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
@@ -20,7 +27,8 @@ _GT = r"\\?(?:>|&(?:amp;)*(?:gt|#0*62|#x0*3e);|\\u003e|\\x3e)"
 _QUOTING = r"(?:[ \t>|*]|&(?:amp;)*gt;)*+"  # possessive: a megabyte of blanks must not be tried twice
 _CUT_HEAD = r"(?:\s+[head]{1,4}(?:=[\w\"'\\&;]{0,80})?)?(?=\s*(?:\Z|\n\s*\n))"
 _OPENING = re.compile(
-    rf"(?:^{_QUOTING})?(?P<lt>{_LT})\s*{TAG}(?:(?:\s[^<>]{{0,300}}?)?{_GT}|{_CUT_HEAD})", re.I | re.M
+    rf"(?:^{_QUOTING})?(?P<lt>{_LT})\s*{TAG}(?:(?:\s[^<>]{{0,300}}?)?{_GT}|{_CUT_HEAD})",
+    re.I | re.M,
 )
 _CLOSING = rf"\s*\\?/\s*{TAG}\s*{_GT}"
 _CUT_TAG = rf"{_LT}\\?/?(?:{'|'.join(TAG[:end] for end in range(2, len(TAG) + 1))})"
@@ -32,7 +40,10 @@ _CUT_CLOSING = (
     rf"\\?/?(?:{'|'.join(TAG[:end] for end in range(len(TAG) + 1))})(?:[\\&][a-z0-9;&]{{0,9}})?"
 )
 _CUT_ENTRY = r"-?[ \t]*(?:\[[\dWQ-]*(?: [a-z]*(?:-[\w.-]*)?)?)?"
-_OURS = re.compile(rf"{_QUOTING}(?:-?[ \t]*\[{_DATE} {_ID}[\w.-]+\].*|{_CUT_ENTRY}|{_CUT_CLOSING})\s*", re.I)
+_OURS = re.compile(
+    rf"{_QUOTING}(?:-?[ \t]*\[{_DATE} {_ID}[\w.-]+\].*|{_CUT_ENTRY}|{_CUT_CLOSING})\s*",
+    re.I,
+)
 _STRAYS = re.compile(
     rf"^{_QUOTING}(?:-?[ \t]*\[{_DATE} {_ID}[0-9a-f]{{24}}\]|{re.escape(NOTICE)}).*\n?"
     rf"|(?:^{_QUOTING})?{_LT}{_CLOSING}|{_CUT_TAG}\s*\Z",

@@ -26,7 +26,9 @@ def dimensions_of(model: str) -> int:
     """The dimensions in a model's name, `name:256`. Raises Misconfigured: there are none."""
     _, _, number = model.rpartition(":")
     if not number.isdecimal() or int(number) < 1:
-        raise Misconfigured(f"embedding model {model!r}: must end in ':' and its dimensions")
+        raise Misconfigured(
+            f"embedding model {model!r}: must end in ':' and its dimensions"
+        )
     return int(number)
 
 

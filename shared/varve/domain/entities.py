@@ -14,20 +14,30 @@ def names(triples: Sequence[Triple]) -> dict[str, str]:
     A name that several entities claim stands for itself alone, where anything is said under it.
     """
     aliases = stated_names(evidence_of(triples).values()).resolved()
-    own = {end: end for t in triples if t.label != ALSO_KNOWN_AS for end in (t.source_id, t.target_id) if end}
+    own = {
+        end: end
+        for t in triples
+        if t.label != ALSO_KNOWN_AS
+        for end in (t.source_id, t.target_id)
+        if end
+    }
     return {**own, **aliases}
 
 
 def spellings(triples: Iterable[Triple]) -> dict[str, str]:
     """How names are written, by their normalized form: as most statements have it, else the first."""
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for operation in sorted(evidence_of(triples).values(), key=lambda o: (o.event_time, o.id)):
+    for operation in sorted(
+        evidence_of(triples).values(), key=lambda o: (o.event_time, o.id)
+    ):
         for text in (operation.subject, operation.object):
             written[normalized(text)][text.strip()] += 1
     return {form: texts.most_common(1)[0][0] for form, texts in written.items()}
 
 
-def believed(triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None) -> list[Triple]:
+def believed(
+    triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None
+) -> list[Triple]:
     """The triples as they stood when nothing later had been learnt, under the names known today.
 
     The triples of an entity and predicate must be there all or not at all: one ends another. Where they

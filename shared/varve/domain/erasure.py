@@ -67,24 +67,34 @@ class Tombstones:
     ) -> "Tombstones":
         """The same with a subject more, forgotten at `now`; of the `whole` conversations nothing is left."""
         users = {self.hash("user", selector.user): now} if selector.user else {}
-        named = {self.hash("conversation", selector.conversation): now} if selector.conversation else {}
+        named = (
+            {self.hash("conversation", selector.conversation): now}
+            if selector.conversation
+            else {}
+        )
         named |= {self.hash(_REPORTED, name): now for name in whole}
         return replace(
             self,
             users={**self.users, **users},
             conversations={**self.conversations, **named},
-            messages=self.messages | {self.hash("message", *message) for message in messages},
+            messages=self.messages
+            | {self.hash("message", *message) for message in messages},
         ).with_records(records)
 
     def with_records(self, records: Iterable[tuple[str, ...]]) -> "Tombstones":
         """The same with records more: an id, or a summary's id and the fingerprint it had."""
-        return replace(self, records=self.records | {self.hash("record", *record) for record in records})
+        return replace(
+            self,
+            records=self.records | {self.hash("record", *record) for record in records},
+        )
 
     def hash(self, kind: str, *parts: str) -> str:
         """The hash under which something is held here."""
         return _hash(self.key, kind, *parts)
 
-    def bars_message(self, message: MessageKey, users: Iterable[str], *times: datetime) -> bool:
+    def bars_message(
+        self, message: MessageKey, users: Iterable[str], *times: datetime
+    ) -> bool:
         """Whether a message must not come (back); `times` are when it was said and when it was accepted."""
         if not self:
             return False
@@ -112,18 +122,30 @@ class Tombstones:
 
     def bars_operation(self, operation: TripleOperation) -> bool:
         """Whether a triple operation must not come (back)."""
-        said = operation.conversation_id, operation.message_ids, operation.user_id, operation.created_at
+        said = (
+            operation.conversation_id,
+            operation.message_ids,
+            operation.user_id,
+            operation.created_at,
+        )
         return bool(self) and self._bars_statement(*said)
 
     def bars_entry(self, entry: ProfileEntry) -> bool:
         """Whether a statement of a user's profile must not come (back)."""
-        said = entry.conversation_id or "", entry.message_ids, entry.user_id, entry.created_at
+        said = (
+            entry.conversation_id or "",
+            entry.message_ids,
+            entry.user_id,
+            entry.created_at,
+        )
         return bool(self) and self._bars_statement(*said)
 
     def bars_fact(self, fact: KeyFact) -> bool:
         """Whether a summary may no longer carry this fact."""
         keys = ((fact.conversation_id or "", id_) for id_ in fact.message_ids)
-        return self.has_record(fact.id) or any(self.hash("message", *key) in self.messages for key in keys)
+        return self.has_record(fact.id) or any(
+            self.hash("message", *key) in self.messages for key in keys
+        )
 
     def has_record(self, *parts: str) -> bool:
         """Whether a record (or a summary's id with its fingerprint) is held here by itself."""
@@ -132,21 +154,30 @@ class Tombstones:
     def stained_sources(self, summary: Record) -> frozenset[str]:
         """Those of a summary's sources that have been forgotten."""
         pairs = zip(summary.source_ids, summary.source_fingerprints, strict=True)
-        return frozenset(id_ for id_, said in pairs if self.has_record(id_) or self.has_record(id_, said))
+        return frozenset(
+            id_
+            for id_, said in pairs
+            if self.has_record(id_) or self.has_record(id_, said)
+        )
 
     def _bars_statement(
         self, conversation: str, ids: Sequence[str], user: str | None, learnt: datetime
     ) -> bool:
         """What stands on several messages goes with any of them."""
         users = [user] if user else []
-        return any(self.bars_message((conversation, id_), users, learnt) for id_ in ids or ("",))
+        return any(
+            self.bars_message((conversation, id_), users, learnt)
+            for id_ in ids or ("",)
+        )
 
     def as_json(self) -> dict[str, Any]:
         """As plain JSON values; the inverse of `tombstones_from_json`."""
         return {
             "key": self.key,
             "users": {hash_: iso(at) for hash_, at in sorted(self.users.items())},
-            "conversations": {hash_: iso(at) for hash_, at in sorted(self.conversations.items())},
+            "conversations": {
+                hash_: iso(at) for hash_, at in sorted(self.conversations.items())
+            },
             "messages": sorted(self.messages),
             "records": sorted(self.records),
         }
@@ -157,7 +188,9 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
     return Tombstones(
         key=value["key"],
         users={hash_: parse_instant(at) for hash_, at in value["users"].items()},
-        conversations={hash_: parse_instant(at) for hash_, at in value["conversations"].items()},
+        conversations={
+            hash_: parse_instant(at) for hash_, at in value["conversations"].items()
+        },
         messages=frozenset(value["messages"]),
         records=frozenset(value["records"]),
     )
@@ -179,7 +212,10 @@ def owners(said: Iterable[tuple[str, str | None]]) -> list[frozenset[str]]:
 def turn_ids(conversation_id: str, message: Message) -> list[str]:
     """The ids of the turns that a message becomes, one for each passage of what it says."""
     text = without_injected(message.text) if message.role in SPOKEN else ""
-    return [turn_id(conversation_id, str(message.id), n) for n, _ in enumerate(passages(text))]
+    return [
+        turn_id(conversation_id, str(message.id), n)
+        for n, _ in enumerate(passages(text))
+    ]
 
 
 @lru_cache(maxsize=100_000)

@@ -60,21 +60,30 @@ class Extraction:
     operations: tuple[TripleOperation, ...] = field(default=())
 
 
-def restated(operations: Sequence[TripleOperation], spoken: Iterable[Utterance]) -> list[TripleOperation]:
+def restated(
+    operations: Sequence[TripleOperation], spoken: Iterable[Utterance]
+) -> list[TripleOperation]:
     """The operations, and once more as of when they were said those that tell of a recent change.
 
     Who says today "I quit yesterday" says that it holds today too, also where "I work at Acme" was said in
     between. Of several changes of one thing that a message tells of only the last one still holds.
     """
     times = {utterance.message_id: utterance.said_at for utterance in spoken}
-    changes = [o for o in operations if o.op is not Op.ADD and times.keys() >= set(o.message_ids)]
+    changes = [
+        o
+        for o in operations
+        if o.op is not Op.ADD and times.keys() >= set(o.message_ids)
+    ]
     last: dict[tuple[object, ...], datetime] = {}
     for o in changes:
         last[_told(o)] = max(o.event_time, last.get(_told(o), o.event_time))
     again = []
     for o in changes:
         said_at = max(times[id_] for id_ in o.message_ids)
-        if o.event_time == last[_told(o)] and timedelta(0) < said_at - o.event_time <= RECENT:
+        if (
+            o.event_time == last[_told(o)]
+            and timedelta(0) < said_at - o.event_time <= RECENT
+        ):
             again.append(replace(o, event_time=said_at))
     return [*operations, *again]
 

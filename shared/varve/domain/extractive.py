@@ -58,7 +58,10 @@ class Line:
 def lines_of(task: SummaryTask) -> list[Line]:
     """Every sentence with words, by local day, time and id, whatever order the sources come in."""
     ordered = sorted(task.sources, key=lambda s: (s.at, s.id, s.text, s.importance))
-    return sorted((line for s in ordered for line in _lines(s, task.zone)), key=lambda line: line.day)
+    return sorted(
+        (line for s in ordered for line in _lines(s, task.zone)),
+        key=lambda line: line.day,
+    )
 
 
 def candidates(lines: Sequence[Line]) -> list[Line]:
@@ -68,7 +71,9 @@ def candidates(lines: Sequence[Line]) -> list[Line]:
         words = " ".join(_WORD.findall(line.said.casefold()))
         first = once.setdefault(words, line)
         once[words] = replace(first, importance=max(first.importance, line.importance))
-    return _bounded([line for line in once.values() if not _is_trivial(line)] or list(once.values()))
+    return _bounded(
+        [line for line in once.values() if not _is_trivial(line)] or list(once.values())
+    )
 
 
 def _is_trivial(line: Line) -> bool:
@@ -101,18 +106,28 @@ def _relevance(lines: Sequence[Line], matrix: Floats) -> Floats:
     importance = np.clip([line.importance for line in lines], 0.0, 1.0)
     centroid = (0.5 + importance) @ matrix
     cosine = matrix @ (centroid / max(float(np.linalg.norm(centroid)), 1e-9))
-    asking = np.where([line.sentence.endswith(("?", "？")) for line in lines], _QUESTION_WEIGHT, 1.0)
+    asking = np.where(
+        [line.sentence.endswith(("?", "？")) for line in lines], _QUESTION_WEIGHT, 1.0
+    )
     substance = np.array([0.5 + salience(line.sentence) for line in lines])
-    relevance: Floats = (np.clip(cosine, 0.0, 1.0) + importance) / 2 * substance * asking
+    relevance: Floats = (
+        (np.clip(cosine, 0.0, 1.0) + importance) / 2 * substance * asking
+    )
     # Rounded, so that lines that are equal are so on every machine and the earlier one is taken.
     return np.round(relevance, 6)
 
 
-def _picked(lines: Sequence[Line], matrix: Floats, relevance: Floats, budget: int) -> list[int]:
+def _picked(
+    lines: Sequence[Line], matrix: Floats, relevance: Floats, budget: int
+) -> list[int]:
     """The lines' indexes as they are picked; each pick costs one product of the matrix with a vector."""
     costs = np.array([estimated_tokens(f"{line}\n") for line in lines])
     figures = _figures(lines)
-    nearest, is_open, picked = np.zeros(len(lines)), np.ones(len(lines), bool), list[int]()
+    nearest, is_open, picked = (
+        np.zeros(len(lines)),
+        np.ones(len(lines), bool),
+        list[int](),
+    )
     while (is_open := is_open & (costs <= budget)).any():
         gain = _RELEVANCE_SHARE * relevance - (1 - _RELEVANCE_SHARE) * nearest
         best = int(np.argmax(np.where(is_open, gain, -np.inf)))
@@ -141,7 +156,10 @@ def _bounded(lines: list[Line]) -> list[Line]:
     for index in sorted(range(len(lines)), key=lambda i: -lines[i].importance):
         ranked.append((places[lines[index].day], index))
         places[lines[index].day] += 1
-    return [lines[index] for index in sorted(index for _, index in sorted(ranked)[:MAX_LINES])]
+    return [
+        lines[index]
+        for index in sorted(index for _, index in sorted(ranked)[:MAX_LINES])
+    ]
 
 
 # Sentences
@@ -149,7 +167,9 @@ def _bounded(lines: list[Line]) -> list[Line]:
 _WORD = re.compile(r"[^\W_]+")
 _DATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): ")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
-_END = re.compile(r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s++(?![a-zà-öø-ÿ])|\s*+$)|[。！？]++[」』）”]*+")
+_END = re.compile(
+    r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s++(?![a-zà-öø-ÿ])|\s*+$)|[。！？]++[」』）”]*+"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:(?i:drs?|mrs?|ms|prof|sra?|srta|sta?|ste|av|avda|vs|approx|no|núm|nr|fig|art|tel|ext)"
     r"|e\.g|i\.e|[^\W\d_])\.$"
@@ -174,7 +194,9 @@ def shortened(text: str, tokens: int, head: str = "") -> str:
 
     Empty: not even one character fits.
     """
-    room = bisect_right(range(1, len(text) + 1), tokens, key=lambda n: estimated_tokens(head + text[:n]))
+    room = bisect_right(
+        range(1, len(text) + 1), tokens, key=lambda n: estimated_tokens(head + text[:n])
+    )
     if room == len(text) or not room:
         return head + text if room else ""
     ends = [end for end in _sentence_ends(text[: room + 1]) if end <= room]
@@ -196,7 +218,9 @@ def _lines(source: Source, zone: ZoneInfo) -> Iterator[Line]:
     heard = source.memory_type is MemoryType.TURN
     for text in source.text.split("\n") if source.label else [source.text]:
         day, dated = _dated(text) if source.label else ("", text)
-        speaker, words = _spoken(dated, source) if heard or source.label else ("", dated)
+        speaker, words = (
+            _spoken(dated, source) if heard or source.label else ("", dated)
+        )
         for sentence in sentences(words):
             if _WORD.search(sentence):
                 day = day or day_of(source.at, zone)
@@ -207,7 +231,11 @@ def _dated(text: str) -> tuple[str, str]:
     """The date that a line begins with, and the rest."""
     found = _DATED.match(text)
     try:
-        return (date.fromisoformat(found[1]).isoformat(), text[found.end() :]) if found else ("", text)
+        return (
+            (date.fromisoformat(found[1]).isoformat(), text[found.end() :])
+            if found
+            else ("", text)
+        )
     except ValueError:
         return "", text
 

@@ -93,17 +93,23 @@ class _Fact(BaseModel):
     target_id: str = Field("", max_length=10_000)
     valid_at: AwareDatetime | None = None
     replaces: str | None = Field(None, max_length=10_000)
-    properties: _Properties = Field(default_factory=lambda: _Properties.model_validate({}))
+    properties: _Properties = Field(
+        default_factory=lambda: _Properties.model_validate({})
+    )
 
 
-def parse_fact(op: Op, value: Mapping[str, Any], now: datetime, field: str) -> TripleOperation:
+def parse_fact(
+    op: Op, value: Mapping[str, Any], now: datetime, field: str
+) -> TripleOperation:
     """A fact as the graph's API takes it: source_id, label, target_id, and optionally valid_at (default:
     now), replaces (with UPDATE), properties (confidence, conversationId, messageIds, userId).
 
     Raises Rejected: names the part of `field` that is at fault.
     """
     try:
-        fact = _Fact.model_validate(dict(value) if isinstance(value, Mapping) else value)
+        fact = _Fact.model_validate(
+            dict(value) if isinstance(value, Mapping) else value
+        )
     except ValidationError as error:
         raise rejected(error, f"{field}.") from error
     if not normalized(fact.source_id) or not normalized(fact.label):
@@ -118,8 +124,12 @@ def parse_fact(op: Op, value: Mapping[str, Any], now: datetime, field: str) -> T
         object=fact.target_id,
         event_time=fact.valid_at or now,
         created_at=now,
-        conversation_id=reference(told.conversation_id, f"{field}.properties.conversationId"),
-        message_ids=tuple(reference(id_, f"{field}.properties.messageIds") for id_ in told.message_ids),
+        conversation_id=reference(
+            told.conversation_id, f"{field}.properties.conversationId"
+        ),
+        message_ids=tuple(
+            reference(id_, f"{field}.properties.messageIds") for id_ in told.message_ids
+        ),
         user_id=told.user_id and reference(told.user_id, f"{field}.properties.userId"),
         confidence=told.confidence,
         replaces=fact.replaces if op is Op.UPDATE else None,

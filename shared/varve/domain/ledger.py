@@ -57,7 +57,9 @@ class LedgerChanges:
     def __add__(self, other: "LedgerChanges") -> "LedgerChanges":
         """Both."""
         return LedgerChanges(
-            self.settles + other.settles, self.expiries + other.expiries, self.marks + other.marks
+            self.settles + other.settles,
+            self.expiries + other.expiries,
+            self.marks + other.marks,
         )
 
 
@@ -140,7 +142,11 @@ def require_own(keys: Iterable[str], scope: Scope) -> None:
     for key in keys:
         parts = key.split("/")
         owner = _OWNER.get("/".join(parts[:2]))
-        if owner is None or parts[owner] != [scope.workspace, scope.agent] or len(parts) != owner.stop + 1:
+        if (
+            owner is None
+            or parts[owner] != [scope.workspace, scope.agent]
+            or len(parts) != owner.stop + 1
+        ):
             raise Rejected("ledger", "a key is not one of this agent's")
         if any(part in ("", ".", "..") for part in parts):
             raise Rejected("ledger", "a key is not a plain path")

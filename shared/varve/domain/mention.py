@@ -8,7 +8,9 @@ from varve.domain.names import normalized
 from varve.domain.relevance import content_words
 from varve.domain.triple import Op, Triple, TripleOperation
 
-ALIASES = frozenset({"name", "full_name", "goes_by", "nickname", "alias", "also_known_as"})
+ALIASES = frozenset(
+    {"name", "full_name", "goes_by", "nickname", "alias", "also_known_as"}
+)
 """Predicates whose object is another name of their subject."""
 
 MAX_NAME_WORDS = 6
@@ -16,7 +18,9 @@ _ROLES = frozenset({"user", "assistant", "system", "human", "agent"})
 _WORD = re.compile(r"[^\W_]+(?:[-.&][^\W_]+)*")
 
 
-def mentioned(prompt: str, triples: Iterable[Triple], given: Iterable[str] = ()) -> set[str]:
+def mentioned(
+    prompt: str, triples: Iterable[Triple], given: Iterable[str] = ()
+) -> set[str]:
     """The ids of the entities that the prompt names, or that are named in `given`, aliases resolved."""
     names: dict[str, set[str]] = {}
     for triple in triples:
@@ -25,7 +29,12 @@ def mentioned(prompt: str, triples: Iterable[Triple], given: Iterable[str] = ())
         if triple.label in ALIASES:
             names[_key(triple.target_id)].add(triple.source_id)
     wanted = {phrase for text in (prompt, *given) for phrase in _phrases(text)}
-    return {entity for name in wanted & names.keys() if _is_name(name) for entity in names[name]}
+    return {
+        entity
+        for name in wanted & names.keys()
+        if _is_name(name)
+        for entity in names[name]
+    }
 
 
 def in_words(triple: Triple) -> str:
@@ -37,7 +46,9 @@ def in_words(triple: Triple) -> str:
 def _statement(triple: Triple) -> TripleOperation:
     """The newest statement for it; the evidence may also hold the one that ended it."""
     own = (o for o in reversed(triple.evidence) if o.op is not Op.DELETE)
-    return next((o for o in own if normalized(o.object) == triple.target_id), triple.evidence[0])
+    return next(
+        (o for o in own if normalized(o.object) == triple.target_id), triple.evidence[0]
+    )
 
 
 def _phrases(text: str) -> Iterator[str]:

@@ -10,7 +10,20 @@ ALSO_KNOWN_AS = "also_known_as"
 LITERAL = frozenset({ALSO_KNOWN_AS, "name", "goes_by"})
 """Predicates whose object is a name as a word, not the one who bears it."""
 
-_NOBODY = frozenset({"", "user", "assistant", "system", "human", "usuario", "asistente", "i", "me", "yo"})
+_NOBODY = frozenset(
+    {
+        "",
+        "user",
+        "assistant",
+        "system",
+        "human",
+        "usuario",
+        "asistente",
+        "i",
+        "me",
+        "yo",
+    }
+)
 """What may stand where a speaker has no name; as an alias it would make everybody one person."""
 
 
@@ -27,7 +40,11 @@ def meant(value: str, known: Collection[str]) -> list[str]:
     """
     if value in known:
         return [value]
-    return [other for other in known if other.startswith(f"{value} ") or value.startswith(f"{other} ")]
+    return [
+        other
+        for other in known
+        if other.startswith(f"{value} ") or value.startswith(f"{other} ")
+    ]
 
 
 class Names:
@@ -45,7 +62,9 @@ class Names:
             if owner != alias and not {owner, alias} & _NOBODY:
                 self._claims[alias].add(owner)
         self._owner = {
-            alias: next(iter(owners)) for alias, owners in self._claims.items() if len(owners) == 1
+            alias: next(iter(owners))
+            for alias, owners in self._claims.items()
+            if len(owners) == 1
         }
         while self._joined():
             pass
@@ -65,7 +84,9 @@ class Names:
 
     def resolved(self) -> Mapping[str, str]:
         """Every alias that stands for another name, with that name."""
-        return {alias: entity for alias, entity in self._entities.items() if alias != entity}
+        return {
+            alias: entity for alias, entity in self._entities.items() if alias != entity
+        }
 
     def changed(self, other: "Names") -> set[str]:
         """The names that the two resolve differently."""

@@ -61,7 +61,9 @@ def pseudonym(kind: Kind, canonical: str, key: bytes, workspace: str) -> str:
     return f"[{kind}:{digest.translate(_HEX_AS_CONSONANTS)}]"
 
 
-def replaced(text: str, findings: Iterable[Finding], word: Callable[[Finding], str]) -> str:
+def replaced(
+    text: str, findings: Iterable[Finding], word: Callable[[Finding], str]
+) -> str:
     """The text with another word for every finding.
 
     Of findings that overlap the one of the kind that `Kind` names first counts, then the longest. What
@@ -75,14 +77,19 @@ def replaced(text: str, findings: Iterable[Finding], word: Callable[[Finding], s
     return "".join([*parts, text[at:]])
 
 
-def apart(findings: Iterable[Finding], taken: Iterable[re.Match[str]] = ()) -> list[Finding]:
+def apart(
+    findings: Iterable[Finding], taken: Iterable[re.Match[str]] = ()
+) -> list[Finding]:
     """Findings of which no two overlap each other or a passage that is taken, in order of the text."""
     held = sorted(match.span() for match in taken)
     chosen: list[Finding] = []
     for finding in sorted(findings, key=_rank):
         # The spans held are disjoint, so that only the neighbours can overlap.
         at = bisect(held, (finding.start, finding.end))
-        if all(finding.end <= s or e <= finding.start for s, e in held[max(0, at - 1) : at + 1]):
+        if all(
+            finding.end <= s or e <= finding.start
+            for s, e in held[max(0, at - 1) : at + 1]
+        ):
             held.insert(at, (finding.start, finding.end))
             chosen.append(finding)
     return sorted(chosen, key=lambda finding: finding.start)

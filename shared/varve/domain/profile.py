@@ -70,8 +70,19 @@ class ProfileEntry:
     @cached_property
     def id(self) -> str:
         """The same statement of the same messages has the same id, whenever it arrives."""
-        said = (self.user_id, self.key, self.value, str(self.ends), self.replaces, self.subject)
-        place = (iso(self.event_time), self.conversation_id or "", *sorted(self.message_ids))
+        said = (
+            self.user_id,
+            self.key,
+            self.value,
+            str(self.ends),
+            self.replaces,
+            self.subject,
+        )
+        place = (
+            iso(self.event_time),
+            self.conversation_id or "",
+            *sorted(self.message_ids),
+        )
         return "profile-" + digest(*said, *place, length=24)
 
 
@@ -94,18 +105,27 @@ def profile_value(value: str) -> str:
         raise Rejected("value", "must be a string")
     line = " ".join(value.split())
     if len(line) > MAX_VALUE_CHARACTERS or not line.isprintable():
-        raise Rejected("value", f"must be at most {MAX_VALUE_CHARACTERS} printable characters")
+        raise Rejected(
+            "value", f"must be at most {MAX_VALUE_CHARACTERS} printable characters"
+        )
     return line
 
 
-def stated(operations: Iterable[TripleOperation], utterances: Sequence[Utterance]) -> list[ProfileEntry]:
+def stated(
+    operations: Iterable[TripleOperation], utterances: Sequence[Utterance]
+) -> list[ProfileEntry]:
     """What users say of themselves: operations on triples about the very speaker of a message they cite."""
     entries: dict[str, ProfileEntry] = {}
     for operation in operations:
         key = KEY_OF_PREDICATE.get(operation.predicate)
         speaker = _speaker(operation, utterances)
         value = " ".join(operation.object.split())
-        if key and speaker and len(value) <= MAX_VALUE_CHARACTERS and value.isprintable():
+        if (
+            key
+            and speaker
+            and len(value) <= MAX_VALUE_CHARACTERS
+            and value.isprintable()
+        ):
             entry = ProfileEntry(
                 user_id=speaker.user_id or DEFAULT_USER,
                 key=key,
@@ -122,10 +142,18 @@ def stated(operations: Iterable[TripleOperation], utterances: Sequence[Utterance
     return list(entries.values())
 
 
-def _speaker(operation: TripleOperation, utterances: Sequence[Utterance]) -> Utterance | None:
+def _speaker(
+    operation: TripleOperation, utterances: Sequence[Utterance]
+) -> Utterance | None:
     name = normalized(operation.subject)
-    own = (u for u in utterances if u.role == "user" and u.message_id in operation.message_ids)
-    return next((utterance for utterance in own if normalized(utterance.speaker) == name), None)
+    own = (
+        u
+        for u in utterances
+        if u.role == "user" and u.message_id in operation.message_ids
+    )
+    return next(
+        (utterance for utterance in own if normalized(utterance.speaker) == name), None
+    )
 
 
 def merged(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
@@ -144,7 +172,9 @@ def _learnt(entry: ProfileEntry) -> tuple[datetime, str]:
 
 def in_order(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
     """By the time spoken of; at one instant endings come first, then by id so that ties are stable."""
-    return sorted(entries, key=lambda entry: (entry.event_time, not entry.ends, entry.id))
+    return sorted(
+        entries, key=lambda entry: (entry.event_time, not entry.ends, entry.id)
+    )
 
 
 def standing(entries: Iterable[ProfileEntry], now: datetime) -> list[ProfileEntry]:
@@ -156,7 +186,10 @@ def standing(entries: Iterable[ProfileEntry], now: datetime) -> list[ProfileEntr
     for entry in in_order(merged(entries).values()):
         if entry.event_time <= now:
             _apply(held.setdefault(entry.key, {}), entry)
-    keys = [*(key for key in KNOWN_KEYS if key in held), *sorted(held.keys() - set(KNOWN_KEYS))]
+    keys = [
+        *(key for key in KNOWN_KEYS if key in held),
+        *sorted(held.keys() - set(KNOWN_KEYS)),
+    ]
     return [entry for key in keys for entry in held[key].values()]
 
 
@@ -164,7 +197,13 @@ def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
     """Change one attribute's values, by their normalized form, as the statement says."""
     value = normalized(entry.value)
     if entry.ends:
-        ended = list(held) if not entry.value else [value] if entry.key in LISTS else meant(value, held)
+        ended = (
+            list(held)
+            if not entry.value
+            else [value]
+            if entry.key in LISTS
+            else meant(value, held)
+        )
         for other in ended:
             held.pop(other, None)
         return

@@ -94,8 +94,15 @@ class Record:
         A summary gives way to none that was made before it: one that was held up (a dead letter, sent
         again) knows less, and settles what it does not know.
         """
-        older = self.memory_type is MemoryType.SUMMARY and self.created_at > other.created_at
-        return self.fingerprint != other.fingerprint and self.position <= other.position and not older
+        older = (
+            self.memory_type is MemoryType.SUMMARY
+            and self.created_at > other.created_at
+        )
+        return (
+            self.fingerprint != other.fingerprint
+            and self.position <= other.position
+            and not older
+        )
 
     @property
     def words(self) -> str:
@@ -106,7 +113,11 @@ class Record:
     @property
     def fingerprint(self) -> str:
         """What the record says, hashed: equal for a repeated delivery, whenever that arrives."""
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "created_at"}
+        said = {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name != "created_at"
+        }
         said["event_time"] = iso(self.event_time)
         return digest(json.dumps(said, sort_keys=True, ensure_ascii=False), length=32)
 

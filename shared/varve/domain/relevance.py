@@ -71,9 +71,17 @@ _STEM = Stemmer.Stemmer("english")
 
 def content_words(text: str) -> frozenset[str]:
     """The stems of the words that say what is meant; codes such as `NW-53977` are one word."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    plain = "".join(
+        c
+        for c in unicodedata.normalize("NFKD", text.casefold())
+        if not unicodedata.combining(c)
+    )
     words = (word.removesuffix("'s") for word in _WORD.findall(plain))
-    kept = [word for word in words if word not in _EMPTY and (len(word) > 1 or not word.isascii())]
+    kept = [
+        word
+        for word in words
+        if word not in _EMPTY and (len(word) > 1 or not word.isascii())
+    ]
     return frozenset(_STEM.stemWords(kept))
 
 
@@ -89,7 +97,9 @@ def relevances(
     Its cosine to the prompt, less the mean of the prompt's three greatest with the vectors of
     `BACKGROUND`, plus a little for the prompt's words that it holds, rare ones counting more.
     """
-    background = sorted((float(vector @ prompt_vector) for vector in nothing), reverse=True)[:_NEAREST]
+    background = sorted(
+        (float(vector @ prompt_vector) for vector in nothing), reverse=True
+    )[:_NEAREST]
     zero = float(np.mean(background)) if background else 0.0
     shares = word_shares(prompt, texts)
     return [
@@ -102,7 +112,10 @@ def word_shares(prompt: str, texts: Sequence[str]) -> list[float]:
     """Which share of the prompt's words each text holds, in [0, 1], weighed by how few texts do."""
     asked = content_words(prompt)
     held = [content_words(text) & asked for text in texts]
-    weights = {word: _rarity(sum(word in words for words in held), len(texts)) for word in asked}
+    weights = {
+        word: _rarity(sum(word in words for words in held), len(texts))
+        for word in asked
+    }
     total = sum(weights.values()) or 1.0
     return [sum(weights[word] for word in words) / total for words in held]
 

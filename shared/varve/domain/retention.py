@@ -55,7 +55,9 @@ class Limit:
 
     def __post_init__(self) -> None:
         if not 1 <= self.amount <= MAX_AMOUNT:
-            raise Rejected("retention", f"must be 1 to {MAX_AMOUNT} {self.unit}, not {self.amount}")
+            raise Rejected(
+                "retention", f"must be 1 to {MAX_AMOUNT} {self.unit}, not {self.amount}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> "Limit":
@@ -63,7 +65,10 @@ class Limit:
         match = _LIMIT.fullmatch(text)
         if match is None:
             units = ", ".join(Unit)
-            raise Rejected("retention", f"{text[:40]!r} is not a number and one of {units}, as '30 days' is")
+            raise Rejected(
+                "retention",
+                f"{text[:40]!r} is not a number and one of {units}, as '30 days' is",
+            )
         return cls(int(match[1]), Unit(match[2] + "s"))
 
     def __str__(self) -> str:
@@ -77,9 +82,15 @@ def _plan(*limits: str) -> Mapping[Grain, Limit]:
 # In the order of the grains, from working to yearly.
 PLANS: Mapping[Plan, Mapping[Grain, Limit]] = MappingProxyType(
     {
-        Plan.FREE: _plan("48 hours", "30 days", "6 weeks", "6 months", "4 quarters", "2 years"),
-        Plan.STARTER: _plan("120 hours", "60 days", "12 weeks", "12 months", "8 quarters", "4 years"),
-        Plan.PRO: _plan("240 hours", "120 days", "24 weeks", "24 months", "16 quarters", "8 years"),
+        Plan.FREE: _plan(
+            "48 hours", "30 days", "6 weeks", "6 months", "4 quarters", "2 years"
+        ),
+        Plan.STARTER: _plan(
+            "120 hours", "60 days", "12 weeks", "12 months", "8 quarters", "4 years"
+        ),
+        Plan.PRO: _plan(
+            "240 hours", "120 days", "24 weeks", "24 months", "16 quarters", "8 years"
+        ),
     }
 )
 
@@ -113,7 +124,11 @@ def expires_at(period: Period, limit: Limit, zone: ZoneInfo) -> datetime:
     try:
         if limit.unit is Unit.HOURS:
             return period.end(zone) + timedelta(hours=limit.amount)
-        return Period.of_day(period.days[1], _GRAINS[limit.unit]).shifted(limit.amount).start(zone)
+        return (
+            Period.of_day(period.days[1], _GRAINS[limit.unit])
+            .shifted(limit.amount)
+            .start(zone)
+        )
     except (OverflowError, Rejected):
         return LATEST
 
@@ -123,13 +138,17 @@ def oldest_kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> Pe
     return Period.of(cutoff(limit, now, zone), grain, zone)
 
 
-def timeline_limit(plan: Plan, own: Limit | None, now: datetime, zone: ZoneInfo) -> Limit:
+def timeline_limit(
+    plan: Plan, own: Limit | None, now: datetime, zone: ZoneInfo
+) -> Limit:
     """The timeline's limit: the plan's yearly one, or the workspace's own where that keeps less."""
     yearly = PLANS[plan][Grain.YEARLY]
     return max(yearly, own or yearly, key=lambda limit: cutoff(limit, now, zone))
 
 
-def timeline_expires_at(day: Period, plan: Plan, own: Limit | None, zone: ZoneInfo) -> datetime:
+def timeline_expires_at(
+    day: Period, plan: Plan, own: Limit | None, zone: ZoneInfo
+) -> datetime:
     """The first instant, in UTC, at which the messages of a local day have outlived that limit."""
     yearly = PLANS[plan][Grain.YEARLY]
     return min(expires_at(day, limit, zone) for limit in (yearly, own or yearly))

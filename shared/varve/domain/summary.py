@@ -96,7 +96,9 @@ def summary_id(period: Period) -> str:
     return "summary-" + digest(period.grain, period.label, length=24)
 
 
-def most_important(facts: Iterable[KeyFact], count: int = KEY_FACTS) -> tuple[KeyFact, ...]:
+def most_important(
+    facts: Iterable[KeyFact], count: int = KEY_FACTS
+) -> tuple[KeyFact, ...]:
     """The most important, oldest first; a fact told twice in the same words counts once."""
     once: dict[tuple[str | None, str], KeyFact] = {}
     for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):

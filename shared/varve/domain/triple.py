@@ -89,13 +89,17 @@ class Triple:
     @property
     def id(self) -> str:
         """From the statement that began it, so that the same operations give the same row."""
-        return digest(self.source_id, self.label, self.target_id, self.evidence[0].id, length=24)
+        return digest(
+            self.source_id, self.label, self.target_id, self.evidence[0].id, length=24
+        )
 
     @property
     def confidence(self) -> float:
         """The strongest single statement for it, in [0, 1]; what closed it does not count."""
         told = self.evidence[:-1] if self.invalid_at else self.evidence
-        asserted = [operation for operation in told if operation.op is not Op.DELETE] or self.evidence
+        asserted = [
+            operation for operation in told if operation.op is not Op.DELETE
+        ] or self.evidence
         return max(operation.confidence for operation in asserted)
 
     def holds(self, at: datetime) -> bool:
@@ -103,20 +107,28 @@ class Triple:
         return self.valid_at <= at and (self.invalid_at is None or at < self.invalid_at)
 
 
-def fold(operations: Iterable[TripleOperation], names: Names | None = None) -> list[Triple]:
+def fold(
+    operations: Iterable[TripleOperation], names: Names | None = None
+) -> list[Triple]:
     """The triples that the operations amount to, current and past, in a stable order.
 
     `names` are those of all operations where these are only some.
     """
     known: dict[str, TripleOperation] = {}
     for operation in operations:
-        known[operation.id] = first_learnt(known.get(operation.id, operation), operation)
+        known[operation.id] = first_learnt(
+            known.get(operation.id, operation), operation
+        )
     resolved = names or stated_names(known.values())
     groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
     for operation in known.values():
         groups[group_of(operation, resolved)].append(operation)
-    triples = [t for key, group in groups.items() for t in _Group(*key, resolved).run(group)]
-    return sorted(triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id))
+    triples = [
+        t for key, group in groups.items() for t in _Group(*key, resolved).run(group)
+    ]
+    return sorted(
+        triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id)
+    )
 
 
 def group_of(operation: TripleOperation, names: Names) -> tuple[str, str]:
@@ -133,7 +145,9 @@ def stated_names(operations: Iterable[TripleOperation]) -> Names:
     for operation in operations:
         if normalized(operation.predicate) == ALSO_KNOWN_AS:
             groups[group_of(operation, bare)].append(operation)
-    aliases = (t for key, group in groups.items() for t in _Group(*key, bare).run(group))
+    aliases = (
+        t for key, group in groups.items() for t in _Group(*key, bare).run(group)
+    )
     return Names((t.source_id, t.target_id) for t in aliases if t.invalid_at is None)
 
 
@@ -141,18 +155,26 @@ def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperatio
     """Of two accounts of one statement the earlier; of two at one time always the same one."""
     if one == other:
         return one
-    return min(one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o))))
+    return min(
+        one, other, key=lambda o: (o.created_at, json.dumps(operation_as_json(o)))
+    )
 
 
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
     """Every operation behind the triples, by id: what `fold` needs to derive them again."""
-    return {operation.id: operation for triple in triples for operation in triple.evidence}
+    return {
+        operation.id: operation for triple in triples for operation in triple.evidence
+    }
 
 
-def without(operations: Mapping[str, TripleOperation], ids: Iterable[str]) -> dict[str, TripleOperation]:
+def without(
+    operations: Mapping[str, TripleOperation], ids: Iterable[str]
+) -> dict[str, TripleOperation]:
     """The operations by id but for those of the ids; folded, it is as if those had never been said."""
     doomed = frozenset(ids)
-    return {id_: operation for id_, operation in operations.items() if id_ not in doomed}
+    return {
+        id_: operation for id_, operation in operations.items() if id_ not in doomed
+    }
 
 
 class _Group:
@@ -160,7 +182,9 @@ class _Group:
 
     def __init__(self, subject: str, predicate: str, names: Names) -> None:
         self.subject, self.predicate = subject, predicate
-        self.value_of: Callable[[str], str] = normalized if predicate in LITERAL else names.entity
+        self.value_of: Callable[[str], str] = (
+            normalized if predicate in LITERAL else names.entity
+        )
         self.open: dict[str, Triple] = {}
         self.closed: list[Triple] = []
 
@@ -241,7 +265,12 @@ class _Group:
 
 def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
     """By the time spoken of; at one instant endings come first and corrections last, ties by id."""
-    return (operation.event_time, operation.op is not Op.DELETE, bool(operation.replaces), operation.id)
+    return (
+        operation.event_time,
+        operation.op is not Op.DELETE,
+        bool(operation.replaces),
+        operation.id,
+    )
 
 
 def operation_as_json(operation: TripleOperation) -> dict[str, object]:

@@ -32,7 +32,9 @@ _REASONS = {
 }
 
 
-def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()) -> Rejected:
+def rejected(
+    error: ValidationError, prefix: str = "", known: Iterable[str] = ()
+) -> Rejected:
     """The first of pydantic's findings as a Rejected with the field's path in JSON terms.
 
     `known` are the names to tell whoever has used another.
@@ -40,7 +42,9 @@ def rejected(error: ValidationError, prefix: str = "", known: Iterable[str] = ()
     first = error.errors(include_url=False)[0]
     kind, context = first["type"], first.get("ctx", {})
     if kind == "literal_error" or kind == "enum":
-        reason = f"must be one of {context['expected']}, not {str(first['input'])[:40]!r}"
+        reason = (
+            f"must be one of {context['expected']}, not {str(first['input'])[:40]!r}"
+        )
     elif kind == "extra_forbidden" and known:
         reason = f"is not a known name; there are {', '.join(known)}"
     elif kind == "too_long":
@@ -63,7 +67,9 @@ def valid_text(text: str, field: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise Rejected(field, "holds a lone surrogate, which is not valid Unicode text") from error
+        raise Rejected(
+            field, "holds a lone surrogate, which is not valid Unicode text"
+        ) from error
     return text
 
 

@@ -5,7 +5,14 @@ from datetime import timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from varve.domain.calendar import Grain
@@ -25,7 +32,9 @@ def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon") from error
+        raise ValueError(
+            f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
+        ) from error
     return name
 
 
@@ -37,7 +46,9 @@ def _llm(name: str) -> str:
 
 def _embedder(name: str) -> str:
     if not re.fullmatch(r"embedded|openai:.+:[1-9][0-9]{0,3}", name):
-        raise ValueError(f"{name[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
+        raise ValueError(
+            f"{name[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'"
+        )
     return name
 
 
@@ -55,7 +66,9 @@ def _reranker(name: str) -> str:
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
 
 
 class KeyReference(_Part):
@@ -65,7 +78,9 @@ class KeyReference(_Part):
     name must end in `_API_KEY`, so that no other secret of the process can be sent to a base URL.
     """
 
-    environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] = None
+    environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] = (
+        None
+    )
     secret: str | None = None
 
     @model_validator(mode="after")
@@ -144,7 +159,9 @@ class PseudonymKey(_Part):
     The variable's name must end in `_PSEUDONYM_KEY`, so that no other secret of the process serves as one.
     """
 
-    environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_PSEUDONYM_KEY$")] = None
+    environment: Annotated[
+        str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_PSEUDONYM_KEY$")
+    ] = None
     secret: Annotated[str | None, Field(pattern=r"^(varve/|arn:).+$")] = None
 
     @model_validator(mode="after")
@@ -173,13 +190,19 @@ class Privacy(_Part):
     @model_validator(mode="after")
     def _key_for_pseudonyms(self) -> "Privacy":
         if Mode.PSEUDONYM in self.modes.values() and self.key is None:
-            raise ValueError("pseudonym needs a key: set privacy.key.environment or privacy.key.secret first")
+            raise ValueError(
+                "pseudonym needs a key: set privacy.key.environment or privacy.key.secret first"
+            )
         return self
 
     @property
     def modes(self) -> dict[Kind, Mode]:
         """The mode of every kind that is not off; secrets are not among them, for no mode lets them be."""
-        named = {kind: getattr(self, kind.replace("-", "_")) for kind in Kind if kind is not Kind.SECRET}
+        named = {
+            kind: getattr(self, kind.replace("-", "_"))
+            for kind in Kind
+            if kind is not Kind.SECRET
+        }
         chosen = {kind: own or self.mode for kind, own in named.items()}
         return {kind: mode for kind, mode in chosen.items() if mode is not Mode.OFF}
 
@@ -209,7 +232,9 @@ class Experience(_Part):
     @property
     def thresholds(self) -> Thresholds:
         """Where the workspace's conversations are cut."""
-        return Thresholds(timedelta(minutes=self.gap_minutes), self.likeness, self.window)
+        return Thresholds(
+            timedelta(minutes=self.gap_minutes), self.likeness, self.window
+        )
 
 
 class WorkspaceConfig(_Part):

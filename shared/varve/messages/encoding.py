@@ -16,7 +16,10 @@ _RECORD = TypeAdapter(Record)
 
 def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
     """The record and its vector as plain JSON values; the inverse of `record_from_json`."""
-    return {**fields_as_json(embedded.record), "vector": _vector_as_text(embedded.vector)}
+    return {
+        **fields_as_json(embedded.record),
+        "vector": _vector_as_text(embedded.vector),
+    }
 
 
 def fields_as_json(record: Record) -> dict[str, Any]:
@@ -81,7 +84,9 @@ def _vector_as_text(vector: Vector) -> str:
 def _vector_from_text(text: str) -> Vector:
     import numpy as np
 
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(np.float32)
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(
+        np.float32
+    )
 
 
 def ledger_as_json(changes: LedgerChanges) -> dict[str, Any]:

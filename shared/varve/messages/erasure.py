@@ -147,7 +147,15 @@ def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:
         if (owner["workspaceId"], owner["agentId"]) != (scope.workspace, scope.agent):
             return "none"
         left = remaining(body, barred)
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, Rejected):
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        Rejected,
+    ):
         return "none"
     return "all" if left == ERASED else "none" if left == body else "some"
 
@@ -165,7 +173,11 @@ def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
             row = report_record(report_from_json(body), "")
             return ERASED if barred.bars_record(row) else kept
         case "records" | "erase_records":
-            rows = [row for row in body["records"] if not barred.bars_record(record_from_json(row).record)]
+            rows = [
+                row
+                for row in body["records"]
+                if not barred.bars_record(record_from_json(row).record)
+            ]
             if len(rows) == len(body["records"]):
                 return kept
             return kept | {"records": rows} if rows else ERASED
@@ -175,9 +187,17 @@ def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
                 for row in body["operations"]
                 if not barred.bars_operation(triple.operation_from_json(row))
             ]
-            return kept | {"operations": rows} if rows or not body["operations"] else ERASED
+            return (
+                kept | {"operations": rows}
+                if rows or not body["operations"]
+                else ERASED
+            )
         case "profile":
-            rows = [row for row in body["entries"] if not barred.bars_entry(entry_from_json(row))]
+            rows = [
+                row
+                for row in body["entries"]
+                if not barred.bars_entry(entry_from_json(row))
+            ]
             return kept | {"entries": rows} if rows or not body["entries"] else ERASED
     return kept
 
@@ -185,20 +205,29 @@ def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
 def _conversation(body: dict[str, Any], barred: Tombstones) -> dict[str, Any]:
     conversation = parse_conversation(body["conversation"])
     context = [Message.model_validate(message) for message in body["context"]]
-    kept_context, kept = admitted(conversation, context, parse_instant(body["receivedAt"]), barred)
+    kept_context, kept = admitted(
+        conversation, context, parse_instant(body["receivedAt"]), barred
+    )
     if (len(kept_context), len(kept)) == (len(context), len(conversation.messages)):
         return body
     if not kept:
         return ERASED
     given = {m["id"]: m for m in body["conversation"]["messages"]}
     return body | {
-        "conversation": body["conversation"] | {"messages": [given[m.id] for m in kept]},
-        "context": [m.model_dump(mode="json", by_alias=True, exclude_unset=True) for m in kept_context],
+        "conversation": body["conversation"]
+        | {"messages": [given[m.id] for m in kept]},
+        "context": [
+            m.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            for m in kept_context
+        ],
     }
 
 
 def admitted(
-    conversation: Conversation, context: list[Message], received_at: datetime, barred: Tombstones
+    conversation: Conversation,
+    context: list[Message],
+    received_at: datetime,
+    barred: Tombstones,
 ) -> tuple[list[Message], list[Message]]:
     """The context and the messages of a part of a conversation, without what has been forgotten."""
     everything = [*context, *conversation.messages]
@@ -208,8 +237,13 @@ def admitted(
         index
         for index, (message, users) in enumerate(zip(everything, whose, strict=True))
         if not barred.bars_message(
-            (conversation.conversation_id, str(message.id)), users, message.timestamp or start, received_at
+            (conversation.conversation_id, str(message.id)),
+            users,
+            message.timestamp or start,
+            received_at,
         )
     ]
     border = len(context)
-    return [everything[i] for i in kept if i < border], [everything[i] for i in kept if i >= border]
+    return [everything[i] for i in kept if i < border], [
+        everything[i] for i in kept if i >= border
+    ]

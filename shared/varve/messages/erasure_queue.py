@@ -15,7 +15,9 @@ from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 
 
-def send_erasure(message: EraseMessage, token: str, *, queue: Queue, objects: Objects) -> None:
+def send_erasure(
+    message: EraseMessage, token: str, *, queue: Queue, objects: Objects
+) -> None:
     """Have the writer erase, in the store's own group. Raises Retryable."""
     match message:
         case EraseTriples():
@@ -24,7 +26,14 @@ def send_erasure(message: EraseMessage, token: str, *, queue: Queue, objects: Ob
             type_, store = "erase_profiles", "profile"
         case EraseRecords(grain=grain):
             type_, store = "erase_records", str(grain)
-    send_write(type_, message.scope, store, erasure_as_json(message) | {"token": token}, queue, objects)
+    send_write(
+        type_,
+        message.scope,
+        store,
+        erasure_as_json(message) | {"token": token},
+        queue,
+        objects,
+    )
 
 
 def send_reread(message: Reread, token: str, *, queue: Queue, objects: Objects) -> None:

@@ -25,7 +25,9 @@ class IngestMessage:
         """What the functions' logs call this message and what comes of it: 16 hex digits, from ids alone."""
         conversation = self.conversation
         ids = (m.id or "" for m in conversation.messages)
-        return digest(str(conversation.scope), conversation.conversation_id, *ids, length=16)
+        return digest(
+            str(conversation.scope), conversation.conversation_id, *ids, length=16
+        )
 
 
 def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
@@ -36,15 +38,27 @@ def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> No
     conversation = message.conversation
     content = {
         "conversation": conversation.as_json(),
-        "context": [m.model_dump(mode="json", by_alias=True, exclude_unset=True) for m in message.context],
+        "context": [
+            m.model_dump(mode="json", by_alias=True, exclude_unset=True)
+            for m in message.context
+        ],
     }
-    times = {"receivedAt": iso(message.received_at), "correlationId": message.correlation_id}
+    times = {
+        "receivedAt": iso(message.received_at),
+        "correlationId": message.correlation_id,
+    }
     body = {"type": "ingest", **content, **times}
-    group = group_of(str(conversation.workspace_id), str(conversation.agent_id), conversation.conversation_id)
+    group = group_of(
+        str(conversation.workspace_id),
+        str(conversation.agent_id),
+        conversation.conversation_id,
+    )
     send_body(body, content, group, conversation.scope, queue, objects)
 
 
-def read_ingest(delivery: Delivery, *, objects: Objects) -> IngestMessage | Reread | Erased:
+def read_ingest(
+    delivery: Delivery, *, objects: Objects
+) -> IngestMessage | Reread | Erased:
     """The message of a delivery on the ingest queue. Raises Rejected: it is none; Retryable."""
     body = read_body(delivery, objects, {"ingest", "reread", "erased"})
     try:

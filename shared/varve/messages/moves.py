@@ -18,7 +18,9 @@ class MoveStore:
     model: str
 
 
-def send_move(message: MoveStore, token: str, *, queue: Queue, objects: Objects) -> None:
+def send_move(
+    message: MoveStore, token: str, *, queue: Queue, objects: Objects
+) -> None:
     """Have the writer move the store, in the store's own group. Raises Retryable.
 
     `token` tells one attempt from the next, so that the queue does not take it for the same message.
@@ -32,4 +34,11 @@ def send_move(message: MoveStore, token: str, *, queue: Queue, objects: Objects)
         "model": message.model,
         "token": token,
     }
-    send_body(body, body, group_of(scope.workspace, scope.agent, message.grain), scope, queue, objects)
+    send_body(
+        body,
+        body,
+        group_of(scope.workspace, scope.agent, message.grain),
+        scope,
+        queue,
+        objects,
+    )

@@ -97,7 +97,9 @@ def a_report(report: Report) -> Report:
     return report
 
 
-def send_outcome(scope: Scope, report: Report, *, queue: Queue, objects: Objects) -> None:
+def send_outcome(
+    scope: Scope, report: Report, *, queue: Queue, objects: Objects
+) -> None:
     """Make the report durable, in a group of its target's. Raises Retryable."""
     content = {
         "workspaceId": scope.workspace,
@@ -123,13 +125,17 @@ def carries_outcome(delivery: Delivery) -> bool:
     return isinstance(body, dict) and body.get("type") == "outcome"
 
 
-def read_outcome(delivery: Delivery, *, objects: Objects) -> tuple[Scope, Report] | None:
+def read_outcome(
+    delivery: Delivery, *, objects: Objects
+) -> tuple[Scope, Report] | None:
     """Whose outcome, and which; None: it has been forgotten. Raises Rejected: it is none; Retryable."""
     body = read_body(delivery, objects, {"outcome", "erased"})
     if body["type"] == "erased":
         return None
     try:
-        return Scope(body["workspaceId"], body["agentId"]), a_report(report_from_json(body))
+        return Scope(body["workspaceId"], body["agentId"]), a_report(
+            report_from_json(body)
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
 
@@ -153,7 +159,9 @@ def report_from_json(body: Mapping[str, Any]) -> Report:
 def an_outcome(value: object) -> Outcome:
     """The outcome of that name, in either case of letters. Raises Rejected."""
     if not isinstance(value, str) or value.upper() not in OUTCOMES:
-        raise Rejected("outcome", f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}")
+        raise Rejected(
+            "outcome", f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
+        )
     return Outcome(value.upper())
 
 

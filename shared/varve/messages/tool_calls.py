@@ -43,7 +43,12 @@ def answer_tool_call(
     """
     wrap = _bedrock_wrap(event) if _is_bedrock(event) else _plain
     try:
-        call = _read(event, {name.lower(): value for name, value in custom.items()}, identities, wrap)
+        call = _read(
+            event,
+            {name.lower(): value for name, value in custom.items()},
+            identities,
+            wrap,
+        )
         return wrap(answer(call))
     except Rejected as error:
         return wrap(error_answer(error))
@@ -55,13 +60,20 @@ def error_answer(error: Rejected) -> dict[str, Any]:
 
 
 def _read(
-    event: Mapping[str, Any], custom: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]
+    event: Mapping[str, Any],
+    custom: Mapping[str, Any],
+    identities: Identities,
+    wrap: Callable[..., Any],
 ) -> ToolCall:
     if not isinstance(event, Mapping):
         raise Rejected("event", "must be an object")
     if _TOOL_NAME in custom:
         return _gateway(event, custom, identities, wrap)
-    return _bedrock(event, identities, wrap) if _is_bedrock(event) else _direct(event, wrap)
+    return (
+        _bedrock(event, identities, wrap)
+        if _is_bedrock(event)
+        else _direct(event, wrap)
+    )
 
 
 def _direct(event: Mapping[str, Any], wrap: Callable[..., Any]) -> ToolCall:
@@ -77,22 +89,33 @@ def _direct(event: Mapping[str, Any], wrap: Callable[..., Any]) -> ToolCall:
 
 
 def _gateway(
-    event: Mapping[str, Any], custom: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]
+    event: Mapping[str, Any],
+    custom: Mapping[str, Any],
+    identities: Identities,
+    wrap: Callable[..., Any],
 ) -> ToolCall:
     """The arguments flat; identity bound to the target, or from the headers the gateway passes on."""
     target = str(custom[_TOOL_NAME]).partition("___")[0]
     headers = _headers(custom.get(_HEADERS))
     bound = identities.get(target) or identities.get(str(custom.get(_TARGET_ID)))
-    scope = bound or _named(headers, "x-varve-workspace", "x-varve-agent", f"gateway target {target!r}")
+    scope = bound or _named(
+        headers, "x-varve-workspace", "x-varve-agent", f"gateway target {target!r}"
+    )
     return ToolCall(scope, pinned(dict(event), headers.get("x-varve-user")), wrap)
 
 
-def _bedrock(event: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]) -> ToolCall:
+def _bedrock(
+    event: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]
+) -> ToolCall:
     """The parameters as name and text; identity bound to the agent, or from the session attributes."""
     agent = _object(event.get("agent"))
     session = _object(event.get("sessionAttributes") or {})
-    bound = identities.get(str(agent.get("id"))) or identities.get(str(agent.get("name")))
-    scope = bound or _named(session, "workspaceId", "agentId", f"Bedrock agent {agent.get('id')!r}")
+    bound = identities.get(str(agent.get("id"))) or identities.get(
+        str(agent.get("name"))
+    )
+    scope = bound or _named(
+        session, "workspaceId", "agentId", f"Bedrock agent {agent.get('id')!r}"
+    )
     return ToolCall(scope, pinned(_parameters(event), session.get("userId")), wrap)
 
 
@@ -101,21 +124,34 @@ def _parameters(event: Mapping[str, Any]) -> dict[str, Any]:
     content = _object(_object(event.get("requestBody") or {}).get("content") or {})
     bodies = [_object(body).get("properties") or [] for body in content.values()]
     try:
-        listed = [*(event.get("parameters") or []), *(p for body in bodies for p in body)]
+        listed = [
+            *(event.get("parameters") or []),
+            *(p for body in bodies for p in body),
+        ]
         return {parameter["name"]: parameter["value"] for parameter in listed}
     except (KeyError, TypeError) as error:
-        raise Rejected("parameters", "must be a list of objects with 'name' and 'value'") from error
+        raise Rejected(
+            "parameters", "must be a list of objects with 'name' and 'value'"
+        ) from error
 
 
 def _is_bedrock(event: object) -> bool:
-    return isinstance(event, Mapping) and {"messageVersion", "actionGroup", "agent"} <= set(event)
+    return isinstance(event, Mapping) and {
+        "messageVersion",
+        "actionGroup",
+        "agent",
+    } <= set(event)
 
 
-def _bedrock_wrap(event: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _bedrock_wrap(
+    event: Mapping[str, Any],
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def wrap(body: dict[str, Any]) -> dict[str, Any]:
         text = json.dumps(body, ensure_ascii=False)
         response = (
-            _api_response(event, body, text) if "apiPath" in event else _text_response(event, body, text)
+            _api_response(event, body, text)
+            if "apiPath" in event
+            else _text_response(event, body, text)
         )
         return {
             "messageVersion": "1.0",
@@ -127,7 +163,9 @@ def _bedrock_wrap(event: Mapping[str, Any]) -> Callable[[dict[str, Any]], dict[s
     return wrap
 
 
-def _text_response(event: Mapping[str, Any], body: dict[str, Any], text: str) -> dict[str, Any]:
+def _text_response(
+    event: Mapping[str, Any], body: dict[str, Any], text: str
+) -> dict[str, Any]:
     # REPROMPT hands the reason to the model, which may mend its arguments.
     state = {"responseState": "REPROMPT"} if "error" in body else {}
     return {
@@ -137,7 +175,9 @@ def _text_response(event: Mapping[str, Any], body: dict[str, Any], text: str) ->
     }
 
 
-def _api_response(event: Mapping[str, Any], body: dict[str, Any], text: str) -> dict[str, Any]:
+def _api_response(
+    event: Mapping[str, Any], body: dict[str, Any], text: str
+) -> dict[str, Any]:
     return {
         "actionGroup": event["actionGroup"],
         "apiPath": event["apiPath"],
@@ -158,7 +198,9 @@ def pinned(arguments: Mapping[str, Any], user_id: object) -> dict[str, Any]:
     return {**arguments, "userId": reference(str(user_id), "userId")}
 
 
-def _named(context: Mapping[str, Any], workspace: str, agent: str, caller: str) -> Scope:
+def _named(
+    context: Mapping[str, Any], workspace: str, agent: str, caller: str
+) -> Scope:
     if not context.get(workspace) or not context.get(agent):
         raise Misconfigured(
             f"{caller}: VARVE_IDENTITIES does not bind it to a memory, "
@@ -179,7 +221,9 @@ def _headers(value: object) -> dict[str, Any]:
     try:
         decoded = json.loads(value) if isinstance(value, str) else value or {}
     except ValueError as error:
-        raise Rejected("bedrockAgentCorePropagatedHeaders", "is not valid JSON") from error
+        raise Rejected(
+            "bedrockAgentCorePropagatedHeaders", "is not valid JSON"
+        ) from error
     return {str(name).lower(): header for name, header in _object(decoded).items()}
 
 

@@ -21,7 +21,12 @@ _SURROGATE = b"\\ud"
 
 
 def send_body(
-    body: dict[str, Any], content: dict[str, Any], group: str, scope: Scope, queue: Queue, objects: Objects
+    body: dict[str, Any],
+    content: dict[str, Any],
+    group: str,
+    scope: Scope,
+    queue: Queue,
+    objects: Objects,
 ) -> None:
     """Send the body, or, where it is too large, put it under `payloads/` and send a claim check.
 
@@ -32,7 +37,11 @@ def send_body(
     if len(text.encode()) > MAX_BODY_BYTES:
         path = f"payloads/{scope.workspace}/{scope.agent}/{key}.json"
         objects.put(path, text.encode())
-        stub = {"type": body["type"], "payload": path, "correlationId": body.get("correlationId")}
+        stub = {
+            "type": body["type"],
+            "payload": path,
+            "correlationId": body.get("correlationId"),
+        }
         text = dump({name: value for name, value in stub.items() if value is not None})
     queue.send(text, group=group, deduplication_id=key)
 
@@ -48,7 +57,10 @@ def read_body(delivery: Delivery, objects: Objects, types: set[str]) -> dict[str
 def typed(body: Any, types: set[str]) -> dict[str, Any]:
     """The body itself. Raises Rejected: it is of no type that the queue carries."""
     if not isinstance(body, dict) or str(body.get("type")) not in types:
-        raise Rejected("message", f"is not of a type this queue carries ({', '.join(sorted(types))})")
+        raise Rejected(
+            "message",
+            f"is not of a type this queue carries ({', '.join(sorted(types))})",
+        )
     return body
 
 
@@ -57,7 +69,9 @@ def _claimed(path: object, objects: Objects) -> bytes:
     parts = path.split("/") if isinstance(path, str) else []
     if len(parts) != 4 or parts[0] != "payloads":
         raise Rejected("payload", "is not the path of a payload")
-    stored = objects.get("/".join(["payloads", *(path_id(part, "payload") for part in parts[1:])]))
+    stored = objects.get(
+        "/".join(["payloads", *(path_id(part, "payload") for part in parts[1:])])
+    )
     if stored is None:
         raise Retryable("payload: there is no such object (yet)")
     return stored.data
@@ -96,4 +110,6 @@ def malformed(error: Exception) -> Rejected:
     """What went wrong in reading a body's fields, without anything of the body but a field's name."""
     if isinstance(error, KeyError):
         return Rejected(str(error.args[0]), "is missing from the message")
-    return Rejected("message", f"does not have the form of its type ({type(error).__name__})")
+    return Rejected(
+        "message", f"does not have the form of its type ({type(error).__name__})"
+    )

@@ -65,21 +65,38 @@ def read_work(delivery: Delivery) -> WorkMessage:
     """The message of a delivery on the work queue. Raises Rejected: it is none."""
     body = typed(load(delivery.body), {"summarize", "clean", "curate"})
     try:
-        scope, planned_at = Scope(body["workspaceId"], body["agentId"]), parse_instant(body["plannedAt"])
+        scope, planned_at = (
+            Scope(body["workspaceId"], body["agentId"]),
+            parse_instant(body["plannedAt"]),
+        )
         if body["type"] == "clean":
             return CleanAgent(scope, notes_from_json(body["notes"], scope), planned_at)
         if body["type"] == "curate":
-            months = tuple(Period.parse(month, Grain.MONTHLY).label for month in body["months"])
+            months = tuple(
+                Period.parse(month, Grain.MONTHLY).label for month in body["months"]
+            )
             return CurateAgent(scope, months, planned_at)
-        return SummarizePeriod(scope, Period.parse(body["period"], Grain(body["grain"])), planned_at)
+        return SummarizePeriod(
+            scope, Period.parse(body["period"], Grain(body["grain"])), planned_at
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
 
 
 def _send_work(
-    type_: str, message: WorkMessage, fields: dict[str, Any], news: Sequence[str], queue: Queue
+    type_: str,
+    message: WorkMessage,
+    fields: dict[str, Any],
+    news: Sequence[str],
+    queue: Queue,
 ) -> None:
     scope = message.scope
     owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
-    body = dump({"type": type_, **owner, **fields, "plannedAt": iso(message.planned_at)})
-    queue.send(body, group=group_of(scope.workspace, scope.agent), deduplication_id=digest(body, *news))
+    body = dump(
+        {"type": type_, **owner, **fields, "plannedAt": iso(message.planned_at)}
+    )
+    queue.send(
+        body,
+        group=group_of(scope.workspace, scope.agent),
+        deduplication_id=digest(body, *news),
+    )

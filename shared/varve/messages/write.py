@@ -20,7 +20,14 @@ from varve.messages.encoding import (
 )
 from varve.messages.erasure import ERASURES, Erased, EraseMessage, erasure_from_json
 from varve.messages.moves import MoveStore
-from varve.messages.wire import MAX_BODY_BYTES, dump, group_of, malformed, read_body, send_body
+from varve.messages.wire import (
+    MAX_BODY_BYTES,
+    dump,
+    group_of,
+    malformed,
+    read_body,
+    send_body,
+)
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
 
@@ -81,10 +88,21 @@ class WriteProfile:
 
 
 _Additions = WriteRecords | WriteTriples | WriteProfile
-WriteMessage = _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
+WriteMessage = (
+    _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
+)
 
 
-_WRITE_TYPES = {"records", "triples", "profile", "expire", "delete", "move", "erased", *ERASURES}
+_WRITE_TYPES = {
+    "records",
+    "triples",
+    "profile",
+    "expire",
+    "delete",
+    "move",
+    "erased",
+    *ERASURES,
+}
 
 
 def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
@@ -119,7 +137,9 @@ def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> 
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
-    operations = [triple.operation_as_json(operation) for operation in message.operations]
+    operations = [
+        triple.operation_as_json(operation) for operation in message.operations
+    ]
     fields = {"operations": operations, "correlationId": message.correlation_id}
     send_write("triples", message.scope, "graph", fields, queue, objects)
 
@@ -127,7 +147,11 @@ def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> No
 def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
     """Make the statements durable on the write queue, in the profiles' group. Raises Retryable."""
     entries = [profile.entry_as_json(entry) for entry in message.entries]
-    fields = {"userId": message.user_id, "entries": entries, "correlationId": message.correlation_id}
+    fields = {
+        "userId": message.user_id,
+        "entries": entries,
+        "correlationId": message.correlation_id,
+    }
     send_write("profile", message.scope, "profile", fields, queue, objects)
 
 
@@ -141,7 +165,9 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
         if body["type"] in ERASURES:
             return erasure_from_json(body, scope)
         if body["type"] == "triples":
-            return WriteTriples(scope, tuple(map(triple.operation_from_json, body["operations"])))
+            return WriteTriples(
+                scope, tuple(map(triple.operation_from_json, body["operations"]))
+            )
         if body["type"] == "profile":
             return _profile(body, scope)
         grain = store_name(body["grain"])
@@ -151,11 +177,16 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
             return MoveStore(scope, grain, str(body["model"]))
         changes = ledger_from_json(body, scope)
         if body["type"] == "expire":
-            labels = tuple(Period.parse(label, calendar_of(grain)).label for label in body["labels"])
+            labels = tuple(
+                Period.parse(label, calendar_of(grain)).label
+                for label in body["labels"]
+            )
             return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
         records = tuple(map(record_from_json, body["records"]))
         ready = tuple(map(str, body.get("ready", ())))
-        return WriteRecords(scope, grain, str(body["model"]), records, changes, ready=ready)
+        return WriteRecords(
+            scope, grain, str(body["model"]), records, changes, ready=ready
+        )
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise malformed(error) from error
 
@@ -170,11 +201,23 @@ def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
 
 
 def send_write(
-    type_: str, scope: Scope, store: str, fields: dict[str, Any], queue: Queue, objects: Objects
+    type_: str,
+    scope: Scope,
+    store: str,
+    fields: dict[str, Any],
+    queue: Queue,
+    objects: Objects,
 ) -> None:
     """A message for one store's group of the write queue."""
-    body = {"type": type_, "workspaceId": scope.workspace, "agentId": scope.agent, **fields}
-    send_body(body, body, group_of(scope.workspace, scope.agent, store), scope, queue, objects)
+    body = {
+        "type": type_,
+        "workspaceId": scope.workspace,
+        "agentId": scope.agent,
+        **fields,
+    }
+    send_body(
+        body, body, group_of(scope.workspace, scope.agent, store), scope, queue, objects
+    )
 
 
 def records_in_bounds(

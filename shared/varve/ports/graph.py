@@ -42,10 +42,14 @@ class GraphView(Protocol):
     def newest(self, most: int, at: datetime) -> list[Triple]:
         """The triples that hold at the time, those that began last first."""
 
-    def neighbours(self, entity: str, hops: int, at: datetime, most: int) -> list[Neighbour]:
+    def neighbours(
+        self, entity: str, hops: int, at: datetime, most: int
+    ) -> list[Neighbour]:
         """The entities within so many hops over each one's newest edges that hold then, nearest first."""
 
-    def paths(self, start: str, goal: str, max_hops: int, at: datetime, most: int) -> list[tuple[Link, ...]]:
+    def paths(
+        self, start: str, goal: str, max_hops: int, at: datetime, most: int
+    ) -> list[tuple[Link, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
 
 

@@ -16,7 +16,9 @@ class MemoryReader(CandidatesReader, Protocol):
     def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "MemoryReader":
         """For one answer: these stores of the agent as committed now, looked up once. Raises Retryable."""
 
-    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
+    def browse(
+        self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
+    ) -> list[Record]:
         """The newest by event time, newest first."""
 
     def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
@@ -28,7 +30,9 @@ class MemoryReader(CandidatesReader, Protocol):
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """How many records each period's label has."""
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
+    def in_period(
+        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+    ) -> list[Record]:
         """All records of one period, oldest first, of the store's version `since` or a later one.
 
         Raises Retryable: it can be read at an older version only, as where a listing is stale.
@@ -45,18 +49,28 @@ class MemoryWriter(Protocol):
         """An upsert follows: what must be known of the store before may be asked for meanwhile."""
 
     def upsert(
-        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+        self,
+        scope: Scope,
+        grain: StoreName,
+        records: Sequence[EmbeddedRecord],
+        model: str,
     ) -> Written:
         """Insert or replace by id in one commit. `model` names the embedding model.
 
         Raises Misconfigured: the store's vectors are of another model or other dimensions; Retryable.
         """
 
-    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
+    def delete_periods(
+        self, scope: Scope, grain: StoreName, labels: Sequence[str]
+    ) -> int:
         """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
 
     def delete(
-        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+        self,
+        scope: Scope,
+        grain: StoreName,
+        ids: Sequence[str],
+        known_by: datetime | None = None,
     ) -> int:
         """Delete these records and their bytes, but for those that were made after `known_by`; how many.
 

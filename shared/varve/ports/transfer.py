@@ -17,7 +17,9 @@ class StoreReader(Protocol):
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         """The embedding model it is of, or None where nothing has been written yet. Raises Retryable."""
 
-    def embedded(self, scope: Scope, grain: StoreName) -> tuple[str | None, list[EmbeddedRecord]]:
+    def embedded(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[str | None, list[EmbeddedRecord]]:
         """Its model and all records of one version, by event time, position and id. Raises Retryable."""
 
 
@@ -41,7 +43,9 @@ class ExportWriter(Protocol):
     def document(self, name: str, value: Mapping[str, Any]) -> None:
         """A file of one JSON object."""
 
-    def records(self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]) -> int:
+    def records(
+        self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]
+    ) -> int:
         """A Parquet file of records with their grain, their model and their vectors; how many."""
 
     def triples(self, name: str, triples: Sequence[Triple]) -> None:

@@ -42,10 +42,15 @@ what, and names the action as it is given. State nothing that the episodes do no
 def judge_text(said: Sequence[tuple[str, str]]) -> str:
     """The last messages as data."""
     cut = [(role, text[:MESSAGE_CHARACTERS]) for role, text in said[-LAST_MESSAGES:]]
-    return fenced("messages", [data_line({"role": role, "text": text}) for role, text in cut])
+    return fenced(
+        "messages", [data_line({"role": role, "text": text}) for role, text in cut]
+    )
 
 
 def word_text(action: str, episodes: Sequence[tuple[str, str]]) -> str:
     """Situations and corrections as data, and the action."""
-    lines = [data_line({"situation": situation, "correction": said}) for situation, said in episodes]
+    lines = [
+        data_line({"situation": situation, "correction": said})
+        for situation, said in episodes
+    ]
     return f"{fenced('episodes', lines)}\n{fenced('action', [data_line({'text': action})])}"

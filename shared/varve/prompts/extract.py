@@ -13,7 +13,15 @@ from varve.domain.identity import Scope, digest
 from varve.domain.names import ALSO_KNOWN_AS
 from varve.domain.profile import KEY_OF_PREDICATE
 from varve.domain.triple import SINGLE_VALUED
-from varve.prompts.fence import WEEKDAYS, Shape, data_line, day_in_words, days_in_words, fenced, local
+from varve.prompts.fence import (
+    WEEKDAYS,
+    Shape,
+    data_line,
+    day_in_words,
+    days_in_words,
+    fenced,
+    local,
+)
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -131,7 +139,9 @@ def system_text(instructions: str | None = None) -> str:
     contract = _CONTRACT.replace("{single_valued}", ", ".join(sorted(SINGLE_VALUED)))
     contract = contract.replace("{also_known_as}", ALSO_KNOWN_AS)
     contract = contract.replace("{profile}", ", ".join(sorted(KEY_OF_PREDICATE)))
-    return "\n\n".join(((instructions or "").strip() or INSTRUCTIONS, contract, _EXAMPLE))
+    return "\n\n".join(
+        ((instructions or "").strip() or INSTRUCTIONS, contract, _EXAMPLE)
+    )
 
 
 def user_text(batch: Batch) -> str:
@@ -155,7 +165,9 @@ def _heading(batch: Batch) -> str:
     if not days:
         return "The conversation is empty."
     span = days_in_words(days[0], days[-1])
-    around = ", ".join(f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _around(days[-1]))
+    around = ", ".join(
+        f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _around(days[-1])
+    )
     return f"The conversation took place on {span}, time zone {batch.zone.key}.\nCalendar: {around}."
 
 
@@ -186,7 +198,9 @@ _SAMPLE_TIME = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 _SAMPLE = Batch(
     scope=Scope("sample", "sample"),
     conversation_id="sample",
-    utterances=(Utterance("b", "user", "B", "b", _SAMPLE_TIME + timedelta(days=1), None),),
+    utterances=(
+        Utterance("b", "user", "B", "b", _SAMPLE_TIME + timedelta(days=1), None),
+    ),
     context=(Utterance("a", "user", "A", "a", _SAMPLE_TIME, None),),
     zone=ZoneInfo("UTC"),
     created_at=_SAMPLE_TIME,

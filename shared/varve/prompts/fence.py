@@ -7,13 +7,23 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict
 
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)
 
 
 class Shape(BaseModel):
     """The schema forbids other names, as strict JSON schema asks; a reply that has them is still read."""
 
-    model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
+    model_config = ConfigDict(
+        extra="ignore", json_schema_extra={"additionalProperties": False}
+    )
 
 
 def fenced(tag: str, lines: Iterable[str]) -> str:
@@ -33,12 +43,18 @@ def day_in_words(day: date) -> str:
 
 def days_in_words(first: date, last: date) -> str:
     """The one day, or the first and the last."""
-    return day_in_words(first) if first == last else f"{day_in_words(first)} to {day_in_words(last)}"
+    return (
+        day_in_words(first)
+        if first == last
+        else f"{day_in_words(first)} to {day_in_words(last)}"
+    )
 
 
 def local(instant: datetime, zone: ZoneInfo) -> datetime:
     """The instant on the zone's clock."""
     try:
         return instant.astimezone(zone)
-    except OverflowError:  # the first or last hours of the calendar have no local time everywhere
+    except (
+        OverflowError
+    ):  # the first or last hours of the calendar have no local time everywhere
         return instant

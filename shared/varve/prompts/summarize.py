@@ -128,7 +128,9 @@ def system_text(grain: Grain, instructions: Mapping[Grain, str] | None = None) -
     return f"{own or INSTRUCTIONS[grain]}\n\n{_CONTRACT}"
 
 
-def user_text(task: SummaryTask, entries: Sequence[Entry], budget: int, part: str | None = None) -> str:
+def user_text(
+    task: SummaryTask, entries: Sequence[Entry], budget: int, part: str | None = None
+) -> str:
     """The entries as data, between what span they are of and how long the summary may be.
 
     `budget` is in tokens. `part` ("part 2 of 5") tells that the entries are not all there is.
@@ -146,14 +148,20 @@ the summaries of all parts will be put together, so keep what may matter for the
 
 def entries_of(task: SummaryTask) -> list[Entry]:
     """The sources that have words, oldest first; before them an earlier summary of the same period."""
-    ordered = sorted(task.sources, key=lambda s: (s.label != task.period.label, s.at, s.id))
+    ordered = sorted(
+        task.sources, key=lambda s: (s.label != task.period.label, s.at, s.id)
+    )
     return [entry for source in ordered for entry in _entries(source, task.zone)]
 
 
 def line(entry: Entry) -> str:
     """The entry as one line of JSON, from which no text can break out."""
     days = days_in_words(entry.first, entry.last)
-    when = {"summary_of": f"{entry.summary_of}, {days}"} if entry.summary_of else {"date": days}
+    when = (
+        {"summary_of": f"{entry.summary_of}, {days}"}
+        if entry.summary_of
+        else {"date": days}
+    )
     return data_line({**when, "text": entry.text})
 
 
@@ -161,7 +169,9 @@ def fingerprint(instructions: Mapping[Grain, str] | None = None) -> str:
     """Changes whenever the words, their arrangement or the reply's shape do."""
     shape = json.dumps(SummaryReply.model_json_schema(), sort_keys=True)
     systems = (system_text(grain, instructions) for grain in INSTRUCTIONS)
-    return digest(*systems, user_text(_SAMPLE, entries_of(_SAMPLE), 100, "part"), shape, length=12)
+    return digest(
+        *systems, user_text(_SAMPLE, entries_of(_SAMPLE), 100, "part"), shape, length=12
+    )
 
 
 def _entries(source: Source, zone: ZoneInfo) -> list[Entry]:
@@ -193,7 +203,9 @@ _SAMPLE = SummaryTask(
     zone=ZoneInfo("UTC"),
     sources=(
         Source("a", MemoryType.TURN, "a", "a", _SAMPLE_TIME, 0.5),
-        Source("b", MemoryType.SUMMARY, "b", "b", _SAMPLE_TIME, 0.5, label="2026-03-02"),
+        Source(
+            "b", MemoryType.SUMMARY, "b", "b", _SAMPLE_TIME, 0.5, label="2026-03-02"
+        ),
     ),
     budget=100,
 )

@@ -38,7 +38,10 @@ def extracted(
 
 
 def _batches(
-    message: IngestMessage, spoken: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
+    message: IngestMessage,
+    spoken: Sequence[Utterance],
+    before: Sequence[Utterance],
+    zone: ZoneInfo,
 ) -> Iterator[Batch]:
     """The utterances in batches of bounded size, each with the few that came before it."""
     batch: list[Utterance] = []
@@ -62,7 +65,10 @@ def _bounded(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
 
 
 def _batch(
-    message: IngestMessage, batch: Sequence[Utterance], before: Sequence[Utterance], zone: ZoneInfo
+    message: IngestMessage,
+    batch: Sequence[Utterance],
+    before: Sequence[Utterance],
+    zone: ZoneInfo,
 ) -> Batch:
     conversation = message.conversation
     return Batch(

@@ -88,7 +88,9 @@ def inspect(
     days = kept_days(scope, objects=objects)
     gone = tuple(day for day in days if day < oldest)
     left = days[len(gone) :]
-    return CleanupReport(reports, gone, force, ending(left[0], scope, config) if left else ())
+    return CleanupReport(
+        reports, gone, force, ending(left[0], scope, config) if left else ()
+    )
 
 
 def clean(
@@ -106,10 +108,16 @@ def clean(
     """
     for grain in report.grains:
         settles = tuple(note for note in notes if noted_grain(note) is grain.grain)
-        expiries = (expiry_key(grain.next_expiry, scope, grain.grain),) if grain.next_expiry else ()
+        expiries = (
+            (expiry_key(grain.next_expiry, scope, grain.grain),)
+            if grain.next_expiry
+            else ()
+        )
         changes = LedgerChanges(settles, expiries)
         if grain.expired:
-            message = ExpirePeriods(scope, grain.grain, tuple(grain.expired), changes, report.force)
+            message = ExpirePeriods(
+                scope, grain.grain, tuple(grain.expired), changes, report.force
+            )
             send_expiry(message, queue=queue, objects=objects)
         else:
             ledger.change(changes)
@@ -132,7 +140,9 @@ class _Store:
         """The records of each period."""
         if grain not in self._periods:
             labels = self.reader.periods(self.scope, grain)
-            self._periods[grain] = {Period(grain, label): count for label, count in labels.items()}
+            self._periods[grain] = {
+                Period(grain, label): count for label, count in labels.items()
+            }
         return self._periods[grain]
 
     def oldest_kept(self, grain: Grain) -> Period:
@@ -152,8 +162,14 @@ def _inspect(grain: Grain, store: _Store, force: bool) -> GrainReport:
     return GrainReport(
         grain=grain,
         limit=str(store.config.limit(grain)),
-        expired={period.label: n for period, n in sorted(over.items()) if period not in unsealed},
-        unsealed={period.label: n for period, n in sorted(over.items()) if period in unsealed},
+        expired={
+            period.label: n
+            for period, n in sorted(over.items())
+            if period not in unsealed
+        },
+        unsealed={
+            period.label: n for period, n in sorted(over.items()) if period in unsealed
+        },
         oldest_kept=oldest.label,
         next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
     )
@@ -168,7 +184,9 @@ def _inspect_experience(store: _Store) -> GrainReport:
     return GrainReport(Store.EXPERIENCE, str(limit), expired, {}, oldest, None)
 
 
-def _next_expiry(kept: set[Period], unsealed: set[Period], grain: Grain, store: _Store) -> datetime | None:
+def _next_expiry(
+    kept: set[Period], unsealed: set[Period], grain: Grain, store: _Store
+) -> datetime | None:
     """When to look again: tomorrow for what waits for its parent, else when the oldest kept expires."""
     if unsealed:
         return store.now + LOOK_AGAIN
@@ -185,9 +203,13 @@ def _unsealed(periods: Iterable[Period], grain: Grain, store: _Store) -> set[Per
     if above is None:
         return set()
     finer = order[: order.index(above)]
-    stale = store.pending | {Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer}
+    stale = store.pending | {
+        Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer
+    }
     ready, oldest = store.periods(above), store.oldest_kept(above)
     sealed = (
-        p for p in periods if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
+        p
+        for p in periods
+        if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
     )
     return {*periods}.difference(sealed)

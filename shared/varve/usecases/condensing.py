@@ -40,7 +40,11 @@ class ModelSummarizer:
     """
 
     def __init__(
-        self, llm: LLM, objects: Objects, *, instructions: Mapping[Grain, str] | None = None
+        self,
+        llm: LLM,
+        objects: Objects,
+        *,
+        instructions: Mapping[Grain, str] | None = None,
     ) -> None:
         self._llm = llm
         self._objects = objects
@@ -69,8 +73,13 @@ class ModelSummarizer:
         return self._ask(*self._prompt(task, chunks[0], task.budget), task.budget)
 
     def _part(self, task: SummaryTask, chunk: Sequence[Entry], part: str) -> Entry:
-        summary = self._part_summary(task, *self._prompt(task, chunk, PART_BUDGET, part))
-        first, last = min(entry.first for entry in chunk), max(entry.last for entry in chunk)
+        summary = self._part_summary(
+            task, *self._prompt(task, chunk, PART_BUDGET, part)
+        )
+        first, last = (
+            min(entry.first for entry in chunk),
+            max(entry.last for entry in chunk),
+        )
         return Entry(first, last, shortened(_with_lists(summary), PART_TOKENS), part)
 
     def _part_summary(self, task: SummaryTask, system: str, user: str) -> Summary:
@@ -84,7 +93,11 @@ class ModelSummarizer:
         )
 
     def _prompt(
-        self, task: SummaryTask, entries: Sequence[Entry], budget: int, part: str | None = None
+        self,
+        task: SummaryTask,
+        entries: Sequence[Entry],
+        budget: int,
+        part: str | None = None,
     ) -> tuple[str, str]:
         system = prompt.system_text(task.period.grain, self._instructions)
         return system, prompt.user_text(task, entries, budget, part)
@@ -98,7 +111,9 @@ def _checkpoint(task: SummaryTask, summary: Summary) -> dict[str, object]:
     return {
         "grain": str(task.period.grain),
         "period": task.period.label,
-        "userIds": sorted({source.user_id for source in task.sources if source.user_id}),
+        "userIds": sorted(
+            {source.user_id for source in task.sources if source.user_id}
+        ),
         "text": summary.text,
         "people": list(summary.people),
         "topics": list(summary.topics),
@@ -133,7 +148,12 @@ def _summary(reply: SummaryReply, budget: int) -> Summary:
     text = shortened(reply.summary.strip(), budget)
     if not text:
         raise Rejected("model reply", "holds no summary")
-    return Summary(text, _listed(reply.people), _listed(reply.topics), _listed(reply.open_questions))
+    return Summary(
+        text,
+        _listed(reply.people),
+        _listed(reply.topics),
+        _listed(reply.open_questions),
+    )
 
 
 def _listed(items: Iterable[str]) -> tuple[str, ...]:
@@ -148,9 +168,16 @@ def _listed(items: Iterable[str]) -> tuple[str, ...]:
 
 def _with_lists(summary: Summary) -> str:
     """A part's summary with what else is known of it, for the call that puts the parts together."""
-    lists = {"Open": summary.open_questions, "People": summary.people, "Topics": summary.topics}
+    lists = {
+        "Open": summary.open_questions,
+        "People": summary.people,
+        "Topics": summary.topics,
+    }
     return "\n".join(
-        (summary.text, *(f"{name}: {'; '.join(items)}" for name, items in lists.items() if items))
+        (
+            summary.text,
+            *(f"{name}: {'; '.join(items)}" for name, items in lists.items() if items),
+        )
     )
 
 
@@ -178,7 +205,10 @@ class ExtractiveSummarizer:
         vectors = self._embedder.embed([line.said for line in weighed])
         people = _people(lines)
         return Summary(
-            chosen(weighed, vectors, task.budget), people, _topics(weighed, people), _open_questions(lines)
+            chosen(weighed, vectors, task.budget),
+            people,
+            _topics(weighed, people),
+            _open_questions(lines),
         )
 
 
@@ -228,7 +258,12 @@ _STOP_WORDS = _words(
 
 def _people(lines: Sequence[Line]) -> tuple[str, ...]:
     """Speakers by their names and those whom the words call persons, the most frequent first."""
-    found = Counter(name for line in lines for name in _names(line) if name.casefold() not in _NO_PERSON)
+    found = Counter(
+        name
+        for line in lines
+        for name in _names(line)
+        if name.casefold() not in _NO_PERSON
+    )
     return _listed(name for name, _ in found.most_common())
 
 
@@ -251,15 +286,22 @@ def _topics(lines: Sequence[Line], people: Iterable[str]) -> tuple[str, ...]:
 
     def telling(term: str) -> float:
         of_two = 1.0 if " " not in term else 1.5 if counts[term] > 1 else 0.5
-        return round(of_two * weights[term] * math.log(1 + len(lines) / counts[term]), 6)
+        return round(
+            of_two * weights[term] * math.log(1 + len(lines) / counts[term]), 6
+        )
 
     return _apart(sorted(weights, key=telling, reverse=True))
 
 
 def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
-    words = [word if _is_term(word) and word not in names else "" for word in _TERM.findall(sentence.lower())]
+    words = [
+        word if _is_term(word) and word not in names else ""
+        for word in _TERM.findall(sentence.lower())
+    ]
     yield from filter(None, words)
-    yield from (f"{first} {second}" for first, second in pairwise(words) if first and second)
+    yield from (
+        f"{first} {second}" for first, second in pairwise(words) if first and second
+    )
 
 
 def _is_term(word: str) -> bool:
@@ -281,7 +323,10 @@ def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
     heard = [line for line in lines if line.heard]
     last = [line for line in heard if line.at == heard[-1].at]
     # Messages without times of their own share one, and nobody knows which of them came last.
-    if len({line.speaker for line in last}) != 1 or last[0].speaker.casefold() in {"", *_NO_PERSON}:
+    if len({line.speaker for line in last}) != 1 or last[0].speaker.casefold() in {
+        "",
+        *_NO_PERSON,
+    }:
         return ()
     asked = [line.said for line in takewhile(_asks, reversed(last))]
     return tuple(reversed(asked[:MAX_QUESTIONS]))

@@ -12,12 +12,19 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope, path_id
 from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.validation import rejected
-from varve.domain.workspace import DEFAULT_EMBEDDER, Models, WorkspaceConfig, parse_workspace_config
+from varve.domain.workspace import (
+    DEFAULT_EMBEDDER,
+    Models,
+    WorkspaceConfig,
+    parse_workspace_config,
+)
 from varve.ports.objects import Objects
 from varve.usecases.ledger import Ledger
 
 _AGENTS = "agents.AGENT.extract or agents.AGENT.summarize.GRAIN"
-_OF_AGENT = re.compile(rf"agents\.(.+)\.(extract|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))")
+_OF_AGENT = re.compile(
+    rf"agents\.(.+)\.(extract|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))"
+)
 _CHANGES_RETENTION = frozenset({"plan", "timezone", "retention"})
 
 
@@ -35,12 +42,20 @@ def value(config: WorkspaceConfig, name: str) -> Any:
     """One setting. Raises Rejected: there is none of this name."""
     known = values(config)
     if name not in known and not _OF_AGENT.fullmatch(name):
-        raise Rejected(name[:60], f"is not a setting; there are {', '.join(known)} and {_AGENTS}")
+        raise Rejected(
+            name[:60], f"is not a setting; there are {', '.join(known)} and {_AGENTS}"
+        )
     return known.get(name)
 
 
 def change(
-    workspace: str, name: str, text: str, now: datetime, *, objects: Objects, ledger: Ledger
+    workspace: str,
+    name: str,
+    text: str,
+    now: datetime,
+    *,
+    objects: Objects,
+    ledger: Ledger,
 ) -> WorkspaceConfig:
     """Set one value, or with an empty text go back to the default; the new configuration.
 
@@ -51,8 +66,12 @@ def change(
     key = config_key(workspace)
     if not isinstance(text, str):
         raise Rejected(name[:60], "is set by a text, such as '90' or 'true'")
-    if text.encode(errors="replace").decode() != text:  # a lone surrogate, which no object can hold
-        raise Rejected(name[:60].encode(errors="replace").decode(), "is not valid Unicode text")
+    if (
+        text.encode(errors="replace").decode() != text
+    ):  # a lone surrogate, which no object can hold
+        raise Rejected(
+            name[:60].encode(errors="replace").decode(), "is not valid Unicode text"
+        )
     stored = objects.get(key)
     before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
     tree = _tree_with(before, name, text)
@@ -61,7 +80,9 @@ def change(
     config = _validated(tree, name)
     data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2).encode()
     if not objects.put_if(key, data, stored.etag if stored else None):
-        raise Retryable(f"configuration of {workspace}: was changed by somebody else meanwhile")
+        raise Retryable(
+            f"configuration of {workspace}: was changed by somebody else meanwhile"
+        )
     if name.partition(".")[0] in _CHANGES_RETENTION:
         _look_again(workspace, now, objects, ledger)
     return config
@@ -74,7 +95,9 @@ def with_value(config: WorkspaceConfig, name: str, text: str) -> WorkspaceConfig
 
 def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
     value(config, name)
-    tree: dict[str, Any] = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    tree: dict[str, Any] = config.model_dump(
+        mode="json", by_alias=True, exclude_unset=True
+    )
     _put(tree, _path(name), text)
     return tree
 
@@ -88,9 +111,13 @@ def move_from(workspace: str, embedders: Sequence[str], *, objects: Objects) -> 
         return
     tree = before.model_dump(mode="json", by_alias=True, exclude_unset=True)
     _put(tree, ["models", "movingFrom"], ",".join(embedders))
-    data = _validated(tree, "models.movingFrom").model_dump_json(by_alias=True, exclude_unset=True, indent=2)
+    data = _validated(tree, "models.movingFrom").model_dump_json(
+        by_alias=True, exclude_unset=True, indent=2
+    )
     if not objects.put_if(key, data.encode(), stored.etag if stored else None):
-        raise Retryable(f"configuration of {workspace}: was changed by somebody else meanwhile")
+        raise Retryable(
+            f"configuration of {workspace}: was changed by somebody else meanwhile"
+        )
 
 
 def _validated(tree: dict[str, Any], name: str) -> WorkspaceConfig:
@@ -104,7 +131,11 @@ def _validated(tree: dict[str, Any], name: str) -> WorkspaceConfig:
 def _path(name: str) -> list[str]:
     """The steps of a dotted name; an agent's id may itself have dots."""
     of_agent = _OF_AGENT.fullmatch(name)
-    return ["agents", of_agent[1], *of_agent[2].split(".")] if of_agent else name.split(".")
+    return (
+        ["agents", of_agent[1], *of_agent[2].split(".")]
+        if of_agent
+        else name.split(".")
+    )
 
 
 def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
@@ -118,22 +149,32 @@ def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
         nodes[-1][last] = text
     else:
         nodes[-1].pop(last, None)
-    for parent, node, inner in zip(parents[::-1], nodes[-2::-1], nodes[::-1], strict=False):
+    for parent, node, inner in zip(
+        parents[::-1], nodes[-2::-1], nodes[::-1], strict=False
+    ):
         if not inner:
             node.pop(parent, None)
 
 
 def _note_embedder(tree: dict[str, Any], before: Models, text: str) -> None:
     """Stores are searched with the embedder they were written with until `reembed` has moved them."""
-    known = dict.fromkeys([*before.embedders_before, before.embedder or DEFAULT_EMBEDDER])
+    known = dict.fromkeys(
+        [*before.embedders_before, before.embedder or DEFAULT_EMBEDDER]
+    )
     known.pop(text or DEFAULT_EMBEDDER, None)
     _put(tree, ["models", "movingFrom"], ",".join(known))
 
 
-def _look_again(workspace: str, now: datetime, objects: Objects, ledger: Ledger) -> None:
+def _look_again(
+    workspace: str, now: datetime, objects: Objects, ledger: Ledger
+) -> None:
     for agent in objects.folders(f"vectordb/{workspace}"):
         scope = Scope(workspace, agent)
-        ledger.change(LedgerChanges(expiries=tuple(expiry_key(now, scope, grain) for grain in Grain)))
+        ledger.change(
+            LedgerChanges(
+                expiries=tuple(expiry_key(now, scope, grain) for grain in Grain)
+            )
+        )
 
 
 def _flat(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
@@ -143,9 +184,15 @@ def _flat(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
             yield from _flat(inner, name + ".")
         elif name == "agents":
             for agent, prompts in inner.items():
-                yield from ((n, v) for n, v in _flat(prompts, f"agents.{agent}.") if v is not None)
+                yield from (
+                    (n, v)
+                    for n, v in _flat(prompts, f"agents.{agent}.")
+                    if v is not None
+                )
         elif field_name == "summarize":
-            yield from ((f"{name}.{grain}", inner.get(grain)) for grain in SUMMARY_GRAINS)
+            yield from (
+                (f"{name}.{grain}", inner.get(grain)) for grain in SUMMARY_GRAINS
+            )
         elif name in ("models.key", "privacy.key"):
             yield from ((f"{name}.{kind}", None) for kind in ("environment", "secret"))
         else:

@@ -11,12 +11,26 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import standing
 from varve.domain.record import Vector
-from varve.domain.relevance import BACKGROUND, ENTRY_FLOOR, FLOOR, NAMED_FLOOR, content_words, relevances
+from varve.domain.relevance import (
+    BACKGROUND,
+    ENTRY_FLOOR,
+    FLOOR,
+    NAMED_FLOOR,
+    content_words,
+    relevances,
+)
 from varve.domain.search.diversity import distinct, mmr
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
-from varve.usecases.gathering import Choice, Question, Sources, account, attribute_entry, gathered
+from varve.usecases.gathering import (
+    Choice,
+    Question,
+    Sources,
+    account,
+    attribute_entry,
+    gathered,
+)
 
 MAX_TRIPLES, MAX_ENTRIES = 30, 40
 QUERY_END = 1_000
@@ -26,7 +40,12 @@ BALANCE = 0.6
 
 
 def context(
-    scope: Scope, request: ContextRequest, now: datetime, zone: ZoneInfo, *, sources: Sources
+    scope: Scope,
+    request: ContextRequest,
+    now: datetime,
+    zone: ZoneInfo,
+    *,
+    sources: Sources,
 ) -> ContextBlock:
     """The block for a prompt. Of a request that names a user, nothing but that user's memory enters.
 
@@ -39,14 +58,20 @@ def context(
     top = head(profile, request.max_tokens)
     if not content_words(prompt):
         return _empty(top, Choice(profile), "the prompt has no words to look for")
-    choice = gathered(Question(scope, request, prompt, now, zone), statements, sources=sources)
+    choice = gathered(
+        Question(scope, request, prompt, now, zone), statements, sources=sources
+    )
     ranked, vectors = _relevant(prompt, choice, sources.embedder)
     if ranked is None:
         return _empty(top, choice, "nothing in memory has enough to do with the prompt")
     order, reranking = _reranked(prompt, ranked, sources.reranker)
-    text, ids = closed(top, _diverse(order, vectors), request.max_tokens, choice.lessons)
+    text, ids = closed(
+        top, _diverse(order, vectors), request.max_tokens, choice.lessons
+    )
     if not text or not (ids or top.ids):
-        return _empty(top, choice, f"max_tokens={request.max_tokens} leaves no room; raise it")
+        return _empty(
+            top, choice, f"max_tokens={request.max_tokens} leaves no room; raise it"
+        )
     return ContextBlock(
         text=text,
         head=top.text,
@@ -62,7 +87,9 @@ def context(
 def _query(prompt: str) -> str:
     """The prompt's own words; of a long one the beginning and the end, where its question stands."""
     own = without_injected(prompt)
-    return own if len(own) <= 2 * QUERY_END else f"{own[:QUERY_END]}\n{own[-QUERY_END:]}"
+    return (
+        own if len(own) <= 2 * QUERY_END else f"{own[:QUERY_END]}\n{own[-QUERY_END:]}"
+    )
 
 
 def _relevant(
@@ -73,12 +100,20 @@ def _relevant(
     None: not even the best of all, the profile's attributes and lessons included, reaches the floor, which
     is lower for a prompt that names somebody memory knows.
     """
-    entries = [*choice.profile, *choice.lessons, *(entry for own in choice.lists for entry in own)]
+    entries = [
+        *choice.profile,
+        *choice.lessons,
+        *(entry for own in choice.lists for entry in own),
+    ]
     texts = [entry.text for entry in entries]
     asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts])
     nothing, vectors = embedded[: len(BACKGROUND)], embedded[len(BACKGROUND) :]
     scores = dict(
-        zip((e.id for e in entries), relevances(prompt, asked, texts, vectors, nothing), strict=True)
+        zip(
+            (e.id for e in entries),
+            relevances(prompt, asked, texts, vectors, nothing),
+            strict=True,
+        )
     )
     if max(scores.values(), default=0.0) < (NAMED_FLOOR if choice.entities else FLOOR):
         return None, {}
@@ -95,11 +130,17 @@ def _relevant(
 
 def _fused(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
     """One order out of several that have nothing in common: by rank, of equals the earlier source's."""
-    ranked = [(rank, source, entry) for source, own in enumerate(lists) for rank, entry in enumerate(own)]
+    ranked = [
+        (rank, source, entry)
+        for source, own in enumerate(lists)
+        for rank, entry in enumerate(own)
+    ]
     return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])]
 
 
-def _reranked(prompt: str, ranked: list[Entry], reranker: Reranker | None) -> tuple[list[Entry], str]:
+def _reranked(
+    prompt: str, ranked: list[Entry], reranker: Reranker | None
+) -> tuple[list[Entry], str]:
     """The entries in the reranker's order, and what became of it."""
     if reranker is None or not ranked:
         return ranked, "off"
@@ -114,7 +155,9 @@ def _reranked(prompt: str, ranked: list[Entry], reranker: Reranker | None) -> tu
 def _diverse(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry]:
     """The order with repetitions moved back: relevance falls evenly from 1 to 0 along it."""
     relevance = [1.0 - rank / len(order) for rank in range(len(order))]
-    chosen = mmr(relevance, [vectors[entry.id] for entry in order], MAX_ENTRIES, BALANCE)
+    chosen = mmr(
+        relevance, [vectors[entry.id] for entry in order], MAX_ENTRIES, BALANCE
+    )
     return [order[index] for index in chosen]
 
 

@@ -8,7 +8,16 @@ from varve.domain.calendar import iso
 from varve.domain.dead_letter import correlation_of
 from varve.ports.queues import Letter
 
-_IDS = ("workspaceId", "agentId", "grain", "period", "payload", "model", "plannedAt", "receivedAt")
+_IDS = (
+    "workspaceId",
+    "agentId",
+    "grain",
+    "period",
+    "payload",
+    "model",
+    "plannedAt",
+    "receivedAt",
+)
 _COUNTED = ("records", "operations", "labels")
 
 
@@ -50,9 +59,16 @@ def _inside(body: str) -> dict[str, Any]:
         return {"type": None}
     if not isinstance(message, dict):
         return {"type": None}
-    told: dict[str, Any] = {"type": _text(message.get("type")), "correlationId": correlation_of(body)}
+    told: dict[str, Any] = {
+        "type": _text(message.get("type")),
+        "correlationId": correlation_of(body),
+    }
     told |= {name: _text(message[name]) for name in _IDS if name in message}
-    told |= {name: len(message[name]) for name in _COUNTED if isinstance(message.get(name), list)}
+    told |= {
+        name: len(message[name])
+        for name in _COUNTED
+        if isinstance(message.get(name), list)
+    }
     return told | _of_conversation(message.get("conversation"))
 
 
@@ -60,8 +76,15 @@ def _of_conversation(conversation: object) -> dict[str, Any]:
     if not isinstance(conversation, dict):
         return {}
     messages = conversation.get("messages")
-    said = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
-    ids = {name: _text(conversation.get(name)) for name in ("workspaceId", "agentId", "conversationId")}
+    said = (
+        [m for m in messages if isinstance(m, dict)]
+        if isinstance(messages, list)
+        else []
+    )
+    ids = {
+        name: _text(conversation.get(name))
+        for name in ("workspaceId", "agentId", "conversationId")
+    }
     return {**ids, "messageIds": [_text(message.get("id")) for message in said]}
 
 

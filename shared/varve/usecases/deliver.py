@@ -12,7 +12,10 @@ Handle = Callable[[Delivery], None]
 def by_group(deliveries: Sequence[Delivery]) -> list[list[Delivery]]:
     """The deliveries of each group, in the order they came."""
     ordered = sorted(deliveries, key=lambda delivery: delivery.group)
-    return [list(group) for _, group in groupby(ordered, key=lambda delivery: delivery.group)]
+    return [
+        list(group)
+        for _, group in groupby(ordered, key=lambda delivery: delivery.group)
+    ]
 
 
 def deliver_each(
@@ -30,7 +33,9 @@ def deliver_each(
     ]
 
 
-def until_failure(group: Sequence[Delivery], handle: Handle, *, dead_letters: DeadLetters) -> list[Delivery]:
+def until_failure(
+    group: Sequence[Delivery], handle: Handle, *, dead_letters: DeadLetters
+) -> list[Delivery]:
     """Handle one group's deliveries in order; the first that fails and all after it, to be returned."""
     for index, delivery in enumerate(group):
         if not settle(delivery, handle, dead_letters=dead_letters):

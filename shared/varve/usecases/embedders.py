@@ -16,7 +16,9 @@ class MovingEmbedder:
     `before` build the embedders of the models that stores may still be of, when one is needed.
     """
 
-    def __init__(self, current: Embedder, before: Sequence[Callable[[], Embedder]]) -> None:
+    def __init__(
+        self, current: Embedder, before: Sequence[Callable[[], Embedder]]
+    ) -> None:
         self.current, self._before = current, before
 
     @property
@@ -35,7 +37,14 @@ class MovingEmbedder:
         """
         if model == self.current.model:
             return self.current
-        return next((embedder for build in self._before if (embedder := build()).model == model), None)
+        return next(
+            (
+                embedder
+                for build in self._before
+                if (embedder := build()).model == model
+            ),
+            None,
+        )
 
 
 def as_stored(embedder: Embedder, ask: Callable[[Embedder], T]) -> T:
@@ -44,14 +53,18 @@ def as_stored(embedder: Embedder, ask: Callable[[Embedder], T]) -> T:
     Raises EmbeddingMismatch: that is none of the workspace's, or another one since.
     """
     try:
-        return ask(embedder.current if isinstance(embedder, MovingEmbedder) else embedder)
+        return ask(
+            embedder.current if isinstance(embedder, MovingEmbedder) else embedder
+        )
     except EmbeddingMismatch as mismatch:
         return ask(embedder_for(mismatch, embedder))
 
 
 def embedder_for(mismatch: EmbeddingMismatch, embedder: Embedder) -> Embedder:
     """The embedder of a store that is on its way to another model. Raises the mismatch: it is not."""
-    found = embedder.of(mismatch.recorded) if isinstance(embedder, MovingEmbedder) else None
+    found = (
+        embedder.of(mismatch.recorded) if isinstance(embedder, MovingEmbedder) else None
+    )
     if found is None:
         raise mismatch
     return found

@@ -80,7 +80,10 @@ def extract(
     is given what must wait for that: on most queues a message is safe when it is sent.
     Raises Retryable, Rejected, Misconfigured.
     """
-    scope, conversation_id = message.conversation.scope, message.conversation.conversation_id
+    scope, conversation_id = (
+        message.conversation.scope,
+        message.conversation.conversation_id,
+    )
     barred = tombstones.load(scope, objects=objects)
     message, whole = _admitted(message, barred)
     if not whole:
@@ -91,15 +94,25 @@ def extract(
     new = _new(message, taken_in)
     if not new:
         return ExtractOutcome(ignored=ignored)
-    keep(new, scope, conversation_id, zone, user_id=conversation.user_id, objects=objects)
+    keep(
+        new, scope, conversation_id, zone, user_id=conversation.user_id, objects=objects
+    )
     spoken = _spoken(new, message)
     turns = list(_turns(spoken, message, zone))
     # The words go first: whatever becomes of the extraction, they are in memory and can be found.
     _send_records(turns, message, embedder, queue, objects)
     facts, operations = learn(
-        message, new, zone, extractor=extractor, embedder=embedder, queue=queue, objects=objects
+        message,
+        new,
+        zone,
+        extractor=extractor,
+        embedder=embedder,
+        queue=queue,
+        objects=objects,
     )
-    keep_episodes(message, new, zone, cutting, embedder=embedder, queue=queue, objects=objects)
+    keep_episodes(
+        message, new, zone, cutting, embedder=embedder, queue=queue, objects=objects
+    )
 
     def done() -> None:
         taken_in.add(new)
@@ -124,10 +137,17 @@ def learn(
 
     `about` are the messages that facts may stand on (None: all of them). Raises as `extract` does.
     """
-    scope, said = message.conversation.scope, {s.id for s in new if about is None or s.id in about}
+    scope, said = (
+        message.conversation.scope,
+        {s.id for s in new if about is None or s.id in about},
+    )
     spoken = [u for _, u in _spoken(new, message)]
     extraction = extracted(message, spoken, _context(message, new[0]), zone, extractor)
-    facts = [_fact_record(f, new, message, zone) for f in extraction.facts if said & set(f.message_ids)]
+    facts = [
+        _fact_record(f, new, message, zone)
+        for f in extraction.facts
+        if said & set(f.message_ids)
+    ]
     _send_records(facts, message, embedder, queue, objects)
     if operations := restated(extraction.operations, spoken):
         triples = WriteTriples(scope, tuple(operations), message.correlation_id)
@@ -147,16 +167,25 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
     return replace(message, conversation=conversation, context=tuple(context)), whole
 
 
-def _spoken(new: Sequence[Said], message: IngestMessage) -> list[tuple[Said, Utterance]]:
+def _spoken(
+    new: Sequence[Said], message: IngestMessage
+) -> list[tuple[Said, Utterance]]:
     names = _names(message)
-    return [(said, u) for said in new if (u := _utterance(said.message, said.at, message, names))]
+    return [
+        (said, u)
+        for said in new
+        if (u := _utterance(said.message, said.at, message, names))
+    ]
 
 
 def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
     """The messages not taken in yet, each with its time: its own, the conversation's, or arrival."""
     start = message.conversation.started_at or message.received_at
     new = [m for m in message.conversation.messages if m not in taken_in]
-    return [Said(m, m.timestamp or start, len(taken_in) + index) for index, m in enumerate(new)]
+    return [
+        Said(m, m.timestamp or start, len(taken_in) + index)
+        for index, m in enumerate(new)
+    ]
 
 
 def _context(message: IngestMessage, first: Said) -> list[Utterance]:
@@ -189,7 +218,11 @@ def _utterance(
     name, words = introduction(text)
     if message.name is None and name in names:
         return Utterance(str(message.id), message.role, name, words, at, user_id)
-    speaker = message.name or (user_id if message.role == "user" else None) or message.role.capitalize()
+    speaker = (
+        message.name
+        or (user_id if message.role == "user" else None)
+        or message.role.capitalize()
+    )
     return Utterance(str(message.id), message.role, speaker, text, at, user_id)
 
 
@@ -216,7 +249,9 @@ def _turns(
             )
 
 
-def _fact_record(fact: Fact, new: Sequence[Said], message: IngestMessage, zone: ZoneInfo) -> Record:
+def _fact_record(
+    fact: Fact, new: Sequence[Said], message: IngestMessage, zone: ZoneInfo
+) -> Record:
     """The fact as a record of the period in which it was said."""
     sources = [said for said in new if said.id in fact.message_ids]
     last = max(sources, key=lambda said: said.at)
@@ -239,12 +274,20 @@ def _fact_record(fact: Fact, new: Sequence[Said], message: IngestMessage, zone: 
 
 
 def _send_records(
-    records: Sequence[Record], message: IngestMessage, embedder: Embedder, queue: Queue, objects: Objects
+    records: Sequence[Record],
+    message: IngestMessage,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
 ) -> None:
     vectors = embedder.embed([record.content for record in records])
-    embedded = tuple(EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True))
+    embedded = tuple(
+        EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True)
+    )
     scope, correlation_id = message.conversation.scope, message.correlation_id
-    whole = WriteRecords(scope, Grain.WORKING, embedder.model, embedded, correlation_id=correlation_id)
+    whole = WriteRecords(
+        scope, Grain.WORKING, embedder.model, embedded, correlation_id=correlation_id
+    )
     for piece in records_in_bounds(whole):
         send_records(piece, queue=queue, objects=objects)
 
@@ -261,4 +304,8 @@ def _send_profiles(
     entries = stated(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
-        send_profile(WriteProfile(scope, user_id, own, correlation_id), queue=queue, objects=objects)
+        send_profile(
+            WriteProfile(scope, user_id, own, correlation_id),
+            queue=queue,
+            objects=objects,
+        )

@@ -68,9 +68,14 @@ class Stock:
     def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
         """The newest event time up to the present, which it is where there is none."""
         held = [self.columns(grain) for grain in grains]
-        return min(max((moment(one.newest) for one in held if len(one)), default=present), present)
+        return min(
+            max((moment(one.newest) for one in held if len(one)), default=present),
+            present,
+        )
 
-    def candidates(self, grain: Grain, sought: Sought, where: Filter, reach: int) -> Columns:
+    def candidates(
+        self, grain: Grain, sought: Sought, where: Filter, reach: int
+    ) -> Columns:
         """Of a store too large to hold, what vector and keyword find, with what was said around it.
 
         Raises EmbeddingMismatch: the store has moved to another model meanwhile.
@@ -87,7 +92,9 @@ class Stock:
             reach=reach,
         )
         if len(columns) and columns.vectors.shape[1] != len(sought.focus):
-            raise EmbeddingMismatch(f"{self._scope}/{grain}", "another one since", model)
+            raise EmbeddingMismatch(
+                f"{self._scope}/{grain}", "another one since", model
+            )
         return columns
 
 
@@ -109,24 +116,38 @@ def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
 
     While stores move to another embedding model, those of each model are ranked for themselves.
     """
-    embedders = {(embedder := stock.embedder(grain)).model: embedder for grain in wanted.weights}
+    embedders = {
+        (embedder := stock.embedder(grain)).model: embedder for grain in wanted.weights
+    }
     found: list[Ranked] = []
     for embedder in embedders.values():
-        grains = [grain for grain in wanted.weights if stock.embedder(grain).model == embedder.model]
+        grains = [
+            grain
+            for grain in wanted.weights
+            if stock.embedder(grain).model == embedder.model
+        ]
         found += _ranked(wanted, grains, stock, embedder)
     if len(embedders) > 1:
         found.sort(key=lambda item: (-item.score, item.id))
     return found[: wanted.limit]
 
 
-def _ranked(wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder) -> list[Ranked]:
+def _ranked(
+    wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder
+) -> list[Ranked]:
     held = {grain: stock.columns(grain) for grain in grains}
-    sought = _sought(wanted.question, [one for one in held.values() if isinstance(one, Columns)], embedder)
+    sought = _sought(
+        wanted.question,
+        [one for one in held.values() if isinstance(one, Columns)],
+        embedder,
+    )
     lanes = []
     for grain in grains:
         columns = held[grain]
         if not isinstance(columns, Columns):
-            columns = stock.candidates(grain, sought, wanted.where, wanted.strategy.reach)
+            columns = stock.candidates(
+                grain, sought, wanted.where, wanted.strategy.reach
+            )
         lanes.append(Lane(grain, columns, wanted.weights[grain]))
     return rank(
         sought,
@@ -145,7 +166,9 @@ def _sought(question: Question, held: Sequence[Columns], embedder: Embedder) -> 
     return Sought(question, whole, telling, word_embedding(embedder))
 
 
-def reranked(query: str, ranked: Sequence[Ranked], reranker: Reranker) -> tuple[list[Ranked], bool]:
+def reranked(
+    query: str, ranked: Sequence[Ranked], reranker: Reranker
+) -> tuple[list[Ranked], bool]:
     """The best in the reranker's order, the rest behind them; False where it failed.
 
     Then the order is as it was: what the reranker cannot say now, memory answers without it.
@@ -158,5 +181,7 @@ def reranked(query: str, ranked: Sequence[Ranked], reranker: Reranker) -> tuple[
         return list(ranked), False
     order = sorted(range(len(best)), key=lambda i: (-scores[i], i))
     falling = [item.score for item in best]
-    moved = [replace(best[i], score=score) for i, score in zip(order, falling, strict=True)]
+    moved = [
+        replace(best[i], score=score) for i, score in zip(order, falling, strict=True)
+    ]
     return moved + rest, True

@@ -32,7 +32,9 @@ MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
 """Of what there is from each source, so many are weighed against each other."""
 _BEGINNING = "0001-01-01"
 """A limit that limits nothing, so that time words are not read as one."""
-_FIRST_PERSON = frozenset({"i", "i'm", "i've", "me", "my", "mine", "myself", "yo", "mi", "mis", "conmigo"})
+_FIRST_PERSON = frozenset(
+    {"i", "i'm", "i've", "me", "my", "mine", "myself", "yo", "mi", "mis", "conmigo"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,9 @@ class Question:
     zone: ZoneInfo
 
 
-def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources: Sources) -> Choice:
+def gathered(
+    question: Question, statements: Sequence[ProfileEntry], *, sources: Sources
+) -> Choice:
     """All that may bear on the prompt; of a request that names a user nothing but that user's memory."""
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
@@ -99,8 +103,13 @@ def gathered(question: Question, statements: Sequence[ProfileEntry], *, sources:
     return Choice(
         profile=[attribute_entry(statement, zone) for statement in statements],
         found=[_result(result, prompt, over, zone) for result in response.results],
-        triples=[Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t)) for t in triples],
-        passages=list(_passages(question.request.documents, prompt, day_of(question.now, zone))),
+        triples=[
+            Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t))
+            for t in triples
+        ],
+        passages=list(
+            _passages(question.request.documents, prompt, day_of(question.now, zone))
+        ),
         lessons=_lessons(question, sources),
         entities=sorted(entities),
         naming=naming,
@@ -113,9 +122,14 @@ def _lessons(question: Question, sources: Sources) -> list[Entry]:
     if not sources.most_lessons:
         return []
     known = lessons_of(question.scope, question.request.user_id, reader=sources.reader)
-    told = offered(known, sources.most_lessons, sources.embedder.embed, situation=question.prompt)
+    told = offered(
+        known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
+    )
     return [
-        Entry(lesson.id, day_of(lesson.versions[-1].at, question.zone), claim_line(lesson)) for lesson in told
+        Entry(
+            lesson.id, day_of(lesson.versions[-1].at, question.zone), claim_line(lesson)
+        )
+        for lesson in told
     ]
 
 
@@ -130,13 +144,19 @@ def _searched(question: Question, sources: Sources) -> SearchResponse:
     return anywhen.model_copy(
         update={
             "results": [*response.results, *more],
-            "searched": anywhen.searched.model_copy(update={"understood": response.searched.understood}),
+            "searched": anywhen.searched.model_copy(
+                update={"understood": response.searched.understood}
+            ),
         }
     )
 
 
 def _ask(question: Question, sources: Sources, **limits: str) -> SearchResponse:
-    given = {"query_text": question.prompt, "user_id": question.request.user_id, "max_results": MAX_RESULTS}
+    given = {
+        "query_text": question.prompt,
+        "user_id": question.request.user_id,
+        "max_results": MAX_RESULTS,
+    }
     return search(
         question.scope,
         SearchRequest.model_validate({**given, **limits}),
@@ -159,16 +179,30 @@ def _names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
 
 
 def _known(
-    question: Question, statements: Sequence[ProfileEntry], names: list[str], triples: Sequence[Triple]
+    question: Question,
+    statements: Sequence[ProfileEntry],
+    names: list[str],
+    triples: Sequence[Triple],
 ) -> tuple[set[str], list[Triple]]:
     """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
     prompt, held = question.prompt, [t for t in triples if t.holds(question.now)]
-    own = {statement.subject for statement in statements} if _first_person(prompt) else set()
+    own = (
+        {statement.subject for statement in statements}
+        if _first_person(prompt)
+        else set()
+    )
     entities = mentioned(prompt, held, [*names, *own])
-    said = {(message, s.value.casefold()) for s in statements for message in s.message_ids}
-    about = [t for t in held if {t.source_id, t.target_id} & entities and not _says(t, said)]
+    said = {
+        (message, s.value.casefold()) for s in statements for message in s.message_ids
+    }
+    about = [
+        t for t in held if {t.source_id, t.target_id} & entities and not _says(t, said)
+    ]
     shares = word_shares(prompt, [in_words(t) for t in about])
-    order = sorted(range(len(about)), key=lambda i: (-shares[i], -about[i].valid_at.timestamp(), about[i].id))
+    order = sorted(
+        range(len(about)),
+        key=lambda i: (-shares[i], -about[i].valid_at.timestamp(), about[i].id),
+    )
     return entities, [about[index] for index in order[:MAX_TRIPLES]]
 
 
@@ -178,10 +212,14 @@ def _first_person(prompt: str) -> bool:
 
 def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:
     """Whether an attribute of the profile says the same, of the same message."""
-    return any((m, o.object.casefold()) in said for o in triple.evidence for m in o.message_ids)
+    return any(
+        (m, o.object.casefold()) in said for o in triple.evidence for m in o.message_ids
+    )
 
 
-def _result(result: Result, prompt: str, over: Sequence[Statement], zone: ZoneInfo) -> Entry:
+def _result(
+    result: Result, prompt: str, over: Sequence[Statement], zone: ZoneInfo
+) -> Entry:
     """A record; a summary is dated by its period, and a fact that has ended says until when it held."""
     when = result.period if result.memory_type == Kind.SUMMARY else result.date
     words = _excerpt(result.content, prompt)
@@ -199,7 +237,9 @@ def _excerpt(text: str, prompt: str) -> str:
         return text
     shares = word_shares(prompt, pieces)
     best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
-    return f"{'… ' if best else ''}{pieces[best]}{' …' if best + 1 < len(pieces) else ''}"
+    return (
+        f"{'… ' if best else ''}{pieces[best]}{' …' if best + 1 < len(pieces) else ''}"
+    )
 
 
 def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Entry]:
@@ -207,7 +247,9 @@ def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Ent
     pieces = [
         Entry(f"{Kind.DOCUMENT}-{number}.{part}", today, passage)
         for number, document in enumerate(documents, start=1)
-        for part, passage in enumerate(passages(document, MAX_ENTRY_CHARACTERS), start=1)
+        for part, passage in enumerate(
+            passages(document, MAX_ENTRY_CHARACTERS), start=1
+        )
     ]
     shares = word_shares(prompt, [piece.text for piece in pieces])
     order = sorted(range(len(pieces)), key=lambda index: -shares[index])

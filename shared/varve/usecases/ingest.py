@@ -50,7 +50,9 @@ def parsed(given: object, scope: Scope) -> list[Conversation]:
 
     Raises Rejected: names the first faulty field, of one of several with its place.
     """
-    if isinstance(given, Conversation | Mapping | str) or not isinstance(given, Iterable):
+    if isinstance(given, Conversation | Mapping | str) or not isinstance(
+        given, Iterable
+    ):
         return [parse_conversation(given).in_scope(scope)]
     conversations = []
     for index, one in enumerate(given):
@@ -60,7 +62,11 @@ def parsed(given: object, scope: Scope) -> list[Conversation]:
 
 
 def ingest(
-    conversations: Sequence[Conversation], now: datetime, *, queue: Queue, objects: Objects
+    conversations: Sequence[Conversation],
+    now: datetime,
+    *,
+    queue: Queue,
+    objects: Objects,
 ) -> IngestOutcome:
     """Accept validated conversations: when this returns, all of them are on the queue.
 
@@ -84,7 +90,9 @@ def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]
     for start, end in _cuts(messages):
         piece: list[Message] = messages[start:end]
         context = tuple(messages[max(0, start - CONTEXT_MESSAGES) : start])
-        yield IngestMessage(conversation.model_copy(update={"messages": piece}), context, now)
+        yield IngestMessage(
+            conversation.model_copy(update={"messages": piece}), context, now
+        )
 
 
 def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
@@ -92,7 +100,9 @@ def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     start = said = 0
     for index, message in enumerate(messages):
         size = len(message.text)
-        if index - start == MESSAGES_PER_PART or (index > start and said + size > CHARACTERS_PER_PART):
+        if index - start == MESSAGES_PER_PART or (
+            index > start and said + size > CHARACTERS_PER_PART
+        ):
             yield start, index
             start, said = index, 0
         said += size

@@ -69,8 +69,13 @@ class Ledger:
 
     def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
         """The agents for which one period is due, or one of them, in order: a request for 1,000 marks."""
-        keys = (info.key for info in self._objects.list(_narrowed(due_folder(period), scope)))
-        for (workspace, agent), marks in groupby(keys, key=lambda key: tuple(key.split("/")[4:6])):
+        keys = (
+            info.key
+            for info in self._objects.list(_narrowed(due_folder(period), scope))
+        )
+        for (workspace, agent), marks in groupby(
+            keys, key=lambda key: tuple(key.split("/")[4:6])
+        ):
             yield Due(Scope(workspace, agent), period, tuple(marks))
 
     def due(self, grain: Grain, scope: Scope) -> Iterator[Due]:
@@ -79,19 +84,27 @@ class Ledger:
 
     def pending(self, scope: Scope) -> frozenset[Period]:
         """One agent's due periods of all grains: a request for 1,000 marks."""
-        return frozenset(due.period for due in self._of_agent(scope, marks_folder(scope)))
+        return frozenset(
+            due.period for due in self._of_agent(scope, marks_folder(scope))
+        )
 
     def _of_agent(self, scope: Scope, folder: str) -> Iterator[Due]:
         keys = (info.key.split("/") for info in self._objects.list(folder))
         for (grain, label), marks in groupby(keys, key=lambda parts: tuple(parts[4:6])):
             period = Period.parse(label, Grain(grain))
-            yield Due(scope, period, tuple(due_key(scope, period, parts[6]) for parts in marks))
+            yield Due(
+                scope,
+                period,
+                tuple(due_key(scope, period, parts[6]) for parts in marks),
+            )
 
     def marks(self, scope: Scope, period: Period) -> tuple[str, ...]:
         """The due keys of one agent's period, those of which only one half is there included."""
         own = self._objects.list(f"{marks_folder(scope, period.grain)}/{period.label}")
         planned = self._objects.list(f"{due_folder(period)}/{scope}")
-        tokens = {info.key.rpartition("/")[2] for halves in (own, planned) for info in halves}
+        tokens = {
+            info.key.rpartition("/")[2] for halves in (own, planned) for info in halves
+        }
         return tuple(due_key(scope, period, token) for token in sorted(tokens))
 
     def change(self, changes: LedgerChanges) -> None:
@@ -112,7 +125,11 @@ class Ledger:
         attempts = known.attempts + 1 if known else 1
         wait = min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, _DOUBLINGS))
         failure = Failure(attempts, reason, now + wait)
-        body = {"attempts": attempts, "reason": reason, "nextTry": iso(failure.next_try)}
+        body = {
+            "attempts": attempts,
+            "reason": reason,
+            "nextTry": iso(failure.next_try),
+        }
         self._objects.put(failed_key(scope, period), json.dumps(body).encode())
         return failure
 
@@ -121,7 +138,9 @@ class Ledger:
         stored = self._objects.get(failed_key(scope, period))
         return _failure(stored) if stored else None
 
-    def failures(self, period: Period, scope: Scope | None = None) -> dict[Scope, Failure]:
+    def failures(
+        self, period: Period, scope: Scope | None = None
+    ) -> dict[Scope, Failure]:
         """The agents for which a period has failed, or one of them."""
         failed = {}
         for info in self._objects.list(_narrowed(failed_folder(period), scope)):
@@ -151,7 +170,11 @@ class Ledger:
         """
         this_hour = hour_of(now)
         over = (hour for hour in self._objects.folders(EXPIRY) if hour <= this_hour)
-        return tuple(info.key for hour in over for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}"))
+        return tuple(
+            info.key
+            for hour in over
+            for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}")
+        )
 
     def note_lessons(self, scope: Scope, at: datetime) -> None:
         """Have an agent's lessons looked at from the month of this instant on."""
@@ -176,11 +199,15 @@ class Ledger:
         return tuple(note for note in notes if self._objects.get(note) is not None)
 
 
-def marking(scope: Scope, periods: Iterable[Period], *written: str, version: int = 0) -> LedgerChanges:
+def marking(
+    scope: Scope, periods: Iterable[Period], *written: str, version: int = 0
+) -> LedgerChanges:
     """The marks that say that something was written below these periods: `written` says what, for the
     name, and `version` which of the store below has it; 0 where it is not known."""
     token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
-    return LedgerChanges(marks=tuple(due_key(scope, period, token) for period in sorted(set(periods))))
+    return LedgerChanges(
+        marks=tuple(due_key(scope, period, token) for period in sorted(set(periods)))
+    )
 
 
 def _narrowed(folder: str, scope: Scope | None) -> str:
@@ -194,5 +221,7 @@ def _failure(stored: StoredObject) -> Failure:
     """
     with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
         body = json.loads(stored.data)
-        return Failure(int(body["attempts"]), str(body["reason"]), parse_instant(body["nextTry"]))
+        return Failure(
+            int(body["attempts"]), str(body["reason"]), parse_instant(body["nextTry"])
+        )
     return Failure(1, "the note of its failure is damaged", EARLIEST)

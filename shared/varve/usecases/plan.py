@@ -46,7 +46,9 @@ def plan(
     Of all agents that have something due, or of one. Missed passes need no memory of their own: what
     they would have done is still in the ledger. `retry_now` does not wait for failed periods' time.
     """
-    over = [period for period in ledger.marked(grain, scope) if _may_be_closed(period, now)]
+    over = [
+        period for period in ledger.marked(grain, scope) if _may_be_closed(period, now)
+    ]
     ready = [
         due
         for period in over
@@ -88,7 +90,11 @@ class _Children:
     def hold_up(self, due: Due) -> bool:
         if self._child is Grain.WORKING:
             return False
-        return any(due.scope in self._of(child) for child in due.period.children() if child in self._marked)
+        return any(
+            due.scope in self._of(child)
+            for child in due.period.children()
+            if child in self._marked
+        )
 
     @cached_property
     def _marked(self) -> frozenset[Period]:
@@ -96,8 +102,12 @@ class _Children:
 
     def _of(self, child: Period) -> frozenset[Scope]:
         if child not in self._unready:
-            due = frozenset(one.scope for one in self._ledger.due_in(child, self._scope))
+            due = frozenset(
+                one.scope for one in self._ledger.due_in(child, self._scope)
+            )
             failures = self._ledger.failures(child, self._scope)
-            given_up = {scope for scope, failure in failures.items() if failure.given_up}
+            given_up = {
+                scope for scope, failure in failures.items() if failure.given_up
+            }
             self._unready[child] = due - given_up
         return self._unready[child]

@@ -44,7 +44,9 @@ class Privacy:
     def name(self) -> str:
         """What is done to which kinds, in a form that changes when the results may; empty: secrets alone."""
         return ",".join(
-            f"{kind}={mode}" for kind, mode in sorted(self._modes.items()) if kind is not Kind.SECRET
+            f"{kind}={mode}"
+            for kind, mode in sorted(self._modes.items())
+            if kind is not Kind.SECRET
         )
 
     def __call__(self, text: str) -> str:
@@ -68,23 +70,32 @@ class Privacy:
     def delivered(self, message: IngestMessage) -> IngestMessage:
         """A message of the ingest queue as it may be kept. Raises as `conversation` does."""
         before = reworded(
-            message.conversation.model_copy(update={"messages": [*message.context]}), self._json
+            message.conversation.model_copy(update={"messages": [*message.context]}),
+            self._json,
         )
         return replace(
-            message, conversation=self.conversation(message.conversation), context=tuple(before.messages)
+            message,
+            conversation=self.conversation(message.conversation),
+            context=tuple(before.messages),
         )
 
     def question(self, request: SearchRequest) -> SearchRequest:
         """The request with its words as memory has them, so that asking for a pseudonym's value finds it."""
         asked = request.query_text
         private = asked and self(asked)
-        return request if private == asked else request.model_copy(update={"query_text": private})
+        return (
+            request
+            if private == asked
+            else request.model_copy(update={"query_text": private})
+        )
 
     def _json(self, value: object) -> object:
         return strings_changed(value, self)
 
     def _findings(self, text: str) -> list[Finding]:
-        found = (finding for detector in self._detectors for finding in detector.find(text))
+        found = (
+            finding for detector in self._detectors for finding in detector.find(text)
+        )
         return [finding for finding in found if finding.kind in self._modes]
 
     def _word(self, finding: Finding) -> str:
@@ -97,16 +108,23 @@ class Privacy:
             return
         self._refuse_in(conversation.extra, "conversation")
         for index, message in enumerate(conversation.messages):
-            self._refuse_in([message.content, message.extra], f"messages[{index}].content")
+            self._refuse_in(
+                [message.content, message.extra], f"messages[{index}].content"
+            )
 
     def _refuse_in(self, value: object, field: str) -> None:
         found = [f for text in strings_in(value) for f in apart(self._findings(text))]
         blocked = sorted({f.kind for f in found if self._modes[f.kind] is Mode.BLOCK})
         if blocked:
-            raise Rejected(field, f"holds personal data that this workspace blocks: {', '.join(blocked)}")
+            raise Rejected(
+                field,
+                f"holds personal data that this workspace blocks: {', '.join(blocked)}",
+            )
 
 
-def private_operation(operation: TripleOperation, private: Callable[[str], str]) -> TripleOperation:
+def private_operation(
+    operation: TripleOperation, private: Callable[[str], str]
+) -> TripleOperation:
     """The operation as it may be kept, what it names put through the filter."""
     return replace(
         operation,
@@ -132,14 +150,22 @@ class PrivateExtractor:
         """The inner extractor's facts and operations as they may be kept. Raises what both do."""
         names = {u.speaker for u in (*batch.utterances, *batch.context)}
         extraction = self._inner.extract(batch)
-        facts = {(f.content, f.message_ids): f for f in (self._fact(f, names) for f in extraction.facts)}
+        facts = {
+            (f.content, f.message_ids): f
+            for f in (self._fact(f, names) for f in extraction.facts)
+        }
         operations = (
-            private_operation(o, lambda text: self._name(text, names)) for o in extraction.operations
+            private_operation(o, lambda text: self._name(text, names))
+            for o in extraction.operations
         )
         return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
 
     def _fact(self, fact: Fact, names: set[str]) -> Fact:
-        return replace(fact, content=self._privacy(fact.content), about=self._name(fact.about, names))
+        return replace(
+            fact,
+            content=self._privacy(fact.content),
+            about=self._name(fact.about, names),
+        )
 
     def _name(self, text: str, names: set[str]) -> str:
         return text if text in names else self._privacy(text)
@@ -178,7 +204,9 @@ class PrivateSummarizer:
     def summarize(self, task: SummaryTask) -> Summary:
         """The inner summarizer's words as they may be kept. Raises what both do."""
         # What is summed up may have been stored before the workspace asked for privacy.
-        sources = tuple(replace(source, text=self._privacy(source.text)) for source in task.sources)
+        sources = tuple(
+            replace(source, text=self._privacy(source.text)) for source in task.sources
+        )
         summary = self._inner.summarize(replace(task, sources=sources))
         return Summary(
             text=self._privacy(summary.text),

@@ -11,7 +11,12 @@ from varve.domain.calendar import iso, parse_instant
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.identity import digest
 from varve.domain.record import fact_id
-from varve.domain.triple import Op, TripleOperation, operation_as_json, operation_from_json
+from varve.domain.triple import (
+    Op,
+    TripleOperation,
+    operation_as_json,
+    operation_from_json,
+)
 from varve.ports.models import LLM, Extractor
 from varve.ports.objects import Objects
 from varve.prompts import extract as prompt
@@ -39,7 +44,9 @@ class ModelExtractor:
         if not any(utterance.text.strip() for utterance in batch.utterances):
             return Extraction()
         system = prompt.system_text(self._instructions)
-        return _Reading(batch).of(self._llm.complete(system, prompt.user_text(batch), ExtractReply))
+        return _Reading(batch).of(
+            self._llm.complete(system, prompt.user_text(batch), ExtractReply)
+        )
 
 
 class _Reading:
@@ -52,7 +59,10 @@ class _Reading:
     def of(self, reply: ExtractReply) -> Extraction:
         facts: dict[str, Fact] = {}
         for fact in filter(None, map(self._fact, reply.facts)):
-            facts.setdefault(fact_id(self._batch.conversation_id, fact.message_ids, fact.content), fact)
+            facts.setdefault(
+                fact_id(self._batch.conversation_id, fact.message_ids, fact.content),
+                fact,
+            )
         operations = filter(None, map(self._operation, reply.triples))
         return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
 
@@ -70,9 +80,18 @@ class _Reading:
         )
 
     def _operation(self, raw: ReplyTriple) -> TripleOperation | None:
-        subject, predicate, value = raw.subject.strip(), snake_case(raw.predicate), raw.object.strip()
+        subject, predicate, value = (
+            raw.subject.strip(),
+            snake_case(raw.predicate),
+            raw.object.strip(),
+        )
         cited = self._cited(raw.message_ids)
-        if not cited or not subject or not predicate or not (value or raw.op == Op.DELETE):
+        if (
+            not cited
+            or not subject
+            or not predicate
+            or not (value or raw.op == Op.DELETE)
+        ):
             return None
         return TripleOperation(
             op=Op(raw.op),
@@ -95,7 +114,11 @@ class _Reading:
         thing they can have meant. What only the context says belongs to an earlier batch.
         """
         cited = [u for u in self._batch.utterances if u.message_id in ids]
-        if not cited and len(self._batch.utterances) == 1 and self._context_ids.isdisjoint(ids):
+        if (
+            not cited
+            and len(self._batch.utterances) == 1
+            and self._context_ids.isdisjoint(ids)
+        ):
             return list(self._batch.utterances)
         return cited
 
@@ -113,7 +136,9 @@ def parse_event_time(text: str, zone: ZoneInfo) -> datetime | None:
     padded = text + {4: "-01-01", 7: "-01"}.get(len(text), "")
     try:
         parsed = datetime.fromisoformat(padded)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(UTC)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(
+            UTC
+        )
     except (ValueError, OverflowError):
         return None
 
@@ -135,7 +160,9 @@ def _ids(cited: Sequence[Utterance]) -> tuple[str, ...]:
 def _user_of(cited: Sequence[Utterance]) -> str | None:
     """Whose statement it is: the first cited user's, else the one an assistant's message was for."""
     users_first = sorted(cited, key=lambda utterance: utterance.role != "user")
-    return next((utterance.user_id for utterance in users_first if utterance.user_id), None)
+    return next(
+        (utterance.user_id for utterance in users_first if utterance.user_id), None
+    )
 
 
 def _replaced(raw: ReplyTriple) -> str | None:
@@ -177,7 +204,9 @@ class CheckpointedExtractor:
             "messageIds": list(_ids(batch.utterances)),
             "userIds": sorted({u.user_id for u in batch.utterances if u.user_id}),
             "facts": [_fact_as_json(fact) for fact in extraction.facts],
-            "operations": [operation_as_json(operation) for operation in extraction.operations],
+            "operations": [
+                operation_as_json(operation) for operation in extraction.operations
+            ],
         }
 
     def _key(self, batch: Batch) -> str:
@@ -186,7 +215,9 @@ class CheckpointedExtractor:
             [u.message_id, u.role, u.speaker, u.text, iso(u.said_at), u.user_id or ""]
             for u in batch.utterances
         ]
-        content = json.dumps([str(batch.scope), batch.conversation_id, said], ensure_ascii=False)
+        content = json.dumps(
+            [str(batch.scope), batch.conversation_id, said], ensure_ascii=False
+        )
         name = digest(self.name, content, length=40)
         return f"payloads/{batch.scope}/extractions/{name}.json"
 
@@ -194,7 +225,9 @@ class CheckpointedExtractor:
 def _extraction(value: Any) -> Extraction:
     return Extraction(
         facts=tuple(_fact_from_json(fact) for fact in value["facts"]),
-        operations=tuple(operation_from_json(operation) for operation in value["operations"]),
+        operations=tuple(
+            operation_from_json(operation) for operation in value["operations"]
+        ),
     )
 
 

@@ -19,7 +19,12 @@ from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, ranked_result, within
 from varve.domain.search.routing import Route, route
-from varve.domain.search.strategies import BALANCED, CURRENT, HALF_LIFE_DAYS, with_half_life
+from varve.domain.search.strategies import (
+    BALANCED,
+    CURRENT,
+    HALF_LIFE_DAYS,
+    with_half_life,
+)
 from varve.domain.search.supersession import behind, ended
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
@@ -69,7 +74,9 @@ def search(
     """
     way = route(request, now, zone)
     stock = Stock(scope, reader, embedder)
-    asking = _Asking(scope, request, zone, reader, ledger, embedder, half_life_days, stock, triples)
+    asking = _Asking(
+        scope, request, zone, reader, ledger, embedder, half_life_days, stock, triples
+    )
     lanes = _lanes(way, asking)
     if way.weighs and not asking.stock.holds(lanes.filled, way):
         way = way.seen_from(asking.stock.newest(lanes.filled, way.present), zone)
@@ -90,10 +97,14 @@ def search(
     return SearchResponse.model_validate(
         {
             "results": [
-                ranked_result(item, zone) if isinstance(item, Ranked) else item.result(zone) for item in best
+                ranked_result(item, zone)
+                if isinstance(item, Ranked)
+                else item.result(zone)
+                for item in best
             ],
             "searched": _searched(way, lanes, tokens, used),
-            "hint": (hint if best else None) or _hint(way, lanes, len(found), len(best), asking),
+            "hint": (hint if best else None)
+            or _hint(way, lanes, len(found), len(best), asking),
         }
     )
 
@@ -137,7 +148,8 @@ def _pending(way: Route, asking: _Asking) -> bool:
     """Whether a period of the grain asked for that touches the window is due or stale."""
     since, until, zone = way.since, way.until, asking.zone
     return any(
-        (until is None or due.period.start(zone) < until) and (since is None or due.period.end(zone) > since)
+        (until is None or due.period.start(zone) < until)
+        and (since is None or due.period.end(zone) > since)
         for due in asking.ledger.due(Grain(way.asked or Grain.DAILY), asking.scope)
     )
 
@@ -147,14 +159,22 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
         return []
     if not way.text:
         return _newest(way, lanes.filled, asking)
-    current = way.since is None and way.until is None and asks_how_things_stand(way.text)
+    current = (
+        way.since is None and way.until is None and asks_how_things_stand(way.text)
+    )
     limit = asking.request.max_results + (BEHIND if current else 0)
     wanted = Wanted(
-        question=read_question(way.text, way.near_since, way.near_until, lasting=way.lasting),
+        question=read_question(
+            way.text, way.near_since, way.near_until, lasting=way.lasting
+        ),
         where=way.where,
         present=way.present,
-        strategy=with_half_life(CURRENT if current else BALANCED, asking.half_life_days),
-        weights={grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled},
+        strategy=with_half_life(
+            CURRENT if current else BALANCED, asking.half_life_days
+        ),
+        weights={
+            grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled
+        },
         limit=MAX_RESULTS if asking.request.max_tokens else limit,
         explain=asking.request.explain,
     )
@@ -182,12 +202,19 @@ def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browse
             pair[0].id,
         )
     )
-    times = np.array([microseconds(record.event_time) for record, _ in browsed], np.int64)
+    times = np.array(
+        [microseconds(record.event_time) for record, _ in browsed], np.int64
+    )
     fresh = recency(times, way.present, asking.half_life_days).tolist()
-    return [Browsed(record, grain, score) for (record, grain), score in zip(browsed, fresh, strict=True)]
+    return [
+        Browsed(record, grain, score)
+        for (record, grain), score in zip(browsed, fresh, strict=True)
+    ]
 
 
-def _searched(way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None) -> dict[str, Any]:
+def _searched(
+    way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None
+) -> dict[str, Any]:
     """The values of the answer's `Searched`."""
     since, until, words = way.where.since, way.where.until, way.understood
     return {
@@ -212,7 +239,9 @@ def _understood(words: "TimeWords") -> dict[str, Any]:
     }
 
 
-def _hint(way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking) -> str | None:
+def _hint(
+    way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking
+) -> str | None:
     """What to do next when nothing is shown; None when the answer speaks for itself."""
     if shown:
         return None
@@ -220,7 +249,10 @@ def _hint(way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking) ->
         return f"{found} memories match, but none fits maxTokens={asking.request.max_tokens}; raise it."
     if lanes.filled:
         return "Nothing in this window matches; ask with other words, or without queryText to browse it."
-    elsewhere = {grain: asking.reader.count(asking.scope, grain, where=Filter()) for grain in Grain}
+    elsewhere = {
+        grain: asking.reader.count(asking.scope, grain, where=Filter())
+        for grain in Grain
+    }
     names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
     if any(elsewhere[grain] for grain in way.lanes):
         return f"There are {names} records, but none within these limits (time, user, conversation)."

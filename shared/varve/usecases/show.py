@@ -14,7 +14,12 @@ from varve.usecases.timeline import messages_of_day, messages_on
 
 
 def show(
-    scope: Scope, record_id: str, *, reader: MemoryReader, objects: Objects, depth: int | None = None
+    scope: Scope,
+    record_id: str,
+    *,
+    reader: MemoryReader,
+    objects: Objects,
+    depth: int | None = None,
 ) -> dict[str, Any]:
     """The record and its sources as JSON values, `depth` levels of them (None: all).
 
@@ -40,13 +45,25 @@ class _Tree:
             return _record(record, grain)
         below = None if depth is None else depth - 1
         is_summary = record.memory_type is MemoryType.SUMMARY
-        sources = self._records(record, grain, below) if is_summary else self._messages(record)
+        sources = (
+            self._records(record, grain, below)
+            if is_summary
+            else self._messages(record)
+        )
         return _record(record, grain) | {"sources": list(sources)}
 
-    def _records(self, summary: Record, grain: Grain, depth: int | None) -> Iterable[dict[str, Any]]:
+    def _records(
+        self, summary: Record, grain: Grain, depth: int | None
+    ) -> Iterable[dict[str, Any]]:
         child = grain.child or Grain.WORKING
-        kept = {r.id: r for r in self._reader.get(self._scope, child, summary.source_ids)}
-        said = {} if kept.keys() >= set(summary.source_ids) else self._turns_of(summary, grain)
+        kept = {
+            r.id: r for r in self._reader.get(self._scope, child, summary.source_ids)
+        }
+        said = (
+            {}
+            if kept.keys() >= set(summary.source_ids)
+            else self._turns_of(summary, grain)
+        )
         for id_ in summary.source_ids:
             if id_ in kept:
                 yield self.shown(kept[id_], child, depth)
@@ -58,13 +75,22 @@ class _Tree:
         if grain is not Grain.DAILY:
             return {}
         lines = messages_of_day(summary.period, self._scope, objects=self._objects)
-        return {turn_id(conversation, line["message"]["id"]): _message(line) for conversation, line in lines}
+        return {
+            turn_id(conversation, line["message"]["id"]): _message(line)
+            for conversation, line in lines
+        }
 
     def _messages(self, record: Record) -> Iterable[dict[str, Any]]:
         if record.conversation_id is None:
             return []
-        lines = messages_on(record.period, self._scope, record.conversation_id, objects=self._objects)
-        return [_message(line) for line in lines if line["message"]["id"] in record.source_ids]
+        lines = messages_on(
+            record.period, self._scope, record.conversation_id, objects=self._objects
+        )
+        return [
+            _message(line)
+            for line in lines
+            if line["message"]["id"] in record.source_ids
+        ]
 
 
 def _message(line: dict[str, Any]) -> dict[str, Any]:

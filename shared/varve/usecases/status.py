@@ -34,14 +34,25 @@ def status(
     something has expired. `erasure`: the last one's receipt, None where there was none.
     """
     triples, current = graph.counts(scope, now)
-    grains = {str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain}
+    grains = {
+        str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain
+    }
     due = ledger.pending(scope)
-    closed = [period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)]
-    failures = {period: failure for period in closed if (failure := ledger.failure(scope, period))}
+    closed = [
+        period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)
+    ]
+    failures = {
+        period: failure
+        for period in closed
+        if (failure := ledger.failure(scope, period))
+    }
     for grain in SUMMARY_GRAINS:
         ready = {Period(grain, label) for label in reader.periods(scope, grain)}
         waiting = [period for period in closed if period.grain is grain]
-        grains[grain]["periods"] = {"ready": len(ready - due), **_states(waiting, ready, failures)}
+        grains[grain]["periods"] = {
+            "ready": len(ready - due),
+            **_states(waiting, ready, failures),
+        }
     return {
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
@@ -50,7 +61,9 @@ def status(
         "grains": grains,
         "backlog": {
             "periods": len(closed) - len(failures),
-            "cleanups": len({noted_grain(note) for note in ledger.expired_of(scope, now)}),
+            "cleanups": len(
+                {noted_grain(note) for note in ledger.expired_of(scope, now)}
+            ),
         },
         "graph": {
             "triples": triples,
@@ -63,7 +76,11 @@ def status(
 
 
 def _grain(
-    scope: Scope, grain: Grain, reader: MemoryReader, objects: Objects, stores: StoreReader
+    scope: Scope,
+    grain: Grain,
+    reader: MemoryReader,
+    objects: Objects,
+    stores: StoreReader,
 ) -> dict[str, Any]:
     count = sum(reader.periods(scope, grain).values())
     span = reader.span(scope, grain) if count else None
@@ -77,7 +94,9 @@ def _grain(
 
 
 def _states(
-    closed: Sequence[Period], ready: Collection[Period], failures: Mapping[Period, Failure]
+    closed: Sequence[Period],
+    ready: Collection[Period],
+    failures: Mapping[Period, Failure],
 ) -> dict[str, Any]:
     """Which periods are due (closed, no summary), stale (something new below) and failed.
 

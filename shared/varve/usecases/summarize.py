@@ -68,7 +68,9 @@ class Gathered:
     def changed(self) -> bool:
         """Whether a source is new or says something else than when the summary was made."""
         known = _known(self.prior)
-        return any(known.get(source.id) != source.fingerprint for source in self.sources)
+        return any(
+            known.get(source.id) != source.fingerprint for source in self.sources
+        )
 
 
 def summarize(
@@ -103,8 +105,12 @@ def summarize(
         ledger.recover(scope, period)
         return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     try:
-        facts = tuple(replace(fact, content=private(fact.content)) for fact in gathered.key_facts)
-        record = _built(scope, period, replace(gathered, key_facts=facts), now, config, summarizer)
+        facts = tuple(
+            replace(fact, content=private(fact.content)) for fact in gathered.key_facts
+        )
+        record = _built(
+            scope, period, replace(gathered, key_facts=facts), now, config, summarizer
+        )
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
         sweep_again(scope, barred, objects=objects)
@@ -113,12 +119,16 @@ def summarize(
     # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
     settles = (*marks, failed_key(scope, period))
     changes = LedgerChanges(settles=settles, expiries=expiries(scope, period, config))
-    message = WriteRecords(scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes)
+    message = WriteRecords(
+        scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes
+    )
     send_records(message, queue=queue, objects=objects)
     return Outcome.BUILT
 
 
-def failed(scope: Scope, period: Period, error: VarveError, now: datetime, *, ledger: Ledger) -> Outcome:
+def failed(
+    scope: Scope, period: Period, error: VarveError, now: datetime, *, ledger: Ledger
+) -> Outcome:
     """Note that it failed and why; the ledger says when to try again. Raises Retryable."""
     failure = ledger.fail(scope, period, str(error), now)
     return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
@@ -151,7 +161,11 @@ def gather(
 
 
 def _lost(
-    prior: Record, below: Sequence[Record], period: Period, now: datetime, config: WorkspaceConfig
+    prior: Record,
+    below: Sequence[Record],
+    period: Period,
+    now: datetime,
+    config: WorkspaceConfig,
 ) -> frozenset[str]:
     """Sources of the summary that are gone, or whose time was over and that were made anew since.
 
@@ -160,13 +174,21 @@ def _lost(
     known = _known(prior)
     child = period.grain.child or Grain.WORKING
     oldest = retention.oldest_kept(child, config.limit(child), now, config.zone).label
-    same = {r.id for r in below if r.period >= oldest or known.get(r.id) == _source(r).fingerprint}
+    same = {
+        r.id
+        for r in below
+        if r.period >= oldest or known.get(r.id) == _source(r).fingerprint
+    }
     return frozenset(known) - same
 
 
 def _known(prior: Record | None) -> dict[str, str]:
     """The sources of the summary there is, with what they said."""
-    return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True)) if prior else {}
+    return (
+        dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
+        if prior
+        else {}
+    )
 
 
 def _key_facts(record: Record) -> Iterable[KeyFact]:
@@ -186,7 +208,9 @@ def _source(record: Record) -> Source:
         id=record.id,
         memory_type=record.memory_type,
         fingerprint=record.fingerprint[:16],
-        text=record.content.partition(KEY_FACTS_HEADING)[0] if is_summary else record.content,
+        text=record.content.partition(KEY_FACTS_HEADING)[0]
+        if is_summary
+        else record.content,
         at=record.event_time,
         importance=record.importance,
         user_id=record.user_id,
@@ -247,7 +271,11 @@ def _record(
 
 def _fingerprints(gathered: Gathered) -> dict[str, str]:
     """Every source that went into the summary, lost ones too, with what it said."""
-    lost = {id_: said for id_, said in _known(gathered.prior).items() if id_ in gathered.lost}
+    lost = {
+        id_: said
+        for id_, said in _known(gathered.prior).items()
+        if id_ in gathered.lost
+    }
     return lost | {source.id: source.fingerprint for source in gathered.sources}
 
 
@@ -270,7 +298,11 @@ def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str
     waited for it, and at that of a day's messages. Whoever looks notes when to look next."""
     periods = (period, period.children()[0])
     notes = tuple(
-        expiry_key(retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain)
+        expiry_key(
+            retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain
+        )
         for p in periods
     )
-    return notes + (ending(period.label, scope, config) if period.grain is Grain.DAILY else ())
+    return notes + (
+        ending(period.label, scope, config) if period.grain is Grain.DAILY else ()
+    )

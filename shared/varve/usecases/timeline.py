@@ -48,7 +48,9 @@ class TakenIn:
         self._objects = objects
         stored = objects.get(self._key)
         self._etag = stored.etag if stored else None
-        self._ids, self._erased = _taken_in(self._key, stored.data) if stored else ({}, 0)
+        self._ids, self._erased = (
+            _taken_in(self._key, stored.data) if stored else ({}, 0)
+        )
 
     def __len__(self) -> int:
         return len(self._ids) + self._erased
@@ -58,7 +60,9 @@ class TakenIn:
 
     def differs(self, message: Message) -> bool:
         """Whether a message of this id was taken in with other words; the first ones stay."""
-        return self._ids.get(_short(str(message.id)), _words(message)) != _words(message)
+        return self._ids.get(_short(str(message.id)), _words(message)) != _words(
+            message
+        )
 
     def add(self, said: Iterable[Said]) -> None:
         """Record the messages as taken in. Raises Retryable: another writer was faster."""
@@ -71,7 +75,9 @@ class TakenIn:
         Raises Retryable: another writer took in messages meanwhile.
         """
         doomed = {_short(id_) for id_ in message_ids} & set(self._ids)
-        self._ids = {id_: words for id_, words in self._ids.items() if id_ not in doomed}
+        self._ids = {
+            id_: words for id_, words in self._ids.items() if id_ not in doomed
+        }
         self._erased += len(doomed)
         if self._etag is None or not (doomed or whole):
             return
@@ -80,8 +86,12 @@ class TakenIn:
             self._objects.delete([self._key])
 
     def _save(self) -> None:
-        if not self._objects.put_if(self._key, _as_taken_in(self._ids, self._erased), self._etag):
-            raise Retryable("ledger: another writer took in messages of this conversation")
+        if not self._objects.put_if(
+            self._key, _as_taken_in(self._ids, self._erased), self._etag
+        ):
+            raise Retryable(
+                "ledger: another writer took in messages of this conversation"
+            )
 
 
 def keep(
@@ -99,11 +109,22 @@ def keep(
     by it long after the records are gone.
     """
     for day, messages in groupby(said, key=lambda s: working_day(s.at, zone)):
-        write_lines([_line(s, user_id) for s in messages], scope, day, conversation_id, objects=objects)
+        write_lines(
+            [_line(s, user_id) for s in messages],
+            scope,
+            day,
+            conversation_id,
+            objects=objects,
+        )
 
 
 def write_lines(
-    lines: Iterable[Mapping[str, Any]], scope: Scope, day: str, conversation_id: str, *, objects: Objects
+    lines: Iterable[Mapping[str, Any]],
+    scope: Scope,
+    day: str,
+    conversation_id: str,
+    *,
+    objects: Objects,
 ) -> None:
     """Write one timeline object, named after what it holds."""
     text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
@@ -122,7 +143,9 @@ def messages_on(
     """The messages of one conversation on one local day, as they came, in order of position."""
     lines = (
         line
-        for conversation, line in messages_of_day(day, scope, conversation_id, objects=objects)
+        for conversation, line in messages_of_day(
+            day, scope, conversation_id, objects=objects
+        )
         if conversation == conversation_id
     )
     yield from sorted(lines, key=lambda line: line["position"])
@@ -132,7 +155,9 @@ def messages_of_day(
     day: str, scope: Scope, conversation_id: str | None = None, *, objects: Objects
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """All messages of one local day, or of one of its conversations, each with its conversation's id."""
-    folder = f"timeline/{scope}/{day}" + (f"/{conversation_id}" if conversation_id else "")
+    folder = f"timeline/{scope}/{day}" + (
+        f"/{conversation_id}" if conversation_id else ""
+    )
     for info in objects.list(folder):
         stored = objects.get(info.key)
         for line in read_lines(info.key, stored.data) if stored else ():
@@ -144,7 +169,9 @@ def kept_days(scope: Scope, *, objects: Objects) -> list[str]:
     return sorted(objects.folders(f"timeline/{scope}"))
 
 
-def all_taken_in(scope: Scope, *, objects: Objects) -> Iterator[tuple[str, dict[str, Any]]]:
+def all_taken_in(
+    scope: Scope, *, objects: Objects
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is noted of each conversation: `messages`, hashes in order, and how many were `erased`."""
     for info in objects.list(f"ledger/conversations/{scope}"):
         if stored := objects.get(info.key):
@@ -154,7 +181,12 @@ def all_taken_in(scope: Scope, *, objects: Objects) -> Iterator[tuple[str, dict[
 
 
 def take_in(
-    scope: Scope, conversation_id: str, messages: Mapping[str, str], erased: int, *, objects: Objects
+    scope: Scope,
+    conversation_id: str,
+    messages: Mapping[str, str],
+    erased: int,
+    *,
+    objects: Objects,
 ) -> int:
     """Note messages, as `all_taken_in` gives them, as taken in; how many were not yet.
 
@@ -178,10 +210,18 @@ def taken_in_as(message_id: str) -> str:
 
 
 def restore(
-    day: str, scope: Scope, conversation_id: str, lines: Sequence[Mapping[str, Any]], *, objects: Objects
+    day: str,
+    scope: Scope,
+    conversation_id: str,
+    lines: Sequence[Mapping[str, Any]],
+    *,
+    objects: Objects,
 ) -> int:
     """Put lines of the timeline in place of which no message is there yet; how many that were."""
-    there = {line["message"]["id"] for line in messages_on(day, scope, conversation_id, objects=objects)}
+    there = {
+        line["message"]["id"]
+        for line in messages_on(day, scope, conversation_id, objects=objects)
+    }
     missing = [line for line in lines if line["message"]["id"] not in there]
     if missing:
         write_lines(missing, scope, day, conversation_id, objects=objects)
@@ -198,7 +238,9 @@ def ending(day: str, scope: Scope, config: WorkspaceConfig) -> tuple[str, ...]:
 
 def end_of(day: Period, scope: Scope, config: WorkspaceConfig) -> str:
     """The note that calls for cleanup when the messages of a local day are over."""
-    at = timeline_expires_at(day, config.plan, config.retention.timeline_limit, config.zone)
+    at = timeline_expires_at(
+        day, config.plan, config.retention.timeline_limit, config.zone
+    )
     return expiry_key(at, scope, Grain.WORKING)
 
 
@@ -212,7 +254,9 @@ def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
     kept = {key.split("/")[4] for key in keys if key.split("/")[3] not in gone}
     over = {key.split("/")[4] for key in doomed} - kept
     objects.delete(doomed)
-    objects.delete([_taken_in_key(scope, conversation_id) for conversation_id in sorted(over)])
+    objects.delete(
+        [_taken_in_key(scope, conversation_id) for conversation_id in sorted(over)]
+    )
 
 
 def _taken_in(key: str, data: bytes) -> tuple[dict[str, str], int]:
@@ -232,7 +276,10 @@ def read_lines(key: str, data: bytes) -> list[dict[str, Any]]:
 def _checked(line: dict[str, Any]) -> dict[str, Any]:
     """The line itself. Raises KeyError, TypeError, ValueError: it is none."""
     parse_instant(line["at"])
-    if not isinstance(line["position"], int) or Message.model_validate(line["message"]).id is None:
+    if (
+        not isinstance(line["position"], int)
+        or Message.model_validate(line["message"]).id is None
+    ):
         raise ValueError("not a message as it was kept")
     return line
 
@@ -240,7 +287,11 @@ def _checked(line: dict[str, Any]) -> dict[str, Any]:
 def _line(said: Said, user_id: str | None) -> dict[str, Any]:
     message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
     owner = said.message.user_id or user_id
-    line = {"position": said.position, "at": iso(said.at), "message": message | {"id": said.id}}
+    line = {
+        "position": said.position,
+        "at": iso(said.at),
+        "message": message | {"id": said.id},
+    }
     return line | ({"userId": owner} if owner else {})
 
 

@@ -70,7 +70,11 @@ class Stores:
 
 
 def write(
-    deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects, dead_letters: DeadLetters
+    deliveries: Sequence[Delivery],
+    stores: Stores,
+    *,
+    objects: Objects,
+    dead_letters: DeadLetters,
 ) -> WriteOutcome:
     """Write a FIFO batch, group by group.
 
@@ -86,11 +90,17 @@ def write(
     return outcome
 
 
-def write_now(deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects) -> None:
+def write_now(
+    deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects
+) -> None:
     """Write messages whose sender waits for them. Raises Rejected, Misconfigured, Retryable."""
     try:
         for group in by_group(deliveries):
-            _apply([read_write(delivery, objects=objects) for delivery in group], stores, WriteOutcome())
+            _apply(
+                [read_write(delivery, objects=objects) for delivery in group],
+                stores,
+                WriteOutcome(),
+            )
     finally:
         stores.records.finish()
 
@@ -123,14 +133,18 @@ def _commit(
     try:
         _apply(list(messages.values()), stores, outcome)
     except (Rejected, Misconfigured):
-        return until_failure([d for d, _ in pending], one_by_one, dead_letters=dead_letters)
+        return until_failure(
+            [d for d, _ in pending], one_by_one, dead_letters=dead_letters
+        )
     except Retryable as error:
         failure = error
         return until_failure([d for d, _ in pending], fail, dead_letters=dead_letters)
     return []
 
 
-def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutcome) -> None:
+def _apply(
+    messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutcome
+) -> None:
     """One commit for each run of messages of one sort for one store, in their order.
 
     The ledger follows the commit: a mark that is there stands for what can be read.
@@ -139,35 +153,56 @@ def _apply(messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutco
         batch = list(run)
         match batch[0]:
             case WriteRecords():
-                written = _unbarred([m for m in batch if isinstance(m, WriteRecords)], stores)
+                written = _unbarred(
+                    [m for m in batch if isinstance(m, WriteRecords)], stores
+                )
                 outcome.records += _upsert(written, stores) if written else 0
             case ExpirePeriods():
-                outcome.expired += _expire([m for m in batch if isinstance(m, ExpirePeriods)], stores)
+                outcome.expired += _expire(
+                    [m for m in batch if isinstance(m, ExpirePeriods)], stores
+                )
             case DeleteRecords(scope, grain):
-                ids = [id_ for m in batch if isinstance(m, DeleteRecords) for id_ in m.ids]
+                ids = [
+                    id_ for m in batch if isinstance(m, DeleteRecords) for id_ in m.ids
+                ]
                 outcome.expired += stores.records.delete(scope, grain, ids)
             case WriteTriples(scope):
-                operations = [o for m in batch if isinstance(m, WriteTriples) for o in m.operations]
+                operations = [
+                    o
+                    for m in batch
+                    if isinstance(m, WriteTriples)
+                    for o in m.operations
+                ]
                 barred = tombstones.load(scope, objects=stores.objects)
                 kept = [o for o in operations if not barred.bars_operation(o)]
                 _drop_payloads(scope, barred, len(kept) < len(operations), stores)
                 outcome.operations += stores.graph.apply(scope, kept)
             case WriteProfile(scope, user_id):
-                entries = [e for m in batch if isinstance(m, WriteProfile) for e in m.entries]
+                entries = [
+                    e for m in batch if isinstance(m, WriteProfile) for e in m.entries
+                ]
                 barred = tombstones.load(scope, objects=stores.objects)
                 stated = [e for e in entries if not barred.bars_entry(e)]
                 _drop_payloads(scope, barred, len(stated) < len(entries), stores)
                 outcome.attributes += stores.profiles.apply(scope, user_id, stated)
             case EraseRecords():
-                outcome.erased += sum(_erase(m, stores) for m in batch if isinstance(m, EraseRecords))
+                outcome.erased += sum(
+                    _erase(m, stores) for m in batch if isinstance(m, EraseRecords)
+                )
             case EraseTriples(scope):
-                ids = [id_ for m in batch if isinstance(m, EraseTriples) for id_ in m.ids]
+                ids = [
+                    id_ for m in batch if isinstance(m, EraseTriples) for id_ in m.ids
+                ]
                 outcome.erased += stores.graph.erase(scope, ids)
             case EraseProfiles(scope):
-                ids = [id_ for m in batch if isinstance(m, EraseProfiles) for id_ in m.ids]
+                ids = [
+                    id_ for m in batch if isinstance(m, EraseProfiles) for id_ in m.ids
+                ]
                 outcome.erased += stores.profiles.erase(scope, ids)
             case MoveStore():
-                outcome.moved += sum(_move(m, stores) for m in batch if isinstance(m, MoveStore))
+                outcome.moved += sum(
+                    _move(m, stores) for m in batch if isinstance(m, MoveStore)
+                )
 
 
 def _store(message: WriteMessage) -> tuple[object, ...]:
@@ -223,7 +258,9 @@ def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRec
     return kept
 
 
-def _drop_payloads(scope: Scope, barred: Tombstones, dropped: bool, stores: Stores) -> None:
+def _drop_payloads(
+    scope: Scope, barred: Tombstones, dropped: bool, stores: Stores
+) -> None:
     """Where something was held back, its claim check must not keep it either."""
     if dropped:
         sweep_payloads(scope, barred, objects=stores.objects)
@@ -240,13 +277,24 @@ def _erase(message: EraseRecords, stores: Stores) -> int:
         _put(message.scope, message.grain, remade, message.model, stores)
     # Vectors that wait for a move may be of what is erased; they are made again.
     sweep(message.scope, objects=stores.objects)
-    deleted = stores.records.delete(message.scope, message.grain, message.ids, message.known_by)
-    stores.ledger.mark(message.scope, message.due(), *message.ids, *(e.record.id for e in message.remade))
+    deleted = stores.records.delete(
+        message.scope, message.grain, message.ids, message.known_by
+    )
+    stores.ledger.mark(
+        message.scope,
+        message.due(),
+        *message.ids,
+        *(e.record.id for e in message.remade),
+    )
     return deleted + len(remade)
 
 
 def _put(
-    scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str, stores: Stores
+    scope: Scope,
+    grain: StoreName,
+    records: Sequence[EmbeddedRecord],
+    model: str,
+    stores: Stores,
 ) -> Written:
     """Upsert; what comes with vectors of another model than its store's, as a move begins or ends, is
     embedded anew where the workspace knows the store's."""
@@ -255,7 +303,10 @@ def _put(
     except EmbeddingMismatch as mismatch:
         embedder = embedder_for(mismatch, stores.embedder(scope.workspace))
     vectors = embedder.embed([embedded.record.content for embedded in records])
-    anew = [EmbeddedRecord(e.record, vector) for e, vector in zip(records, vectors, strict=True)]
+    anew = [
+        EmbeddedRecord(e.record, vector)
+        for e, vector in zip(records, vectors, strict=True)
+    ]
     return stores.records.upsert(scope, grain, anew, embedder.model)
 
 
@@ -277,9 +328,15 @@ def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
         waiting = set() if message.force else _waiting(message, stores.ledger)
         labels = [label for label in message.labels if label not in waiting]
         if labels:
-            deleted += stores.records.delete_periods(message.scope, message.grain, labels)
+            deleted += stores.records.delete_periods(
+                message.scope, message.grain, labels
+            )
         # The notes that call for cleanup stay with what waits.
-        stores.ledger.change(LedgerChanges(expiries=message.ledger.expiries) if waiting else message.ledger)
+        stores.ledger.change(
+            LedgerChanges(expiries=message.ledger.expiries)
+            if waiting
+            else message.ledger
+        )
     return deleted
 
 

@@ -48,20 +48,34 @@ class ExperienceVerbs:
 
     def private(self, scope: Scope, text: str) -> str:
         """The text without secrets, and without the personal data that the workspace keeps out."""
-        return self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)(text)
+        return self.parts.privacy(self.parts.config(scope.workspace), scope.workspace)(
+            text
+        )
 
     def private_report(self, scope: Scope, report: Report) -> Report:
         """The report with its words as they may be kept."""
         said = (report.correction, report.decision, report.resolution)
-        correction, decision, resolution = (text and self.private(scope, text) for text in said)
-        return replace(report, correction=correction, decision=decision, resolution=resolution)
+        correction, decision, resolution = (
+            text and self.private(scope, text) for text in said
+        )
+        return replace(
+            report, correction=correction, decision=decision, resolution=resolution
+        )
 
     def history(self, scope: Scope) -> History:
         """The agent's past as it stands."""
-        return read_history(scope, reader=self.parts.records.at(scope, [Store.EXPERIENCE]))
+        return read_history(
+            scope, reader=self.parts.records.at(scope, [Store.EXPERIENCE])
+        )
 
     def recall(
-        self, scope: Scope, situation: str, *, state: str | None, user_id: str | None, limit: int
+        self,
+        scope: Scope,
+        situation: str,
+        *,
+        state: str | None,
+        user_id: str | None,
+        limit: int,
     ) -> tuple[Recollection, dict[str, list[str]]]:
         """What of the past bears on a situation, and of each episode the links beside it, in sentences.
 
@@ -71,8 +85,13 @@ class ExperienceVerbs:
             raise Rejected("situation", "must not be empty")
         if limit < 1:
             raise Rejected("limit", "must be 1 or more")
-        view = self._views.of(scope, SearchRequest(), self.parts.clock(), (Store.EXPERIENCE,))
-        embedder, history = self.parts.embedder(view.config), read_history(scope, reader=view.reader)
+        view = self._views.of(
+            scope, SearchRequest(), self.parts.clock(), (Store.EXPERIENCE,)
+        )
+        embedder, history = (
+            self.parts.embedder(view.config),
+            read_history(scope, reader=view.reader),
+        )
         situation = self.parts.privacy(view.config, scope.workspace)(situation)
         (vector,) = embedder.embed([situation])
         found = recollect(
@@ -88,9 +107,14 @@ class ExperienceVerbs:
         )
         shown = [item.id for item in found.items if item.kind == "episode"]
         triples = self._triples(view.triples(), history, view.config) if shown else []
-        return found, {id_: links.told(links.story(id_, triples, depth=1), history) for id_ in shown}
+        return found, {
+            id_: links.told(links.story(id_, triples, depth=1), history)
+            for id_ in shown
+        }
 
-    def why(self, scope: Scope, episode: Lived, depth: int) -> tuple[list[links.Step], list[str]]:
+    def why(
+        self, scope: Scope, episode: Lived, depth: int
+    ) -> tuple[list[links.Step], list[str]]:
         """The links around an episode, and the story they tell."""
         history = self.history(scope)
         config = self.parts.config(scope.workspace)
@@ -98,21 +122,33 @@ class ExperienceVerbs:
         steps = links.story(episode.episode.id, triples, depth=depth)
         return steps, links.told(steps, history)
 
-    def _triples(self, triples: Iterable[Triple], history: History, config: WorkspaceConfig) -> list[Triple]:
+    def _triples(
+        self, triples: Iterable[Triple], history: History, config: WorkspaceConfig
+    ) -> list[Triple]:
         """The agent's triples, and the links that only its episodes together tell."""
-        runs = links_of_runs(history, config.experience.thresholds, self.parts.embedder(config).embed)
+        runs = links_of_runs(
+            history, config.experience.thresholds, self.parts.embedder(config).embed
+        )
         unnamed = [
             link
             for report in history.reports
             if not report.names_episode
-            for link in links.links_of_report(report, history.target_at(report.target, report.at))
+            for link in links.links_of_report(
+                report, history.target_at(report.target, report.at)
+            )
         ]
         return [*triples, *fold([*runs, *unnamed])]
 
     def write(self, scope: Scope, records: Sequence[Record]) -> None:
         """Send rows to the writer."""
         embedder = self.parts.embedder(self.parts.config(scope.workspace))
-        send_rows(records, scope, embedder=embedder, queue=self.write_queue, objects=self.parts.objects)
+        send_rows(
+            records,
+            scope,
+            embedder=embedder,
+            queue=self.write_queue,
+            objects=self.parts.objects,
+        )
 
     def write_version(self, scope: Scope, version: LessonVersion) -> None:
         """Send one version of a lesson to the writer."""

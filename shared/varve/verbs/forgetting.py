@@ -53,15 +53,26 @@ class Forgotten:
     def to_dict(self) -> dict[str, Any]:
         """As JSON values; with the words only where nothing has been erased yet."""
         result: dict[str, Any] = {
-            "found": bool(self.taken or self.messages or any(self.erased.counts.values())),
+            "found": bool(
+                self.taken or self.messages or any(self.erased.counts.values())
+            ),
             "dryRun": self.dry_run,
         }
         if self.dry_run:
-            taken = [{"id": r.id, "content": r.content, "date": r.period} for r in self.taken]
+            taken = [
+                {"id": r.id, "content": r.content, "date": r.period} for r in self.taken
+            ]
             return result | {"messages": self.messages, "records": taken}
-        result |= {"complete": self.erased.complete, "erased": self.erased.counts, "notes": list(self.notes)}
+        result |= {
+            "complete": self.erased.complete,
+            "erased": self.erased.counts,
+            "notes": list(self.notes),
+        }
         checked = self.verification
-        proof = checked and checked.figures() | {"foundIn": checked.found_in, "remains": checked.unclean}
+        proof = checked and checked.figures() | {
+            "foundIn": checked.found_in,
+            "remains": checked.unclean,
+        }
         return result | {"verification": proof, "receipt": self.receipt}
 
 
@@ -77,16 +88,26 @@ def selector_of(
         reference(user, "user")
     if conversation:
         path_id(conversation, "conversation")
-    return Selector(user or None, conversation or None, tuple(reference(id_, "id") for id_ in ids))
+    return Selector(
+        user or None, conversation or None, tuple(reference(id_, "id") for id_ in ids)
+    )
 
 
-def described(application: Application, scope: Scope, query: str, now: datetime) -> tuple[str, ...]:
+def described(
+    application: Application, scope: Scope, query: str, now: datetime
+) -> tuple[str, ...]:
     """The ids of the facts and turns that a description names: the best that share a word with it."""
-    request = parse_search_request({"queryText": query, "grain": "working", "maxResults": QUERY_RESULTS})
+    request = parse_search_request(
+        {"queryText": query, "grain": "working", "maxResults": QUERY_RESULTS}
+    )
     if not request.text:
         raise Rejected("query", "is empty")
     results = application.search(scope, request, now).results
-    return tuple(r.id for r in results if r.memory_type != MemoryType.SUMMARY and r.why and r.why.keyword)
+    return tuple(
+        r.id
+        for r in results
+        if r.memory_type != MemoryType.SUMMARY and r.why and r.why.keyword
+    )
 
 
 def forget_in(
@@ -108,7 +129,14 @@ def forget_in(
         ids = described(application, scope, query, now)
         if not ids:
             return Forgotten(query, now, dry_run, (), 0)
-    return forget(application, scope, selector_of(user, conversation, ids), now, dry_run=dry_run, check=check)
+    return forget(
+        application,
+        scope,
+        selector_of(user, conversation, ids),
+        now,
+        dry_run=dry_run,
+        check=check,
+    )
 
 
 def forget(
@@ -130,19 +158,25 @@ def forget(
     parts = application.parts
     subject = find(scope, selector, reader=parts.records, objects=parts.objects)
     name = selector.user or selector.conversation or " ".join(sorted(selector.ids))
-    result = Forgotten(name, now, dry_run, subject.facts_and_turns, len(subject.messages))
+    result = Forgotten(
+        name, now, dry_run, subject.facts_and_turns, len(subject.messages)
+    )
     if dry_run or (selector.ids and not subject):
         result.erased.complete = not dry_run
         return result
     known = tombstones.load(scope, objects=parts.objects)
     barred = forgetting.bar(scope, selector, subject, now, objects=parts.objects)
     tools, wait = _tools(application, scope), _waiting(application, patience)
-    result.erased = forgetting.erase(tools, prune=bool(subject) or bool(known), wait=wait)
+    result.erased = forgetting.erase(
+        tools, prune=bool(subject) or bool(known), wait=wait
+    )
     if check:
         wanted = needles(selector, subject, f"{scope} {tools.config.model_dump_json()}")
         result.verification = _verified(application, tools, wanted, wait)
     result.notes = [*_notes(application), *_drop_letters(application, scope)]
-    result.receipt = _receipt(application, scope, barred.hash("subject", name), selector, result)
+    result.receipt = _receipt(
+        application, scope, barred.hash("subject", name), selector, result
+    )
     return result
 
 
@@ -166,7 +200,9 @@ def read_request(event: Any) -> tuple[Scope, dict[str, Any]]:
         if name not in given:
             raise Rejected(name, "is missing")
     scope = Scope(given["workspaceId"], given["agentId"])
-    selector = selector_of(given.get("user"), given.get("conversation"), given.get("ids", ()))
+    selector = selector_of(
+        given.get("user"), given.get("conversation"), given.get("ids", ())
+    )
     return scope, {
         "selector": selector, "dry_run": given.get("dryRun", False), "check": given.get("verify", False)
     }  # fmt: skip
@@ -188,13 +224,17 @@ def _tools(application: Application, scope: Scope) -> Tools:
     )
 
 
-def _verified(application: Application, tools: Tools, wanted: Needles, wait: Wait) -> Verification:
+def _verified(
+    application: Application, tools: Tools, wanted: Needles, wait: Wait
+) -> Verification:
     """The proof; once more where somebody wrote between the stores' tidying and the look at them."""
     parts = application.parts
     for _ in range(MAX_LOOKS):
         forgetting.prune(tools)
         wait()
-        result = verify(tools.scope, wanted, objects=parts.objects, stores=application.inspector)
+        result = verify(
+            tools.scope, wanted, objects=parts.objects, stores=application.inspector
+        )
         if not result.unclean:
             break
     return result
@@ -242,7 +282,9 @@ def _drop_letters(application: Application, scope: Scope) -> list[str]:
             _drop_from(box, scope, barred, dropped, mixed)
         except (Misconfigured, Retryable) as error:
             # What has been erased is erased, and its receipt must say so.
-            notes.append(f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}")
+            notes.append(
+                f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}"
+            )
     if dropped:
         notes.append(f"{len(dropped)} dead letters were dropped.")
     if mixed:
@@ -254,11 +296,18 @@ def _drop_letters(application: Application, scope: Scope) -> list[str]:
 
 
 def _drop_from(
-    box: DeadLetterBox, scope: Scope, barred: Tombstones, dropped: list[str], mixed: set[str]
+    box: DeadLetterBox,
+    scope: Scope,
+    barred: Tombstones,
+    dropped: list[str],
+    mixed: set[str],
 ) -> None:
     # Of each group ten are seen at a time: those that are dropped uncover others.
     while True:
-        held = {letter.id: remaining_letter(letter.body, scope, barred) for letter in box.letters()}
+        held = {
+            letter.id: remaining_letter(letter.body, scope, barred)
+            for letter in box.letters()
+        }
         mixed |= {id_ for id_, left in held.items() if left == "some"}
         whole = [id_ for id_, left in held.items() if left == "all"]
         if not whole or not (gone := box.drop(whole)):
@@ -267,10 +316,16 @@ def _drop_from(
 
 
 def _receipt(
-    application: Application, scope: Scope, subject: str, selector: Selector, done: Forgotten
+    application: Application,
+    scope: Scope,
+    subject: str,
+    selector: Selector,
+    done: Forgotten,
 ) -> str:
     """Write the receipt: hashes, counts and times, nothing of the content; its key."""
-    kind = "user" if selector.user else "conversation" if selector.conversation else "ids"
+    kind = (
+        "user" if selector.user else "conversation" if selector.conversation else "ids"
+    )
     body = {
         "subject": {"kind": kind, "hash": subject},
         "forgottenAt": iso(done.at),

@@ -42,6 +42,8 @@ def take_in(
     done = extract(private, config.zone, **tools, cutting=cutting)
     if done.messages and not done.turns:
         # Nobody has said a word, so that no summary will note when the day's messages are over.
-        over = end_of(Period.of(message.received_at, Grain.DAILY, config.zone), scope, config)
+        over = end_of(
+            Period.of(message.received_at, Grain.DAILY, config.zone), scope, config
+        )
         Ledger(parts.objects).change(LedgerChanges(expiries=(over,)))
     return done

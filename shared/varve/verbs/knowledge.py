@@ -40,7 +40,9 @@ class Knowledge:
         self._views = views
         self._queue = queue
 
-    def context(self, scope: Scope, request: ContextRequest, now: datetime | None = None) -> ContextBlock:
+    def context(
+        self, scope: Scope, request: ContextRequest, now: datetime | None = None
+    ) -> ContextBlock:
         """The block to put before a prompt. Raises Rejected, Misconfigured, Retryable."""
         at, user = self._parts.at(now), request.user_id or DEFAULT_USER
         profile = self._views.beside(partial(self._parts.profiles.entries, scope, user))
@@ -48,7 +50,12 @@ class Knowledge:
         return self._views.answer(scope, SearchRequest(), at, answer, STORES)
 
     def _context(
-        self, scope: Scope, request: ContextRequest, at: datetime, profile: Profile, view: View
+        self,
+        scope: Scope,
+        request: ContextRequest,
+        at: datetime,
+        profile: Profile,
+        view: View,
     ) -> ContextBlock:
         parts, config = self._parts, view.config
         sources = Sources(
@@ -64,7 +71,10 @@ class Knowledge:
         private = parts.privacy(config, scope.workspace)
         # As memory has the words, and before any model is asked.
         asked = request.model_copy(
-            update={"prompt": private(request.prompt), "documents": tuple(map(private, request.documents))}
+            update={
+                "prompt": private(request.prompt),
+                "documents": tuple(map(private, request.documents)),
+            }
         )
         return context(scope, asked, at, config.zone, sources=sources)
 
@@ -87,7 +97,12 @@ class Knowledge:
         }
 
     def set_attribute(
-        self, scope: Scope, key: str, value: str, user_id: str | None = None, now: datetime | None = None
+        self,
+        scope: Scope,
+        key: str,
+        value: str,
+        user_id: str | None = None,
+        now: datetime | None = None,
     ) -> None:
         """Have the writer set an attribute from now on; an empty value ends all that it has.
 
@@ -96,12 +111,16 @@ class Knowledge:
         Raises Rejected: names what is wrong; Retryable.
         """
         at, user = self._parts.at(now), _user(user_id)
-        private = self._parts.privacy(self._parts.config(scope.workspace), scope.workspace)
+        private = self._parts.privacy(
+            self._parts.config(scope.workspace), scope.workspace
+        )
         line = profile_value(private(profile_value(value)))
         entry = ProfileEntry(user, profile_key(key), line, at, at, ends=not line)
         known = {entry.key for entry in self._parts.profiles.entries(scope, user)}
         if len(known | {key}) > MAX_KEYS:
-            raise Rejected("key", f"is one more than the {MAX_KEYS} that a profile may have")
+            raise Rejected(
+                "key", f"is one more than the {MAX_KEYS} that a profile may have"
+            )
         message = WriteProfile(scope, user, (entry,))
         send_profile(message, queue=self._queue(), objects=self._parts.objects)
 

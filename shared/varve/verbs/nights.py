@@ -53,14 +53,20 @@ class Nights:
     """Planning, summarizing and cleanup over one set of parts; what they change goes to the write queue."""
 
     def __init__(
-        self, parts: Parts, ledger: Ledger, write_queue: Queue, of: "Callable[[Scope], Nights]"
+        self,
+        parts: Parts,
+        ledger: Ledger,
+        write_queue: Queue,
+        of: "Callable[[Scope], Nights]",
     ) -> None:
         self.parts, self.ledger = parts, ledger
         self._write_queue, self._of = write_queue, of
 
     def plan(self, grain: Grain, now: datetime) -> Pass:
         """Put the grain's due periods of all agents on the work queue."""
-        planned = planning.plan(grain, now, ledger=self.ledger, config=cache(self._readable))
+        planned = planning.plan(
+            grain, now, ledger=self.ledger, config=cache(self._readable)
+        )
         for due in planned.due:
             work = SummarizePeriod(due.scope, due.period, now)
             send_work(work, due.marks, queue=self.parts.summary_queue)
@@ -70,14 +76,19 @@ class Nights:
         """Put the agents of which something has expired on the work queue."""
         over = self.ledger.expiring(now)
         for scope, notes in islice(over.items(), MAX_CLEANED):
-            send_cleaning(CleanAgent(scope, notes[:MAX_NOTES], now), queue=self.parts.summary_queue)
+            send_cleaning(
+                CleanAgent(scope, notes[:MAX_NOTES], now),
+                queue=self.parts.summary_queue,
+            )
         return Pass(min(len(over), MAX_CLEANED), max(0, len(over) - MAX_CLEANED))
 
     def curate(self, now: datetime) -> Pass:
         """Put the agents whose lessons have changed or may have gone stale on the work queue."""
         due = self.ledger.lessons_due(now)
         for scope, months in islice(due.items(), MAX_CLEANED):
-            send_curation(CurateAgent(scope, months, now), queue=self.parts.summary_queue)
+            send_curation(
+                CurateAgent(scope, months, now), queue=self.parts.summary_queue
+            )
         return Pass(min(len(due), MAX_CLEANED), max(0, len(due) - MAX_CLEANED))
 
     def work(self, deliveries: Sequence[Delivery]) -> "WorkOutcome":
@@ -85,16 +96,25 @@ class Nights:
         outcome = WorkOutcome()
         dead_letters = self.parts.dead_letters(self.parts.summary_queue)
         outcome.returned = deliver.deliver_each(
-            deliveries, lambda delivery: self._work(delivery, outcome), dead_letters=dead_letters
+            deliveries,
+            lambda delivery: self._work(delivery, outcome),
+            dead_letters=dead_letters,
         )
         return outcome
 
-    def summarize(self, scope: Scope, grains: Sequence[Grain], now: datetime) -> "WorkOutcome":
+    def summarize(
+        self, scope: Scope, grains: Sequence[Grain], now: datetime
+    ) -> "WorkOutcome":
         """Summarize one agent's due periods at once, from the finest grain up."""
         outcome = WorkOutcome()
         for grain in grains:
             planned = planning.plan(
-                grain, now, ledger=self.ledger, config=self._configs(), scope=scope, retry_now=True
+                grain,
+                now,
+                ledger=self.ledger,
+                config=self._configs(),
+                scope=scope,
+                retry_now=True,
             )
             for due in planned.due:
                 outcome.count(self._summarize(scope, due.period, now))
@@ -111,7 +131,11 @@ class Nights:
         if not dry_run:
             self._clean(scope, report, self.ledger.expired_of(scope, now))
             payloads = self.parts.objects.list(f"payloads/{scope}")
-            over = [info.key for info in payloads if now - info.last_modified > PAYLOADS_KEPT]
+            over = [
+                info.key
+                for info in payloads
+                if now - info.last_modified > PAYLOADS_KEPT
+            ]
             self.parts.objects.delete(over)
         return report
 
@@ -122,14 +146,18 @@ class Nights:
                 # waits from then on. What it does was decided by the time it was scheduled for.
                 now = max(planned_at, self.parts.clock())
                 outcome.count(self._of(scope)._summarize(scope, period, now))
-                outcome.lag_seconds = max(outcome.lag_seconds, (now - planned_at).total_seconds())
+                outcome.lag_seconds = max(
+                    outcome.lag_seconds, (now - planned_at).total_seconds()
+                )
             case CleanAgent(scope, notes, planned_at):
                 self._of(scope)._clean_noted(scope, notes, planned_at, outcome)
             case CurateAgent(scope, months, planned_at):
                 self._of(scope)._curate(scope, months, planned_at)
                 outcome.curated += 1
 
-    def _clean_noted(self, scope: Scope, notes: Sequence[str], now: datetime, outcome: "WorkOutcome") -> None:
+    def _clean_noted(
+        self, scope: Scope, notes: Sequence[str], now: datetime, outcome: "WorkOutcome"
+    ) -> None:
         """Clean up the grains that the notes name; nothing is asked where another delivery has done it."""
         standing = self.ledger.standing(notes)
         if standing:
@@ -145,7 +173,9 @@ class Nights:
         from varve.verbs.views import Views
 
         self.ledger.settle_lessons(scope, months)
-        book = LessonBook(ExperienceVerbs(self.parts, self._write_queue, Views(self.parts)), scope)
+        book = LessonBook(
+            ExperienceVerbs(self.parts, self._write_queue, Views(self.parts)), scope
+        )
         book.curate(now=now)
         if again := next_stale(book.all(), now):
             # The month after: passes are at a month's beginning. The 28th plus four days is in the next.
@@ -156,12 +186,22 @@ class Nights:
         """Have cleanup look when an agent's experience has outlived its plan: no summary may note that."""
         config = self.parts.config(scope.workspace)
         limit, zone = config.limit(Grain.YEARLY), config.zone
-        years = (Period(Grain.YEARLY, y) for y in self.parts.records.periods(scope, Store.EXPERIENCE))
-        notes = tuple(expiry_key(expires_at(year, limit, zone), scope, Grain.YEARLY) for year in years)
+        years = (
+            Period(Grain.YEARLY, y)
+            for y in self.parts.records.periods(scope, Store.EXPERIENCE)
+        )
+        notes = tuple(
+            expiry_key(expires_at(year, limit, zone), scope, Grain.YEARLY)
+            for year in years
+        )
         self.ledger.change(LedgerChanges(expiries=notes))
 
     def _inspect(
-        self, scope: Scope, now: datetime, grains: Collection[Grain], force: bool = False
+        self,
+        scope: Scope,
+        now: datetime,
+        grains: Collection[Grain],
+        force: bool = False,
     ) -> CleanupReport:
         return cleaning.inspect(
             scope,
@@ -176,7 +216,12 @@ class Nights:
 
     def _clean(self, scope: Scope, report: CleanupReport, notes: Sequence[str]) -> None:
         cleaning.clean(
-            scope, report, notes, queue=self._write_queue, ledger=self.ledger, objects=self.parts.objects
+            scope,
+            report,
+            notes,
+            queue=self._write_queue,
+            ledger=self.ledger,
+            objects=self.parts.objects,
         )
 
     def _configs(self) -> Callable[[str], WorkspaceConfig]:

@@ -17,10 +17,14 @@ from varve.wiring.parts import Parts
 class Transferring:
     """The verbs over one set of parts; `queue` hands out the write queue once something is written."""
 
-    def __init__(self, parts: Parts, ledger: Ledger, queue: Callable[[], Queue]) -> None:
+    def __init__(
+        self, parts: Parts, ledger: Ledger, queue: Callable[[], Queue]
+    ) -> None:
         self._parts, self._ledger, self._queue = parts, ledger, queue
 
-    def export(self, scope: Scope, directory: str | Path, now: datetime, *, force: bool) -> dict[str, Any]:
+    def export(
+        self, scope: Scope, directory: str | Path, now: datetime, *, force: bool
+    ) -> dict[str, Any]:
         """Write all of an agent's memory into a directory, which appears when it is whole; the manifest.
 
         Raises Rejected: the directory is not empty, and with `force`: it holds no export. Raises Retryable.
@@ -66,7 +70,12 @@ class Transferring:
         return import_(open_export(Path(directory)), target)
 
     def reembed(
-        self, workspace: str, now: datetime, *, to: str | None = None, progress: Progress
+        self,
+        workspace: str,
+        now: datetime,
+        *,
+        to: str | None = None,
+        progress: Progress,
     ) -> ReembedOutcome:
         """Move all stores of the workspace's agents to its embedding model, or to another that it then has.
 
@@ -79,7 +88,12 @@ class Transferring:
         if to is not None:
             _try_out(parts, workspace, to)
             configuring.change(
-                workspace, "models.embedder", to, now, objects=parts.objects, ledger=self._ledger
+                workspace,
+                "models.embedder",
+                to,
+                now,
+                objects=parts.objects,
+                ledger=self._ledger,
             )
         return reembed(
             workspace,
@@ -96,5 +110,7 @@ class Transferring:
 
 def _try_out(parts: Parts, workspace: str, embedder: str) -> None:
     """Have it embed something before anything is changed. Raises Rejected, Retryable, Misconfigured."""
-    config = configuring.with_value(parts.config(workspace), "models.embedder", embedder)
+    config = configuring.with_value(
+        parts.config(workspace), "models.embedder", embedder
+    )
     parts.embedder(config).embed(["Does it answer?"])

@@ -37,7 +37,9 @@ _ANY_ZONE = ZoneInfo("UTC")
 class _LedgerSeen(Ledger):
     """The ledger with some of an agent's due periods asked for in advance."""
 
-    def __init__(self, objects: Objects, scope: Scope, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, objects: Objects, scope: Scope, pool: ThreadPoolExecutor
+    ) -> None:
         super().__init__(objects)
         self._scope, self._pool = scope, pool
         self._asked: dict[Grain, Future[list[Due]]] = {}
@@ -66,7 +68,9 @@ class _Triples:
 
     def ask(self) -> Future[list[Triple]]:
         """Start to read them, unless that has been done."""
-        self._asked = self._asked or self._pool.submit(lambda: self._parts.graph.triples(self._scope))
+        self._asked = self._asked or self._pool.submit(
+            lambda: self._parts.graph.triples(self._scope)
+        )
         return self._asked
 
     def __call__(self) -> list[Triple]:
@@ -94,7 +98,13 @@ class Views:
         self._parts = parts
         self._kept: dict[tuple[Scope, Wanted], View] = {}
 
-    def of(self, scope: Scope, request: SearchRequest, now: datetime, stores: Wanted = GRAINS) -> View:
+    def of(
+        self,
+        scope: Scope,
+        request: SearchRequest,
+        now: datetime,
+        stores: Wanted = GRAINS,
+    ) -> View:
         """What a question is to be answered from, with the triples at hand where experience is.
 
         Raises Rejected, Misconfigured, Retryable.
@@ -137,10 +147,21 @@ class Views:
         """In a directory: nothing is worth a thread, and what a question does not need is not read."""
         parts = self._parts
         reader, triples = parts.records.at(scope), partial(parts.graph.triples, scope)
-        return View(parts.config(scope.workspace), reader, Ledger(parts.objects), present, triples)
+        return View(
+            parts.config(scope.workspace),
+            reader,
+            Ledger(parts.objects),
+            present,
+            triples,
+        )
 
     def _look_far(
-        self, scope: Scope, request: SearchRequest, now: datetime, present: datetime, stores: Wanted
+        self,
+        scope: Scope,
+        request: SearchRequest,
+        now: datetime,
+        present: datetime,
+        stores: Wanted,
     ) -> View:
         """On S3: all that the question may need is asked for at once."""
         records = self._parts.records

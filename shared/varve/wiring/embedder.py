@@ -9,7 +9,9 @@ from varve.wiring.settings import ModelName
 EMBEDDED = "embedded"
 
 
-def build_embedder(name: ModelName, base_url: str, api_key: Callable[[], str], usage: Usage) -> Embedder:
+def build_embedder(
+    name: ModelName, base_url: str, api_key: Callable[[], str], usage: Usage
+) -> Embedder:
     """The embedder of a name, with a cache. Raises Misconfigured: the provider's key is not to be had."""
     from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder
 

@@ -12,7 +12,11 @@ from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
 from varve.domain.retention import Plan
 from varve.domain.usage import Usage
-from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig, parse_workspace_config
+from varve.domain.workspace import (
+    DEFAULT_EMBEDDER,
+    WorkspaceConfig,
+    parse_workspace_config,
+)
 from varve.ports.clock import Clock
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import LLM, Embedder, Extractor, Summarizer
@@ -63,7 +67,11 @@ class Parts:
         from varve.adapters.objects.store import local_objects, s3_objects
 
         location = self.settings.s3_location
-        return s3_objects(*location) if location else local_objects(Path(self.settings.store))
+        return (
+            s3_objects(*location)
+            if location
+            else local_objects(Path(self.settings.store))
+        )
 
     @cached_property
     def records(self) -> "LanceRecords":
@@ -75,14 +83,18 @@ class Parts:
         location = self.settings.s3_location
         root = self.settings.store.rstrip("/")
         caching = Caching(self.settings.cache_directory, self.settings.cache_bytes)
-        return LanceRecords(root, self.objects, lance_options() if location else None, caching=caching)
+        return LanceRecords(
+            root, self.objects, lance_options() if location else None, caching=caching
+        )
 
     @cached_property
     def stores(self) -> "LanceStores":
         """The record stores as a whole, to read and (in the writer) to move to another model."""
         from varve.adapters.records.stores import LanceStores
 
-        return LanceStores(self.records.newest, self.objects, self.settings.cache_directory)
+        return LanceStores(
+            self.records.newest, self.objects, self.settings.cache_directory
+        )
 
     @cached_property
     def graph(self) -> "ParquetGraph":
@@ -130,7 +142,9 @@ class Parts:
             "write": self.settings.write_queue_url,
             "summary": self.settings.summary_queue_url,
         }
-        return {name: SqsDeadLetterBox(SqsQueue(url)) for name, url in urls.items() if url}
+        return {
+            name: SqsDeadLetterBox(SqsQueue(url)) for name, url in urls.items() if url
+        }
 
     def require_safe_store(self) -> None:
         """Refuse, before the first write, an endpoint that would lose acknowledged rows.
@@ -138,14 +152,19 @@ class Parts:
         Amazon S3 itself is known to honour conditional puts and is not asked.
         Raises Misconfigured.
         """
-        from varve.adapters.objects.store import custom_endpoint, require_conditional_put
+        from varve.adapters.objects.store import (
+            custom_endpoint,
+            require_conditional_put,
+        )
 
         if self.settings.s3_location and (endpoint := custom_endpoint()):
             require_conditional_put(self.objects, endpoint)
 
     def config(self, workspace: str) -> WorkspaceConfig:
         """The workspace's configuration as it is stored now. Raises Rejected: it is not valid."""
-        stored = self.objects.get(f"workspaces/{path_id(workspace, 'workspaceId')}/config.json")
+        stored = self.objects.get(
+            f"workspaces/{path_id(workspace, 'workspaceId')}/config.json"
+        )
         return _configured(stored.data if stored else b"{}", self.settings.default_plan)
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
@@ -157,26 +176,42 @@ class Parts:
         current = self._embedder(config.models.embedder, config)
         if not before:
             return current
-        return MovingEmbedder(current, [partial(self._embedder, name, config) for name in before])
+        return MovingEmbedder(
+            current, [partial(self._embedder, name, config) for name in before]
+        )
 
     def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
         named = given not in (None, DEFAULT_EMBEDDER)
-        name = embedder_name(str(given), "config.json: models") if named else self.settings.embedder
+        name = (
+            embedder_name(str(given), "config.json: models")
+            if named
+            else self.settings.embedder
+        )
         base_url = config.models.base_url or self.settings.base_url
         api_key = partial(self._api_key, config)
         build = partial(build_embedder, name, base_url, api_key, self.usage)
         return _once(self._built, ("embedder", name, *_provider(config)), build)
 
-    def extractor(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Extractor:
+    def extractor(
+        self, config: WorkspaceConfig, agent: str, privacy: "Privacy"
+    ) -> Extractor:
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
-        name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
+        name = (
+            llm_name(given, "config.json: models.llm") if given else self.settings.llm
+        )
         words = config.prompts_for(agent).extract
         build = partial(self._build_extractor, name, config, words, privacy)
-        return _once(self._extractors, (name, *_provider(config), words, privacy), build)
+        return _once(
+            self._extractors, (name, *_provider(config), words, privacy), build
+        )
 
     def _build_extractor(
-        self, name: ModelName, config: WorkspaceConfig, words: str | None, privacy: "Privacy"
+        self,
+        name: ModelName,
+        config: WorkspaceConfig,
+        words: str | None,
+        privacy: "Privacy",
     ) -> Extractor:
         if name.provider == "offline":
             from varve.domain.rules import RuleExtractor
@@ -195,10 +230,18 @@ class Parts:
         from varve.usecases.privacy import PrivateLLM
 
         given = config.models.llm
-        name = llm_name(given, "config.json: models.llm") if given else self.settings.llm
-        return None if name.provider == "offline" else PrivateLLM(self._llm(name, config), privacy)
+        name = (
+            llm_name(given, "config.json: models.llm") if given else self.settings.llm
+        )
+        return (
+            None
+            if name.provider == "offline"
+            else PrivateLLM(self._llm(name, config), privacy)
+        )
 
-    def summarizer(self, config: WorkspaceConfig, agent: str, privacy: "Privacy") -> Summarizer:
+    def summarizer(
+        self, config: WorkspaceConfig, agent: str, privacy: "Privacy"
+    ) -> Summarizer:
         """The agent's summarizer: a model, or sentences chosen by the embedder."""
         from varve.usecases.privacy import PrivateSummarizer
 
@@ -206,11 +249,15 @@ class Parts:
         if llm is None:
             from varve.usecases.condensing import ExtractiveSummarizer
 
-            return PrivateSummarizer(ExtractiveSummarizer(self.embedder(config)), privacy)
+            return PrivateSummarizer(
+                ExtractiveSummarizer(self.embedder(config)), privacy
+            )
         from varve.usecases.condensing import ModelSummarizer
 
         words = config.prompts_for(agent).summarize
-        return PrivateSummarizer(ModelSummarizer(llm, self.objects, instructions=words), privacy)
+        return PrivateSummarizer(
+            ModelSummarizer(llm, self.objects, instructions=words), privacy
+        )
 
     def privacy(self, config: WorkspaceConfig, workspace: str) -> "Privacy":
         """The workspace's filter: for secrets always, for personal data as its configuration says.
@@ -222,19 +269,32 @@ class Parts:
 
     def reranker(self, config: WorkspaceConfig) -> Reranker | None:
         """The workspace's reranker, where one is configured. Raises Misconfigured."""
-        build = partial(build_reranker, config, self.settings, partial(self._api_key, config))
-        return _once(self._built, ("reranker", config.models.reranker, *_provider(config)), build)
+        build = partial(
+            build_reranker, config, self.settings, partial(self._api_key, config)
+        )
+        return _once(
+            self._built, ("reranker", config.models.reranker, *_provider(config)), build
+        )
 
     def entity_finder(self, config: WorkspaceConfig) -> EntityFinder | None:
         """A model that names what a prompt speaks of, where one is configured. Raises Misconfigured."""
-        return build_finder(config, self.settings, partial(self._llm, config=config, max_retries=0))
+        return build_finder(
+            config, self.settings, partial(self._llm, config=config, max_retries=0)
+        )
 
     def _llm(
-        self, name: ModelName, config: WorkspaceConfig, max_retries: int = 1, timeout: float = 60.0
+        self,
+        name: ModelName,
+        config: WorkspaceConfig,
+        max_retries: int = 1,
+        timeout: float = 60.0,
     ) -> LLM:
         from varve.adapters.models.openai_llm import OpenAILLM
 
-        read, base_url = partial(self._api_key, config), config.models.base_url or self.settings.base_url
+        read, base_url = (
+            partial(self._api_key, config),
+            config.models.base_url or self.settings.base_url,
+        )
         # One retry of its own: what fails twice goes back to the queue, which waits for free.
         return _once(
             self._built,
@@ -256,19 +316,27 @@ class Parts:
         if reference and reference.environment:
             key = self._environment.get(reference.environment)
             if not key:
-                raise Misconfigured(f"{reference.environment}: is not set (the workspace's key reference)")
+                raise Misconfigured(
+                    f"{reference.environment}: is not set (the workspace's key reference)"
+                )
             return key
         secret = reference.secret if reference else self.settings.api_key_secret
         if self.settings.api_key and not reference:
             return self.settings.api_key
         if secret is None:
-            raise Misconfigured("OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret")
+            raise Misconfigured(
+                "OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret"
+            )
         from varve.adapters.queues.sqs import SecretsManager
 
         return SecretsManager().get(secret)
 
 
-def _once(known: dict[tuple[object, ...], Any], key: tuple[object, ...], build: Callable[[], T]) -> T:
+def _once(
+    known: dict[tuple[object, ...], Any],
+    key: tuple[object, ...],
+    build: Callable[[], T],
+) -> T:
     """What was built for the key before, or is built now."""
     if key not in known:
         known[key] = build()
@@ -284,7 +352,11 @@ def _provider(config: WorkspaceConfig) -> tuple[object, ...]:
 @lru_cache(maxsize=1_000)
 def _configured(stored: bytes, plan: Plan) -> WorkspaceConfig:
     config = parse_workspace_config(stored)
-    return config if "plan" in config.model_fields_set else config.model_copy(update={"plan": plan})
+    return (
+        config
+        if "plan" in config.model_fields_set
+        else config.model_copy(update={"plan": plan})
+    )
 
 
 def _sqs(url: str | None, variable: str) -> "SqsQueue":

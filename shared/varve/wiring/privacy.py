@@ -11,7 +11,9 @@ from varve.usecases.privacy import Privacy
 MIN_PSEUDONYM_KEY = 16
 
 
-def build_privacy(config: WorkspaceConfig, workspace: str, environment: Mapping[str, str]) -> Privacy:
+def build_privacy(
+    config: WorkspaceConfig, workspace: str, environment: Mapping[str, str]
+) -> Privacy:
     """The workspace's filter. Raises Misconfigured: pseudonyms are asked for, and have no key."""
     from varve.adapters.detectors.secrets import SecretDetector
 
@@ -20,11 +22,16 @@ def build_privacy(config: WorkspaceConfig, workspace: str, environment: Mapping[
         return Privacy({}, [SecretDetector()])
     from varve.adapters.detectors.personal import PersonalDetector
 
-    detectors: list[Detector] = [SecretDetector(), PersonalDetector(config.privacy.regions.split(","))]
+    detectors: list[Detector] = [
+        SecretDetector(),
+        PersonalDetector(config.privacy.regions.split(",")),
+    ]
     if Mode.PSEUDONYM not in modes.values():
         return Privacy(modes, detectors)
     key = _pseudonym_key(config, environment)
-    return Privacy(modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace))
+    return Privacy(
+        modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace)
+    )
 
 
 def require_regions(config: WorkspaceConfig) -> None:

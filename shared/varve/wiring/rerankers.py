@@ -27,7 +27,11 @@ def build_reranker(
     A key goes only to the address that it was given with.
     """
     given = config.models.reranker
-    name = reranker_name(given, "config.json: models.reranker") if given else settings.reranker
+    name = (
+        reranker_name(given, "config.json: models.reranker")
+        if given
+        else settings.reranker
+    )
     if name.provider == "off":
         return None
     from varve.adapters.models.http_reranker import HttpReranker
@@ -36,14 +40,22 @@ def build_reranker(
         url = config.models.base_url or settings.base_url
         return HttpReranker(name.name, api_key=api_key(), base_url=url, reread=api_key)
     if settings.reranker_key is None:
-        raise Misconfigured("VARVE_RERANKER_API_KEY: is not set, and VARVE_RERANKER_URL asks for it")
-    return HttpReranker(name.name, api_key=settings.reranker_key, base_url=settings.reranker_url)
+        raise Misconfigured(
+            "VARVE_RERANKER_API_KEY: is not set, and VARVE_RERANKER_URL asks for it"
+        )
+    return HttpReranker(
+        name.name, api_key=settings.reranker_key, base_url=settings.reranker_url
+    )
 
 
-def build_finder(config: WorkspaceConfig, settings: Settings, llm: BuildLLM) -> EntityFinder | None:
+def build_finder(
+    config: WorkspaceConfig, settings: Settings, llm: BuildLLM
+) -> EntityFinder | None:
     """What names a prompt's entities, if the workspace or the environment names a model for it."""
     given = config.models.entities
-    name = llm_name(given, "config.json: models.entities") if given else settings.entities
+    name = (
+        llm_name(given, "config.json: models.entities") if given else settings.entities
+    )
     if name.provider == "offline":
         return None
     from varve.usecases.naming import ModelEntityFinder

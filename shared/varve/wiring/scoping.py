@@ -45,8 +45,12 @@ class ScopedParts(Parts):
         from varve.adapters.records.replicas import Caching
 
         options = {**lance_options(), **self._session.for_lance()}
-        caching = Caching(self.settings.cache_directory, self.settings.cache_bytes // MAX_KEPT)
-        return LanceRecords(self.settings.store.rstrip("/"), self.objects, options, caching=caching)
+        caching = Caching(
+            self.settings.cache_directory, self.settings.cache_bytes // MAX_KEPT
+        )
+        return LanceRecords(
+            self.settings.store.rstrip("/"), self.objects, options, caching=caching
+        )
 
 
 class Scoped(Generic[T]):

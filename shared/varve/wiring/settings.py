@@ -70,20 +70,33 @@ def read_settings(environment: Mapping[str, str], store: str | None = None) -> S
         write_queue_url=environment.get("VARVE_WRITE_QUEUE_URL") or None,
         summary_queue_url=environment.get("VARVE_SUMMARY_QUEUE_URL") or None,
         llm=llm_name(environment.get("VARVE_LLM") or "offline", "VARVE_LLM"),
-        embedder=embedder_name(environment.get("VARVE_EMBEDDER") or "embedded", "VARVE_EMBEDDER"),
-        reranker=reranker_name(environment.get("VARVE_RERANKER") or "off", "VARVE_RERANKER"),
+        embedder=embedder_name(
+            environment.get("VARVE_EMBEDDER") or "embedded", "VARVE_EMBEDDER"
+        ),
+        reranker=reranker_name(
+            environment.get("VARVE_RERANKER") or "off", "VARVE_RERANKER"
+        ),
         reranker_url=environment.get("VARVE_RERANKER_URL") or None,
         reranker_key=environment.get("VARVE_RERANKER_API_KEY") or None,
-        entities=llm_name(environment.get("VARVE_ENTITIES") or "offline", "VARVE_ENTITIES"),
+        entities=llm_name(
+            environment.get("VARVE_ENTITIES") or "offline", "VARVE_ENTITIES"
+        ),
         base_url=environment.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL,
         api_key=environment.get("OPENAI_API_KEY") or None,
         api_key_secret=environment.get("VARVE_API_KEY_SECRET") or None,
         default_plan=_plan(environment.get("VARVE_DEFAULT_PLAN") or "free"),
         identities=_identities(environment.get("VARVE_IDENTITIES") or "{}"),
         scoped_role=environment.get("VARVE_SCOPED_ROLE") or None,
-        cache_directory=Path(environment.get("VARVE_CACHE_DIR") or gettempdir()).expanduser(),
-        cache_bytes=_whole(environment, "VARVE_CACHE_MEGABYTES", DEFAULT_CACHE_MEGABYTES) * 10**6,
-        max_staleness=timedelta(seconds=_whole(environment, "VARVE_MAX_STALENESS_SECONDS", 0)),
+        cache_directory=Path(
+            environment.get("VARVE_CACHE_DIR") or gettempdir()
+        ).expanduser(),
+        cache_bytes=_whole(
+            environment, "VARVE_CACHE_MEGABYTES", DEFAULT_CACHE_MEGABYTES
+        )
+        * 10**6,
+        max_staleness=timedelta(
+            seconds=_whole(environment, "VARVE_MAX_STALENESS_SECONDS", 0)
+        ),
     )
 
 
@@ -92,7 +105,9 @@ def llm_name(text: str, setting: str) -> ModelName:
     provider, _, name = text.partition(":")
     if text == "offline" or (provider == "openai" and name):
         return ModelName(provider, name)
-    raise Misconfigured(f"{setting}: {text!r} is neither 'offline' nor 'openai:<model>'")
+    raise Misconfigured(
+        f"{setting}: {text!r} is neither 'offline' nor 'openai:<model>'"
+    )
 
 
 def embedder_name(text: str, setting: str) -> ModelName:
@@ -101,9 +116,16 @@ def embedder_name(text: str, setting: str) -> ModelName:
         return ModelName("embedded")
     provider, _, rest = text.partition(":")
     name, _, dimensions = rest.rpartition(":")
-    if provider == "openai" and name and dimensions.isdecimal() and 1 <= int(dimensions) <= 8192:
+    if (
+        provider == "openai"
+        and name
+        and dimensions.isdecimal()
+        and 1 <= int(dimensions) <= 8192
+    ):
         return ModelName(provider, name, int(dimensions))
-    raise Misconfigured(f"{setting}: {text!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'")
+    raise Misconfigured(
+        f"{setting}: {text!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'"
+    )
 
 
 def reranker_name(text: str, setting: str) -> ModelName:
@@ -118,7 +140,9 @@ def _store(text: str) -> str:
     if text.startswith("s3://") and not text.removeprefix("s3://").partition("/")[0]:
         raise Misconfigured(f"VARVE_STORE: {text!r} names no bucket")
     if "://" in text and not text.startswith("s3://"):
-        raise Misconfigured(f"VARVE_STORE: {text!r} is neither a directory nor s3://bucket/prefix")
+        raise Misconfigured(
+            f"VARVE_STORE: {text!r} is neither a directory nor s3://bucket/prefix"
+        )
     try:
         return text if text.startswith("s3://") else str(Path(text).expanduser())
     except RuntimeError as error:  # "~nobody": a user that this machine does not have
@@ -128,13 +152,17 @@ def _store(text: str) -> str:
 def _whole(environment: Mapping[str, str], variable: str, default: int) -> int:
     text = environment.get(variable) or str(default)
     if not text.isascii() or not text.isdecimal() or int(text) > MOST:
-        raise Misconfigured(f"{variable}: {text[:40]!r} is not a whole number from 0 to {MOST}")
+        raise Misconfigured(
+            f"{variable}: {text[:40]!r} is not a whole number from 0 to {MOST}"
+        )
     return int(text)
 
 
 def _plan(text: str) -> Plan:
     if text not in set(Plan):
-        raise Misconfigured(f"VARVE_DEFAULT_PLAN: {text!r} is not one of {', '.join(Plan)}")
+        raise Misconfigured(
+            f"VARVE_DEFAULT_PLAN: {text!r} is not one of {', '.join(Plan)}"
+        )
     return Plan(text)
 
 
@@ -142,7 +170,9 @@ def _identities(text: str) -> dict[str, Scope]:
     """`{"gateway target or Bedrock agent": "workspace/agent"}`: whose memory a fixed caller sees."""
     try:
         pairs = {name: value.split("/") for name, value in json.loads(text).items()}
-        return {name: Scope(workspace, agent) for name, (workspace, agent) in pairs.items()}
+        return {
+            name: Scope(workspace, agent) for name, (workspace, agent) in pairs.items()
+        }
     except (ValueError, AttributeError, TypeError, Rejected) as error:
         raise Misconfigured(
             'VARVE_IDENTITIES: must be a JSON object such as {"my-target": "workspace/agent"}'

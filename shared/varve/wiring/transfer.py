@@ -6,7 +6,9 @@ from pathlib import Path
 from varve.ports.transfer import ExportReader, ExportWriter
 
 
-def create_export(directory: Path, *, force: bool) -> AbstractContextManager[ExportWriter]:
+def create_export(
+    directory: Path, *, force: bool
+) -> AbstractContextManager[ExportWriter]:
     """The directory to be filled. Raises Rejected: it is not empty."""
     from varve.adapters.exports.export_folder import created
 

@@ -81,12 +81,18 @@ class ScopedCredentials:
                 RoleArn=self._role,
                 # Shown in CloudTrail; ids may be longer than the 64 characters of a name.
                 RoleSessionName=f"varve-{digest(str(scope), length=24)}",
-                Tags=[{"Key": key, "Value": value} for key, value in tags_of(scope).items()],
+                Tags=[
+                    {"Key": key, "Value": value}
+                    for key, value in tags_of(scope).items()
+                ],
                 DurationSeconds=SESSION_SECONDS,
             )
         given = answer["Credentials"]
         return Session(
-            given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], given["Expiration"]
+            given["AccessKeyId"],
+            given["SecretAccessKey"],
+            given["SessionToken"],
+            given["Expiration"],
         )
 
 

@@ -47,7 +47,9 @@ _NO_CARD = re.compile(
     re.IGNORECASE,
 )
 
-_IPV4 = re.compile(r"(?<![\w.+-])(?:\d{1,3}\.){3}\d{1,3}(?:/(?P<net>\d{1,2}))?(?![\w-]|\.\d)")
+_IPV4 = re.compile(
+    r"(?<![\w.+-])(?:\d{1,3}\.){3}\d{1,3}(?:/(?P<net>\d{1,2}))?(?![\w-]|\.\d)"
+)
 _IPV6 = re.compile(
     r"(?<![\w:.])(?=[\da-fA-F:]*\d)[\da-fA-F]{0,4}(?::[\da-fA-F]{0,4}){2,7}(?:/(?P<net>\d{1,3}))?(?![\w:])"
 )
@@ -57,7 +59,9 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 
-_PHONE = re.compile(r"(?:\+|\(|(?<![\d.,]))\d(?:[ ()./-]{0,3}\d){6,15}(?: ?(?:ext|x)\.? ?\d{1,5})?")
+_PHONE = re.compile(
+    r"(?:\+|\(|(?<![\d.,]))\d(?:[ ()./-]{0,3}\d){6,15}(?: ?(?:ext|x)\.? ?\d{1,5})?"
+)
 _JOINED_BEFORE = re.compile(r"[\w#/=$€£:-]$|\d[.,]$")
 _JOINED_AFTER = re.compile(r"[\w/%€$]|[.,-]\d")
 _PHONE_WORDS = re.compile(
@@ -89,16 +93,30 @@ class PersonalDetector:
         """
         found = [*_emails(text), *_addresses(text)]
         if _NUMBERS.search(text):
-            found += [*_ibans(text), *_cards(text), *self._ids(text), *self._phones(text)]
+            found += [
+                *_ibans(text),
+                *_cards(text),
+                *self._ids(text),
+                *self._phones(text),
+            ]
         if not found:
             return ()
         images = [match.span() for match in _BASE64.finditer(text)]
-        return [f for f in found if not any(start <= f.start and f.end <= end for start, end in images)]
+        return [
+            f
+            for f in found
+            if not any(start <= f.start and f.end <= end for start, end in images)
+        ]
 
     def _ids(self, text: str) -> Iterator[Finding]:
         for national_id in self._national_ids:
             for start, end in national_id.spans(text):
-                yield Finding(Kind.NATIONAL_ID, start, end, re.sub(r"[^\w]", "", text[start:end]).upper())
+                yield Finding(
+                    Kind.NATIONAL_ID,
+                    start,
+                    end,
+                    re.sub(r"[^\w]", "", text[start:end]).upper(),
+                )
 
     @cached_property
     def _national_ids(self) -> tuple[NationalId, ...]:
@@ -113,19 +131,31 @@ class PersonalDetector:
 
     def _phone(self, text: str, start: int, end: int) -> Finding | None:
         before = text[max(0, start - BEFORE) : start]
-        if _JOINED_BEFORE.search(before.removesuffix("tel:")) or _JOINED_AFTER.match(text, end):
+        if _JOINED_BEFORE.search(before.removesuffix("tel:")) or _JOINED_AFTER.match(
+            text, end
+        ):
             return None
-        if text[start] != "+" and (not _PHONE_WORDS.search(before) or _NO_PHONE.search(before)):
+        if text[start] != "+" and (
+            not _PHONE_WORDS.search(before) or _NO_PHONE.search(before)
+        ):
             return None
         import phonenumbers
 
         # A plus says enough: the numbers that a country has not given out yet are meant as phones as well.
         with_plus = (None, phonenumbers.Leniency.POSSIBLE)
-        national = [(region, phonenumbers.Leniency.VALID) for region in self._checked_regions]
+        national = [
+            (region, phonenumbers.Leniency.VALID) for region in self._checked_regions
+        ]
         for region, leniency in [with_plus] if text[start] == "+" else national:
-            for match in phonenumbers.PhoneNumberMatcher(text[start:end], region, leniency):
-                canonical = phonenumbers.format_number(match.number, phonenumbers.PhoneNumberFormat.E164)
-                return Finding(Kind.PHONE, start + match.start, start + match.end, canonical)
+            for match in phonenumbers.PhoneNumberMatcher(
+                text[start:end], region, leniency
+            ):
+                canonical = phonenumbers.format_number(
+                    match.number, phonenumbers.PhoneNumberFormat.E164
+                )
+                return Finding(
+                    Kind.PHONE, start + match.start, start + match.end, canonical
+                )
         return None
 
     @cached_property
@@ -139,7 +169,9 @@ def phoneless(regions: Sequence[str]) -> list[str]:
     """Those of the regions of which no phones are known."""
     import phonenumbers
 
-    return [region for region in regions if region not in phonenumbers.SUPPORTED_REGIONS]
+    return [
+        region for region in regions if region not in phonenumbers.SUPPORTED_REGIONS
+    ]
 
 
 def _emails(text: str) -> Iterator[Finding]:
@@ -149,8 +181,15 @@ def _emails(text: str) -> Iterator[Finding]:
             if address.rpartition(".")[2].lower() not in _FILES and ".." not in address:
                 yield Finding(Kind.EMAIL, *match.span("address"), address.casefold())
     for match in _EMAIL_IN_WORDS.finditer(text):
-        plain = re.sub(r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?", "@", match["address"], flags=re.IGNORECASE)
-        plain = re.sub(r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", ".", plain, flags=re.IGNORECASE)
+        plain = re.sub(
+            r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?",
+            "@",
+            match["address"],
+            flags=re.IGNORECASE,
+        )
+        plain = re.sub(
+            r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", ".", plain, flags=re.IGNORECASE
+        )
         yield Finding(Kind.EMAIL, *match.span("address"), plain.casefold())
 
 
@@ -173,7 +212,11 @@ def _cards(text: str) -> Iterator[Finding]:
     for match in _CARD.finditer(text):
         number = re.sub(r"[ -]", "", match[0])
         before = text[max(0, match.start() - BEFORE) : match.start()]
-        if _ISSUED.fullmatch(number) and luhn.is_valid(number) and not _NO_CARD.search(before):
+        if (
+            _ISSUED.fullmatch(number)
+            and luhn.is_valid(number)
+            and not _NO_CARD.search(before)
+        ):
             yield Finding(Kind.CARD, *match.span(), number)
 
 
@@ -184,7 +227,11 @@ def _addresses(text: str) -> Iterator[Finding]:
             end = match.end() if match["net"] is None else match.start("net") - 1
             address = _ip(text[match.start() : end])
             before = text[max(0, match.start() - 16) : match.start()]
-            if address and not _is_network(address, match["net"]) and not _VERSION.search(before):
+            if (
+                address
+                and not _is_network(address, match["net"])
+                and not _VERSION.search(before)
+            ):
                 yield Finding(Kind.IP, match.start(), end, str(address))
 
 
@@ -193,9 +240,16 @@ def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         address = ipaddress.ip_address(text)
     except ValueError:
         return None
-    nobodys = address.is_loopback or address.is_unspecified or address.is_multicast or text.startswith("255.")
+    nobodys = (
+        address.is_loopback
+        or address.is_unspecified
+        or address.is_multicast
+        or text.startswith("255.")
+    )
     return None if nobodys else address
 
 
-def _is_network(address: ipaddress.IPv4Address | ipaddress.IPv6Address, bits: str | None) -> bool:
+def _is_network(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address, bits: str | None
+) -> bool:
     return bits is not None and int(bits) < address.max_prefixlen

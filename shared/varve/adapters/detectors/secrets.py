@@ -42,7 +42,8 @@ _FOR_WHAT = r"(?: (?:for|of|to|del?|para)(?: \w+){1,3}?)?"
 _IS = r"(?:[ \"'`*]{0,3}(?::=|[:=])|[ \"'`]{1,3}(?:is now|is|was|es ahora|es|era)(?= ))[ \"'`]{0,3}"
 # In a sentence as in a file of settings, English or Spanish.
 _ASSIGNED = re.compile(
-    rf"(?<![A-Za-z]){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}]{{6,200}})", re.IGNORECASE
+    rf"(?<![A-Za-z]){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}]{{6,200}})",
+    re.IGNORECASE,
 )
 # As detect-secrets has it, but for passwords with signs in them, and up to a token's very end.
 _IN_URL = re.compile(r"://[^\s/:@]*:(?P<value>[^\s/@]{3,})@")
@@ -66,7 +67,9 @@ class SecretDetector:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
-    yield from (match.span() for match in _PREFIXED.finditer(text) if _is_random(match[0]))
+    yield from (
+        match.span() for match in _PREFIXED.finditer(text) if _is_random(match[0])
+    )
     yield from (match.span("value") for match in _IN_URL.finditer(text))
     yield from (match.span("value") for match in _BEARER.finditer(text))
     for match in _ASSIGNED.finditer(text):
@@ -74,12 +77,15 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         if _is_guarded(value):
             yield match.start("value"), match.start("value") + len(value)
     for pattern, group in _plugins():
-        yield from (match.span(group) for match in pattern.finditer(text) if match[group])
+        yield from (
+            match.span(group) for match in pattern.finditer(text) if match[group]
+        )
     yield from (match.span() for match in _JWT.finditer(text) if _is_jwt(match[0]))
 
 
 _NO_VALUE = re.compile(
-    r"[$.]env|environ|getenv|process\.|^\$|^%|://|\*\*\*|xxx|…|\.{3}|^v?\d[\d.]*$", re.IGNORECASE
+    r"[$.]env|environ|getenv|process\.|^\$|^%|://|\*\*\*|xxx|…|\.{3}|^v?\d[\d.]*$",
+    re.IGNORECASE,
 )
 
 
@@ -92,14 +98,18 @@ def _is_guarded(value: str) -> bool:
     """Whether what follows "password is" looks like one, and not like the rest of a sentence or of code."""
     letters = any(character.isalpha() for character in value)
     digits = any(character.isdigit() for character in value)
-    signs = any(not character.isalnum() and character not in ".-_/" for character in value)
+    signs = any(
+        not character.isalnum() and character not in ".-_/" for character in value
+    )
     return letters and (digits or signs) and not _NO_VALUE.search(value)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether the passage is no slice of a longer run of letters and digits, such as an image in Base64."""
     before, after = text[start - 1 : start], text[end : end + 1]
-    joined = (before.isalnum() and text[start].isalnum()) or (after.isalnum() and text[end - 1].isalnum())
+    joined = (before.isalnum() and text[start].isalnum()) or (
+        after.isalnum() and text[end - 1].isalnum()
+    )
     return end > start and not joined
 
 
@@ -136,7 +146,11 @@ def _plugins() -> tuple[tuple[re.Pattern[str], int], ...]:
     grouped = (aws.AWSKeyDetector, npm.NpmDetector)
     return (
         *((pattern, 0) for detector in whole for pattern in detector.denylist),
-        *((pattern, min(1, pattern.groups)) for detector in grouped for pattern in detector.denylist),
+        *(
+            (pattern, min(1, pattern.groups))
+            for detector in grouped
+            for pattern in detector.denylist
+        ),
     )
 
 

@@ -64,9 +64,13 @@ def _refuse(directory: Path, force: bool) -> None:
         raise Rejected("DIR", "is there and is not a directory")
     if any(directory.iterdir()):
         if not force:
-            raise Rejected("DIR", "is not empty; with --force an earlier export in it gives way")
+            raise Rejected(
+                "DIR", "is not empty; with --force an earlier export in it gives way"
+            )
         if not _is_export(directory):
-            raise Rejected("DIR", "is not empty and holds no export; choose another or empty it")
+            raise Rejected(
+                "DIR", "is not empty and holds no export; choose another or empty it"
+            )
 
 
 def _is_export(directory: Path) -> bool:
@@ -95,9 +99,13 @@ class FolderWriter:
         text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
         (self._beside / name).write_text(text, encoding="utf-8")
 
-    def records(self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]) -> int:
+    def records(
+        self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]
+    ) -> int:
         count = 0
-        with pq.ParquetWriter(self._beside / name, _SCHEMA, compression="zstd") as writer:
+        with pq.ParquetWriter(
+            self._beside / name, _SCHEMA, compression="zstd"
+        ) as writer:
             left = iter(rows)
             while batch := list(islice(left, _BATCH_ROWS)):
                 values = [
@@ -135,17 +143,24 @@ class FolderReader:
 
     def manifest(self) -> dict[str, Any]:
         manifest = self.document(MANIFEST)
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+        if not isinstance(manifest, dict) or not isinstance(
+            manifest.get("files"), dict
+        ):
             raise Rejected(f"{MANIFEST}: files", "is missing")
         for name, said in manifest["files"].items():
             path = self._directory / name
             if Path(name).name != name or not isinstance(said, dict):
-                raise Rejected(f"{MANIFEST}: files", "names something that is not a file of an export")
+                raise Rejected(
+                    f"{MANIFEST}: files",
+                    "names something that is not a file of an export",
+                )
             if not path.is_file():
                 raise Rejected(name, "is missing")
             found = _described(path)
             if found != {key: said.get(key) for key in found}:
-                raise Rejected(name, "is not what the manifest says: its size or SHA-256 differs")
+                raise Rejected(
+                    name, "is not what the manifest says: its size or SHA-256 differs"
+                )
         return manifest
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
@@ -155,7 +170,9 @@ class FolderReader:
                     try:
                         yield number, json.loads(line)
                     except (ValueError, RecursionError) as error:
-                        raise Rejected(f"{name}: line {number}", "is not valid JSON") from error
+                        raise Rejected(
+                            f"{name}: line {number}", "is not valid JSON"
+                        ) from error
         except OSError as error:
             raise Rejected(name, "cannot be read") from error
 
@@ -163,7 +180,9 @@ class FolderReader:
         try:
             return json.loads((self._directory / name).read_bytes())
         except OSError as error:
-            raise Rejected(name, "cannot be read; is this the directory of an export?") from error
+            raise Rejected(
+                name, "cannot be read; is this the directory of an export?"
+            ) from error
         except (ValueError, RecursionError) as error:
             raise Rejected(name, "is not valid JSON") from error
 
@@ -173,10 +192,15 @@ class FolderReader:
         try:
             with pq.ParquetFile(self._directory / name) as file:
                 for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-                    grains, ids, models, vectors = (batch.column(column) for column in columns)
+                    grains, ids, models, vectors = (
+                        batch.column(column) for column in columns
+                    )
                     for i in range(len(batch)):
                         vector = np.asarray(vectors[i].values, dtype=np.float32)
-                        found[grains[i].as_py(), ids[i].as_py()] = models[i].as_py(), vector
+                        found[grains[i].as_py(), ids[i].as_py()] = (
+                            models[i].as_py(),
+                            vector,
+                        )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Rejected(name, "is not the Parquet file of an export") from error
         return found

@@ -48,7 +48,8 @@ class Transfers:
             with path.open("wb") as file:
                 file.truncate(size)
             parts += [
-                (key, path, start, min(PART_BYTES, size - start)) for start in range(0, size, PART_BYTES)
+                (key, path, start, min(PART_BYTES, size - start))
+                for start in range(0, size, PART_BYTES)
             ]
         if not all(list(self._pool.map(self._download, parts))):
             raise Vanished
@@ -65,7 +66,9 @@ class Transfers:
     def finish(self) -> None:
         """Wait for what was put behind; what failed of it is as if it had never been asked for."""
         while self._behind:
-            with suppress(Retryable, IndexError):  # another thread may have taken the last one
+            with suppress(
+                Retryable, IndexError
+            ):  # another thread may have taken the last one
                 self._behind.popleft().result()
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -80,7 +83,9 @@ class Transfers:
     def _download(self, part: tuple[str, Path, int, int]) -> bool:
         key, path, start, length = part
         data = (
-            self._bytes(key) if length < PART_BYTES and not start else self.objects.part(key, start, length)
+            self._bytes(key)
+            if length < PART_BYTES and not start
+            else self.objects.part(key, start, length)
         )
         if data is None or len(data) != length:
             return False

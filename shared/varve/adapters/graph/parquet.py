@@ -77,7 +77,9 @@ class ParquetGraph:
                 new = change(table, operations)
                 if new is None:
                     return 0
-                if self._objects.put_if(_key(scope), table.encoded(), stored.etag if stored else None):
+                if self._objects.put_if(
+                    _key(scope), table.encoded(), stored.etag if stored else None
+                ):
                     return new
             finally:
                 table.close()
@@ -121,22 +123,32 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
     before = triple.stated_names(aliases.values())
     after = _names_with(aliases, operations) or before
     changed = before.changed(after)
-    entities = changed | {names.entity(name) for name in changed for names in (before, after)}
+    entities = changed | {
+        names.entity(name) for name in changed for names in (before, after)
+    }
     keys = {triple.group_of(operation, after) for operation in operations}
     known = triple.evidence_of(table.groups(keys, entities))
     merged = dict(known)
     for operation in operations:
-        merged[operation.id] = triple.first_learnt(merged.get(operation.id, operation), operation)
+        merged[operation.id] = triple.first_learnt(
+            merged.get(operation.id, operation), operation
+        )
     if merged == known:
         return None
     table.replace_groups(triple.fold(merged.values(), after))
     return len(merged) - len(known)
 
 
-def _names_with(aliases: dict[str, TripleOperation], operations: Sequence[TripleOperation]) -> Names | None:
+def _names_with(
+    aliases: dict[str, TripleOperation], operations: Sequence[TripleOperation]
+) -> Names | None:
     """The names with what the operations say of them; None where they say nothing of names."""
     stated = [o for o in operations if normalized(o.predicate) == ALSO_KNOWN_AS]
-    return triple.stated_names({**aliases, **{o.id: o for o in stated}}.values()) if stated else None
+    return (
+        triple.stated_names({**aliases, **{o.id: o for o in stated}}.values())
+        if stated
+        else None
+    )
 
 
 def _table(scope: Scope, stored: StoredObject | None) -> "GraphTable":

@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 if sys.flags.isolated:
-    sys.path[:0] = sys.argv[1:]  # PYTHONPATH is ignored, so DuckDB's folder comes as an argument
+    sys.path[:0] = sys.argv[
+        1:
+    ]  # PYTHONPATH is ignored, so DuckDB's folder comes as an argument
 import duckdb
 
-TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "unnest"})
+TABLE_FUNCTIONS = frozenset(
+    {"generate_series", "json_each", "json_tree", "range", "unnest"}
+)
 """The only functions that may stand in FROM: others read files, memory addresses or SQL in strings."""
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -105,7 +109,9 @@ def lock(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _limit(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> None:
     """Bound memory and processor time, by DuckDB's means and the operating system's; forbid files to grow."""
-    ((used,),) = connection.execute("select sum(memory_usage_bytes) from duckdb_memory()").fetchall()
+    ((used,),) = connection.execute(
+        "select sum(memory_usage_bytes) from duckdb_memory()"
+    ).fetchall()
     connection.execute(f"set memory_limit = '{used + request['memory']} bytes'")
     with contextlib.suppress(ImportError):  # Windows has no such limits
         import resource
@@ -145,13 +151,20 @@ def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> No
         raise Refused(f"must be a SELECT, not {statements[0].type.name}")
     if statements[0].named_parameters:
         raise Refused("must not have parameters")
-    ((serialized,),) = connection.execute("select json_serialize_sql($1)", [sql]).fetchall()
+    ((serialized,),) = connection.execute(
+        "select json_serialize_sql($1)", [sql]
+    ).fetchall()
     tree = json.loads(serialized)
     if tree["error"] and not asks_graph:
         raise Refused("must be a plain SELECT")
     called = set(_table_functions(tree)) - TABLE_FUNCTIONS
-    if called or (asks_graph and re.search(r"_scan|\bquery\b|_map_function|_execute_", sql, re.IGNORECASE)):
-        raise Refused(f"must not call {', '.join(sorted(called)) or 'table functions'} in FROM")
+    if called or (
+        asks_graph
+        and re.search(r"_scan|\bquery\b|_map_function|_execute_", sql, re.IGNORECASE)
+    ):
+        raise Refused(
+            f"must not call {', '.join(sorted(called)) or 'table functions'} in FROM"
+        )
 
 
 def _table_functions(tree: Any) -> Any:
@@ -167,21 +180,32 @@ def _table_functions(tree: Any) -> Any:
             open_ += node
 
 
-def _run(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> dict[str, Any]:
+def _run(
+    connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
+) -> dict[str, Any]:
     # SELECT is no promise: a CTE may delete. A read-only transaction is.
     connection.execute("begin transaction read only")
     connection.execute(request["sql"])
-    kinds = [(column[0], str(column[1]) == "JSON") for column in connection.description or ()]
+    kinds = [
+        (column[0], str(column[1]) == "JSON") for column in connection.description or ()
+    ]
     rows: list[list[Any]] = []
     size = 0
     while fetched := connection.fetchmany(100):
         for row in fetched:
-            rows.append([_plain(value, is_json) for value, (_, is_json) in zip(row, kinds, strict=True)])
+            rows.append(
+                [
+                    _plain(value, is_json)
+                    for value, (_, is_json) in zip(row, kinds, strict=True)
+                ]
+            )
             size += len(json.dumps(rows[-1]))
             if len(rows) > request["rows"]:
                 raise Refused(f"gives more than {request['rows']:,} rows; add a LIMIT")
             if size > request["bytes"]:
-                raise Refused(f"gives more than {request['bytes']:,} bytes; select less")
+                raise Refused(
+                    f"gives more than {request['bytes']:,} bytes; select less"
+                )
     return {"columns": [name for name, _ in kinds], "rows": rows}
 
 

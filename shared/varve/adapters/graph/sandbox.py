@@ -33,7 +33,9 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
         raise Rejected("sql", f"is longer than {MAX_SQL:,} characters")
     if sys.platform == "win32":
         raise Misconfigured("graph query: needs Linux or macOS")
-    with tempfile.TemporaryFile() as file:  # has no name: nothing is left behind, whatever happens
+    with (
+        tempfile.TemporaryFile() as file
+    ):  # has no name: nothing is left behind, whatever happens
         file.write(data)
         file.flush()
         answer = _answer(file, sql, limits)
@@ -70,7 +72,9 @@ def _answer(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
         try:
             answer, _ = process.communicate(body, timeout=limits.seconds)
         except subprocess.TimeoutExpired as error:
-            raise Rejected("sql", f"took longer than {limits.seconds} seconds") from error
+            raise Rejected(
+                "sql", f"took longer than {limits.seconds} seconds"
+            ) from error
         finally:
             process.kill()
     return _read(answer, process.returncode, limits)
@@ -78,7 +82,9 @@ def _answer(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
 
 def _path(file: BinaryIO) -> str:
     """The path by which a child opens the inherited file; some systems have only the one or the other."""
-    folder = next(folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir())
+    folder = next(
+        folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir()
+    )
     return f"{folder}/{file.fileno()}"
 
 
@@ -88,7 +94,9 @@ def _read(answer: bytes, code: int, limits: QueryLimits) -> dict[str, Any]:
         read: dict[str, Any] = json.loads(answer)
         return read
     if code == -_SIGXCPU:
-        raise Rejected("sql", f"took longer than {limits.seconds} seconds of processor time")
+        raise Rejected(
+            "sql", f"took longer than {limits.seconds} seconds of processor time"
+        )
     raise _too_much_memory(limits)
 
 
@@ -101,7 +109,10 @@ _SIGXCPU = 24
 
 def _library_folders() -> list[str]:
     """Where DuckDB lies: an isolated interpreter looks into its own site-packages alone."""
-    package, binary = importlib.util.find_spec("duckdb"), importlib.util.find_spec("_duckdb")
+    package, binary = (
+        importlib.util.find_spec("duckdb"),
+        importlib.util.find_spec("_duckdb"),
+    )
     folders = {Path(package.origin).parents[1] if package and package.origin else None}
     folders.add(Path(binary.origin).parent if binary and binary.origin else None)
     return sorted(str(folder) for folder in folders if folder)

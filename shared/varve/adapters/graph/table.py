@@ -75,7 +75,9 @@ class GraphTable:
         self._lock, self._key = Lock(), key
         with _OPENING:
             self._connection = _database().cursor()
-        self._connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
+        self._connection.execute(
+            "set timezone = 'UTC'; set enable_progress_bar = false"
+        )
         self._connection.execute(_TABLE)
         if data is not None:
             with _intact(key):
@@ -84,7 +86,11 @@ class GraphTable:
     def _load(self, data: bytes) -> None:
         file = pq.ParquetFile(io.BytesIO(data))
         rows = file.iter_batches(BATCH_ROWS, columns=SCHEMA.names)
-        self._insert(pa.RecordBatchReader.from_batches(SCHEMA, (batch.cast(SCHEMA) for batch in rows)))
+        self._insert(
+            pa.RecordBatchReader.from_batches(
+                SCHEMA, (batch.cast(SCHEMA) for batch in rows)
+            )
+        )
 
     def close(self) -> None:
         """Free the table's memory."""
@@ -92,7 +98,9 @@ class GraphTable:
 
     def counts(self, at: datetime) -> tuple[int, int]:
         """How many triples there are, and how many of them hold at the time."""
-        ((all_, current),) = self._rows(f"select count(*), count(*) filter ({HOLDS}) from facts", {"at": at})
+        ((all_, current),) = self._rows(
+            f"select count(*), count(*) filter ({HOLDS}) from facts", {"at": at}
+        )
         return all_, current
 
     def triples(self) -> list[Triple]:
@@ -101,8 +109,12 @@ class GraphTable:
 
     def about(self, entity: str) -> list[Triple]:
         """The whole groups (one entity's one predicate) in which the entity is named."""
-        named = "select source_id, label from facts where source_id = $1 or target_id = $1"
-        return self._triples(f"select * from facts where (source_id, label) in ({named})", [entity])
+        named = (
+            "select source_id, label from facts where source_id = $1 or target_id = $1"
+        )
+        return self._triples(
+            f"select * from facts where (source_id, label) in ({named})", [entity]
+        )
 
     def names(self) -> Names:
         """The aliases that the triples state."""
@@ -114,10 +126,18 @@ class GraphTable:
 
     def newest(self, most: int, at: datetime) -> list[Triple]:
         """The triples that hold at the time, those that began last first."""
-        newest = f"select * from facts where {HOLDS} order by valid_at desc, id limit $most"
-        return sorted(self._triples(newest, {"most": most, "at": at}), key=lambda t: t.valid_at, reverse=True)
+        newest = (
+            f"select * from facts where {HOLDS} order by valid_at desc, id limit $most"
+        )
+        return sorted(
+            self._triples(newest, {"most": most, "at": at}),
+            key=lambda t: t.valid_at,
+            reverse=True,
+        )
 
-    def groups(self, keys: Iterable[tuple[str, str]], entities: Iterable[str]) -> list[Triple]:
+    def groups(
+        self, keys: Iterable[tuple[str, str]], entities: Iterable[str]
+    ) -> list[Triple]:
         """The groups of these keys, and those in which one of the entities is named, each whole."""
         sources, labels = zip(*keys, strict=True)
         wanted = """
@@ -125,9 +145,12 @@ class GraphTable:
             union select source_id, label from facts where source_id in (select unnest($3::varchar[]))
             union select source_id, label from facts where target_id in (select unnest($3::varchar[]))"""
         self._connection.execute(
-            f"create or replace temp table wanted as {wanted}", [[*sources], [*labels], [*entities]]
+            f"create or replace temp table wanted as {wanted}",
+            [[*sources], [*labels], [*entities]],
         )
-        return self._triples("select facts.* from facts semi join wanted using (source_id, label)")
+        return self._triples(
+            "select facts.* from facts semi join wanted using (source_id, label)"
+        )
 
     def replace_groups(self, triples: Sequence[Triple]) -> None:
         """Put these in the place of the groups that `groups` gave last."""
@@ -147,12 +170,23 @@ class GraphTable:
                 writer.write_table(pa.Table.from_batches([batch]).cast(SCHEMA))
         return buffer.getvalue()
 
-    def neighbours(self, entity: str, hops: int, at: datetime, most: int) -> list[Neighbour]:
+    def neighbours(
+        self, entity: str, hops: int, at: datetime, most: int
+    ) -> list[Neighbour]:
         """The entities within so many hops, nearest first, each with the edge that led to it."""
-        given = {"start": entity, "hops": hops, "at": at, "most": most, "fan": FAN_OUT, "frontier": FRONTIER}
+        given = {
+            "start": entity,
+            "hops": hops,
+            "at": at,
+            "most": most,
+            "fan": FAN_OUT,
+            "frontier": FRONTIER,
+        }
         return [Neighbour(*row) for row in self._rows(NEIGHBOURS, given)]
 
-    def paths(self, start: str, goal: str, max_hops: int, at: datetime, most: int) -> list[tuple[Link, ...]]:
+    def paths(
+        self, start: str, goal: str, max_hops: int, at: datetime, most: int
+    ) -> list[tuple[Link, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
         given = {"start": start, "goal": goal, "hops": max_hops, "at": at, "most": most}
         found = self._rows(PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})
@@ -160,13 +194,18 @@ class GraphTable:
         return [
             tuple(
                 Link(here, labels[id_], there, forward)
-                for here, there, id_, forward in zip(seen, seen[1:], ids, forwards, strict=False)
+                for here, there, id_, forward in zip(
+                    seen, seen[1:], ids, forwards, strict=False
+                )
             )
             for seen, ids, forwards in found
         ]
 
     def _labels(self, ids: set[str]) -> dict[str, str]:
-        rows = self._rows("select id, label from facts where id in (select unnest($1::varchar[]))", [[*ids]])
+        rows = self._rows(
+            "select id, label from facts where id in (select unnest($1::varchar[]))",
+            [[*ids]],
+        )
         return dict(rows)
 
     def _insert(self, rows: Any) -> None:

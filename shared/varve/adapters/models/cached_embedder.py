@@ -38,9 +38,15 @@ class CachedEmbedder:
         """A vector for each text, in the texts' order. Raises what the inner embedder does."""
         keys = [digest(text) for text in texts]
         vectors = self._known(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
+        missing = {
+            key: text
+            for key, text in zip(keys, texts, strict=True)
+            if key not in vectors
+        }
         if missing:
-            fresh = dict(zip(missing, self._inner.embed(list(missing.values())), strict=True))
+            fresh = dict(
+                zip(missing, self._inner.embed(list(missing.values())), strict=True)
+            )
             self._keep(fresh)
             vectors |= fresh
         return [vectors[key] for key in keys]
@@ -68,7 +74,9 @@ class CachedWordEmbedder(CachedEmbedder):
     Candidates of a large store are read anew for each question, and share most of their words.
     """
 
-    def __init__(self, inner: Embedder, words: KnowsWords, capacity: int = 4096) -> None:
+    def __init__(
+        self, inner: Embedder, words: KnowsWords, capacity: int = 4096
+    ) -> None:
         super().__init__(inner, capacity)
         self._words = words
         self._numbers: dict[str, int] = {}
@@ -89,7 +97,9 @@ class CachedWordEmbedder(CachedEmbedder):
 
     def _keep_words(self, words: Sequence[str], vectors: Floats) -> None:
         if not self._rows.size:
-            self._rows = np.empty((MOST_WORDS, vectors.shape[1]), np.float32)  # takes memory as it is filled
+            self._rows = np.empty(
+                (MOST_WORDS, vectors.shape[1]), np.float32
+            )  # takes memory as it is filled
         first = len(self._numbers)
         self._rows[first : first + len(words)] = vectors
         self._numbers.update(zip(words, range(first, first + len(words)), strict=True))

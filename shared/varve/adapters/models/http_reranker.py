@@ -32,7 +32,13 @@ class HttpReranker:
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
-            model, "VARVE_RERANKER", base_url, api_key, timeout=deadline, max_retries=0, reread=reread
+            model,
+            "VARVE_RERANKER",
+            base_url,
+            api_key,
+            timeout=deadline,
+            max_retries=0,
+            reread=reread,
         )
         self._deadline = deadline
 
@@ -58,7 +64,10 @@ class HttpReranker:
         }
         try:
             answer.set_result(
-                self._provider.ask(_SUBJECT, lambda client: client.post("/rerank", cast_to=object, body=body))
+                self._provider.ask(
+                    _SUBJECT,
+                    lambda client: client.post("/rerank", cast_to=object, body=body),
+                )
             )
         except (Retryable, Rejected, Misconfigured) as error:
             answer.set_exception(error)
@@ -68,9 +77,16 @@ class HttpReranker:
         fields = answer if isinstance(answer, dict) else {"results": answer}
         try:
             items = fields.get("results") or fields["data"]
-            found = {item["index"]: float(item.get("relevance_score", item.get("score"))) for item in items}
+            found = {
+                item["index"]: float(item.get("relevance_score", item.get("score")))
+                for item in items
+            }
         except (AttributeError, KeyError, TypeError, ValueError):
             found = {}
-        if found.keys() != set(range(count)) or not all(map(math.isfinite, found.values())):
-            raise Retryable(f"{_SUBJECT}: {self._provider.host} did not answer with a score for each text")
+        if found.keys() != set(range(count)) or not all(
+            map(math.isfinite, found.values())
+        ):
+            raise Retryable(
+                f"{_SUBJECT}: {self._provider.host} did not answer with a score for each text"
+            )
         return [found[index] for index in range(count)]

@@ -63,11 +63,17 @@ class Provider:
         url = self.base_url.strip()
         try:
             parts = urlsplit(url)
-            usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+            usable = (
+                parts.scheme in {"http", "https"}
+                and bool(parts.hostname)
+                and parts.port != 0
+            )
         except ValueError:  # half an IPv6 address, a port that is no number
             usable = False
         if not usable:
-            raise Misconfigured(f"{URL_SETTING}: must be a URL that begins with https:// or http://")
+            raise Misconfigured(
+                f"{URL_SETTING}: must be a URL that begins with https:// or http://"
+            )
         return url
 
     def ask(self, subject: str, request: "Callable[[openai.OpenAI], T]") -> T:
@@ -101,7 +107,9 @@ class Provider:
         except openai.OpenAIError as error:
             raise self._translated(error, subject) from None
         except (json.JSONDecodeError, UnicodeDecodeError):
-            raise Retryable(f"{subject}: {self.host} answered with something other than JSON") from None
+            raise Retryable(
+                f"{subject}: {self.host} answered with something other than JSON"
+            ) from None
 
     @property
     def host(self) -> str:
@@ -113,18 +121,28 @@ class Provider:
 
         if isinstance(error, openai.APIStatusError):
             return self._of_status(error, subject)
-        if isinstance(error, openai.APIError):  # timeouts, lost connections, answers of another shape
-            return Retryable(f"{subject}: no answer from {self.host} ({type(error).__name__})")
-        return Misconfigured(f"{subject}: the client refused its settings ({type(error).__name__})")
+        if isinstance(
+            error, openai.APIError
+        ):  # timeouts, lost connections, answers of another shape
+            return Retryable(
+                f"{subject}: no answer from {self.host} ({type(error).__name__})"
+            )
+        return Misconfigured(
+            f"{subject}: the client refused its settings ({type(error).__name__})"
+        )
 
     def _of_status(self, error: "openai.APIStatusError", subject: str) -> VarveError:
         status, said = error.status_code, _described(error)
         if status in _RETRYABLE or status >= 500:
             return Retryable(f"{subject}: {self.host} answered {said}")
         if status in _UNAUTHORIZED and not _moderated(error):
-            return Misconfigured(f"{KEY_SETTING}: {self.host} refused the key with {said}")
+            return Misconfigured(
+                f"{KEY_SETTING}: {self.host} refused the key with {said}"
+            )
         if status == 402:
-            return Misconfigured(f"{KEY_SETTING}: the account at {self.host} cannot pay, {said}")
+            return Misconfigured(
+                f"{KEY_SETTING}: the account at {self.host} cannot pay, {said}"
+            )
         if status == 404 or error.code == "model_not_found":
             return Misconfigured(
                 f"{self.setting}: {self.host} answered {said} for model {self.model!r}; "
@@ -136,7 +154,9 @@ class Provider:
 def _checked(key: str | None, setting: str) -> str:
     key = (key or "").strip()
     if not key:
-        raise Misconfigured(f"{KEY_SETTING}: is not set, and {setting} names a model that needs one")
+        raise Misconfigured(
+            f"{KEY_SETTING}: is not set, and {setting} names a model that needs one"
+        )
     if not (key.isascii() and key.isprintable()):
         raise Misconfigured(f"{KEY_SETTING}: holds characters that no key has")
     return key

@@ -38,7 +38,9 @@ class OpenAIEmbedder:
         usage: Usage | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries, reread)
+        self._provider = Provider(
+            model, "VARVE_EMBEDDER", base_url, api_key, timeout, max_retries, reread
+        )
         self._dimensions = dimensions
         self._batch_texts = batch_texts
         self._text_characters = text_characters
@@ -64,7 +66,10 @@ class OpenAIEmbedder:
         batch: list[str] = []
         size = 0
         for text in texts:
-            if batch and (len(batch) == self._batch_texts or size + len(text) > MAX_BATCH_CHARACTERS):
+            if batch and (
+                len(batch) == self._batch_texts
+                or size + len(text) > MAX_BATCH_CHARACTERS
+            ):
                 yield batch
                 batch, size = [], 0
             batch.append(text)
@@ -76,7 +81,10 @@ class OpenAIEmbedder:
         def request(client: Any) -> Any:
             # Floats, not the client's default of base64, which not every provider speaks.
             return client.embeddings.create(
-                model=self._provider.model, input=batch, encoding_format="float", **self._truncation()
+                model=self._provider.model,
+                input=batch,
+                encoding_format="float",
+                **self._truncation(),
             )
 
         answer = self._provider.ask(_SUBJECT, request)
@@ -86,13 +94,19 @@ class OpenAIEmbedder:
     def _truncation(self) -> dict[str, int]:
         """The dimensions, for the models that cut their vectors on request; others refuse the parameter."""
         name = self._provider.model.rpartition("/")[2]
-        return {"dimensions": self._dimensions} if name.startswith("text-embedding-3") else {}
+        return (
+            {"dimensions": self._dimensions}
+            if name.startswith("text-embedding-3")
+            else {}
+        )
 
     def _unit(self, values: Any) -> Vector:
         try:
             vector = np.asarray(values, dtype=np.float32)
         except (TypeError, ValueError):
-            raise Retryable(f"{_SUBJECT}: {self._provider.host} answered with something else") from None
+            raise Retryable(
+                f"{_SUBJECT}: {self._provider.host} answered with something else"
+            ) from None
         if vector.shape != (self._dimensions,):
             raise Misconfigured(
                 f"VARVE_EMBEDDER: {self._provider.model} gives vectors of {vector.size} dimensions, "
@@ -100,7 +114,9 @@ class OpenAIEmbedder:
             )
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length) or length == 0.0:
-            raise Retryable(f"{_SUBJECT}: {self._provider.host} answered with a vector without direction")
+            raise Retryable(
+                f"{_SUBJECT}: {self._provider.host} answered with a vector without direction"
+            )
         unit: Vector = vector / np.float32(length)
         return unit
 
@@ -110,5 +126,7 @@ def _in_order(answer: Any, count: int) -> list[Any]:
     items = getattr(answer, "data", None) or []
     by_index = {getattr(item, "index", None): item for item in items}
     if len(items) != count or by_index.keys() != set(range(count)):
-        raise Retryable(f"{_SUBJECT}: asked for {count} vectors, got {len(items)} or a wrong numbering")
+        raise Retryable(
+            f"{_SUBJECT}: asked for {count} vectors, got {len(items)} or a wrong numbering"
+        )
     return [by_index[index] for index in range(count)]

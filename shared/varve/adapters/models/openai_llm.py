@@ -19,7 +19,9 @@ Message = dict[str, str]
 
 _SUBJECT = "model reply"
 _REFUSING = frozenset({400, 404, 422})
-_OTHER_CAUSES = frozenset({"model_not_found", "context_length_exceeded", "content_filter"})
+_OTHER_CAUSES = frozenset(
+    {"model_not_found", "context_length_exceeded", "content_filter"}
+)
 _SHOWN_FINDINGS = 10
 _MOST_STARTS = 1_000
 """Braces at which an object is looked for: nesting without end would take a while at each."""
@@ -45,7 +47,9 @@ class OpenAILLM:
         usage: Usage | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
-        self._provider = Provider(model, "VARVE_LLM", base_url, api_key, timeout, max_retries, reread)
+        self._provider = Provider(
+            model, "VARVE_LLM", base_url, api_key, timeout, max_retries, reread
+        )
         self._level = _STRICT_SCHEMA
         self._options: dict[str, Any] = {"temperature": 0}
         self.usage = Usage() if usage is None else usage
@@ -60,7 +64,10 @@ class OpenAILLM:
 
         Raises Retryable: no answer. Rejected: refused, cut off, or invalid twice. Misconfigured.
         """
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        messages = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": user},
+        ]
         answer = self._ask(messages, reply)
         try:
             return _validated(answer, reply)
@@ -70,7 +77,9 @@ class OpenAILLM:
             return _validated(self._ask(messages, reply), reply)
         except ValidationError as error:
             found = "; ".join(_findings(error))
-            raise Rejected(_SUBJECT, f"is still invalid after one repair: {found}") from None
+            raise Rejected(
+                _SUBJECT, f"is still invalid after one repair: {found}"
+            ) from None
 
     def _ask(self, messages: list[Message], shape: type[Reply]) -> str:
         """The text of one answer, on the first level that the provider does not refuse."""
@@ -80,7 +89,9 @@ class OpenAILLM:
         self.usage.add(getattr(completion, "usage", None))
         return _text(completion)
 
-    def _create_on_some_level(self, client: Any, messages: list[Message], shape: type[Reply]) -> Any:
+    def _create_on_some_level(
+        self, client: Any, messages: list[Message], shape: type[Reply]
+    ) -> Any:
         import openai
 
         first_refusal: openai.APIStatusError | None = None
@@ -97,11 +108,21 @@ class OpenAILLM:
         assert first_refusal is not None
         raise first_refusal
 
-    def _create(self, client: Any, messages: list[Message], shape: type[Reply], level: int) -> Any:
+    def _create(
+        self, client: Any, messages: list[Message], shape: type[Reply], level: int
+    ) -> Any:
         import openai
 
-        in_words = [] if level == _STRICT_SCHEMA else [{"role": "user", "content": _schema_in_words(shape)}]
-        request = {"model": self.model, "messages": messages + in_words, **_format(level, shape)}
+        in_words = (
+            []
+            if level == _STRICT_SCHEMA
+            else [{"role": "user", "content": _schema_in_words(shape)}]
+        )
+        request = {
+            "model": self.model,
+            "messages": messages + in_words,
+            **_format(level, shape),
+        }
         options = self._options
         try:
             return client.chat.completions.create(**request, **options)
@@ -116,7 +137,11 @@ class OpenAILLM:
 def _format(level: int, shape: type[BaseModel]) -> dict[str, Any]:
     """How the shape is asked for; all levels but the strictest need it in the prompt as well."""
     if level == _STRICT_SCHEMA:
-        schema = {"name": shape.__name__, "strict": True, "schema": shape.model_json_schema()}
+        schema = {
+            "name": shape.__name__,
+            "strict": True,
+            "schema": shape.model_json_schema(),
+        }
         return {"response_format": {"type": "json_schema", "json_schema": schema}}
     return {"response_format": {"type": "json_object"}} if level == _JSON_OBJECT else {}
 
@@ -137,7 +162,9 @@ def _text(completion: Any) -> str:
     if message is None or ending == "error":
         raise Retryable(f"{_SUBJECT}: the provider answered without one")
     if ending == "length":
-        raise Rejected(_SUBJECT, "was cut off at the model's output limit (finish_reason length)")
+        raise Rejected(
+            _SUBJECT, "was cut off at the model's output limit (finish_reason length)"
+        )
     if ending == "content_filter" or getattr(message, "refusal", None):
         raise Rejected(_SUBJECT, "was refused by the model or its provider's filter")
     content = getattr(message, "content", None)
@@ -170,7 +197,9 @@ def _objects_in(answer: str) -> Iterator[str]:
         start = answer.find("{", end)
 
 
-def _repair(answer: str, error: ValidationError, shape: type[BaseModel]) -> list[Message]:
+def _repair(
+    answer: str, error: ValidationError, shape: type[BaseModel]
+) -> list[Message]:
     """The model's own words and what is wrong with them."""
     findings = "\n".join(f"- {finding}" for finding in _findings(error))
     asked = f"Your reply is not valid:\n{findings}\n\nAnswer again, corrected. {_schema_in_words(shape)}"
@@ -185,7 +214,9 @@ def _schema_in_words(shape: type[BaseModel]) -> str:
 
 def _findings(error: ValidationError) -> list[str]:
     """Where and what, without the faulty values: this also goes into logs and dead letters."""
-    details = error.errors(include_url=False, include_input=False, include_context=False)
+    details = error.errors(
+        include_url=False, include_input=False, include_context=False
+    )
     return [
         f"{'.'.join(str(step) for step in detail['loc']) or 'reply'}: {detail['msg']}"
         for detail in details[:_SHOWN_FINDINGS]

@@ -74,9 +74,13 @@ def _load() -> Any:
         with _root_logger_kept():
             package = importlib.import_module("wordllama")
         folder = Path(str(package.__file__)).parent
-        return package.WordLlama.load(CONFIG, cache_dir=folder, dim=DIMENSIONS, disable_download=True)
+        return package.WordLlama.load(
+            CONFIG, cache_dir=folder, dim=DIMENSIONS, disable_download=True
+        )
     except (ImportError, FileNotFoundError) as error:
-        raise Misconfigured(f"VARVE_EMBEDDER: the embedded model cannot be loaded: {error}") from error
+        raise Misconfigured(
+            f"VARVE_EMBEDDER: the embedded model cannot be loaded: {error}"
+        ) from error
 
 
 @contextmanager
@@ -94,5 +98,9 @@ def _root_logger_kept() -> Iterator[None]:
 def _unit(vector: Vector) -> Vector:
     """At unit length; a text without a direction of its own gets a fixed one, so that it can be stored."""
     length = float(np.linalg.norm(vector))
-    unit: Vector = vector / np.float32(length) if length > 0.0 else np.eye(1, DIMENSIONS, dtype=np.float32)[0]
+    unit: Vector = (
+        vector / np.float32(length)
+        if length > 0.0
+        else np.eye(1, DIMENSIONS, dtype=np.float32)[0]
+    )
     return unit

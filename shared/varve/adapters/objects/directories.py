@@ -11,4 +11,6 @@ def is_directory(path: Path, *, follow_symlinks: bool = True) -> bool | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise ValueError(f"cannot be a directory ({getattr(error, 'strerror', None) or error})") from error
+        raise ValueError(
+            f"cannot be a directory ({getattr(error, 'strerror', None) or error})"
+        ) from error

@@ -47,7 +47,9 @@ class ObstoreObjects:
     def part(self, key: str, start: int, length: int) -> bytes | None:
         with _translated(key):
             try:
-                return bytes(obstore.get_range(self._store, key, start=start, length=length))
+                return bytes(
+                    obstore.get_range(self._store, key, start=start, length=length)
+                )
             except (FileNotFoundError, NotFoundError):
                 return None
 
@@ -93,7 +95,9 @@ class ObstoreObjects:
         with _translated(prefix):
             for page in obstore.list(self._store, prefix):
                 for entry in page:
-                    yield ObjectInfo(entry["path"], entry["size"], entry["last_modified"])
+                    yield ObjectInfo(
+                        entry["path"], entry["size"], entry["last_modified"]
+                    )
 
     def folders(self, prefix: str) -> Sequence[str]:
         with _translated(prefix):
@@ -178,7 +182,11 @@ def local_objects(root: Path) -> LocalObjects:
 
 def custom_endpoint() -> str | None:
     """The S3 endpoint the standard AWS variables name, if they name one."""
-    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
+    return (
+        os.environ.get("AWS_ENDPOINT_URL_S3")
+        or os.environ.get("AWS_ENDPOINT_URL")
+        or None
+    )
 
 
 def s3_objects(
@@ -197,7 +205,9 @@ def s3_objects(
     if endpoint:
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
-    return ObstoreObjects(S3Store(bucket, prefix=prefix or None, region=_region(), **options))
+    return ObstoreObjects(
+        S3Store(bucket, prefix=prefix or None, region=_region(), **options)
+    )
 
 
 def lance_options() -> dict[str, str]:
@@ -205,7 +215,10 @@ def lance_options() -> dict[str, str]:
     endpoint = custom_endpoint()
     options = {"region": _region()}
     if endpoint:
-        options |= {"endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
+        options |= {
+            "endpoint": endpoint,
+            "allow_http": str(endpoint.startswith("http://")).lower(),
+        }
     return options
 
 
@@ -256,5 +269,9 @@ def _translated(key: str) -> Iterator[None]:
         for sign, meaning in _OPERATORS_SIGNS.items():
             if sign in said:
                 raise Misconfigured(f"store: {meaning}") from error
-        what = "cannot be reached" if "error sending request" in said else type(error).__name__
+        what = (
+            "cannot be reached"
+            if "error sending request" in said
+            else type(error).__name__
+        )
         raise Retryable(f"store: {what} at {key}") from error

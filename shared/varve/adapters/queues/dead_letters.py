@@ -43,14 +43,17 @@ class SqsDeadLetterBox:
     def drop(self, ids: Collection[str]) -> list[str]:
         return self._removed(ids, lambda _: None)
 
-    def _removed(self, ids: Collection[str], first: Callable[[Message], None]) -> list[str]:
+    def _removed(
+        self, ids: Collection[str], first: Callable[[Message], None]
+    ) -> list[str]:
         done: list[str] = []
         with self._held() as messages:
             for id_ in [id_ for id_ in messages if id_ in ids]:
                 first(messages[id_])
                 with translated(f"queue {self._queue.dead_letter_url}"):
                     self._queue.client.delete_message(
-                        QueueUrl=self._queue.dead_letter_url, ReceiptHandle=messages[id_]["ReceiptHandle"]
+                        QueueUrl=self._queue.dead_letter_url,
+                        ReceiptHandle=messages[id_]["ReceiptHandle"],
                     )
                 del messages[id_]
                 done.append(id_)
@@ -95,8 +98,14 @@ class SqsDeadLetterBox:
             id=message["MessageId"],
             body=message["Body"],
             group=attributes["MessageGroupId"],
-            reasons={name: value["StringValue"] for name, value in given.items() if "StringValue" in value},
+            reasons={
+                name: value["StringValue"]
+                for name, value in given.items()
+                if "StringValue" in value
+            },
             # Looking counts as receiving: what SQS counts now says less than the policy it followed.
             receives=most,
-            sent_at=datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC),
+            sent_at=datetime.fromtimestamp(
+                int(attributes["SentTimestamp"]) / 1000, UTC
+            ),
         )

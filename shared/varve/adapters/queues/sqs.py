@@ -50,12 +50,18 @@ class SqsQueue:
         Raises Misconfigured: the queue has no dead-letter queue.
         """
         with translated(f"queue {self.url}"):
-            answer = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["RedrivePolicy"])
+            answer = self.client.get_queue_attributes(
+                QueueUrl=self.url, AttributeNames=["RedrivePolicy"]
+            )
         policy = answer.get("Attributes", {}).get("RedrivePolicy")
         if policy is None:
-            raise Misconfigured(f"queue {self.url}: has no dead-letter queue (RedrivePolicy)")
+            raise Misconfigured(
+                f"queue {self.url}: has no dead-letter queue (RedrivePolicy)"
+            )
         redrive = json.loads(policy)
-        return redrive["deadLetterTargetArn"].rpartition(":")[2], int(redrive["maxReceiveCount"])
+        return redrive["deadLetterTargetArn"].rpartition(":")[2], int(
+            redrive["maxReceiveCount"]
+        )
 
     @cached_property
     def dead_letter_url(self) -> str:
@@ -83,7 +89,9 @@ class SqsDeadLetters:
                 MessageBody=delivery.body,
                 MessageGroupId=delivery.group,
                 MessageDeduplicationId=delivery.id,
-                MessageAttributes={name: _attribute(value) for name, value in reasons.items() if value},
+                MessageAttributes={
+                    name: _attribute(value) for name, value in reasons.items() if value
+                },
             )
 
 
@@ -94,7 +102,9 @@ def deliveries(event: dict[str, Any], queue: SqsQueue) -> list[Delivery]:
 
 def batch_response(returned: Iterable[Delivery]) -> dict[str, Any]:
     """What a function answers its event source mapping: the messages to deliver again."""
-    return {"batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in returned]}
+    return {
+        "batchItemFailures": [{"itemIdentifier": delivery.id} for delivery in returned]
+    }
 
 
 def _delivery(record: dict[str, Any], queue: SqsQueue) -> Delivery:
@@ -112,7 +122,10 @@ class SecretsManager:
     """The Secrets port over AWS Secrets Manager."""
 
     def get(self, name: str) -> str:
-        with translated(f"secret {name}"), closing(boto3.client("secretsmanager")) as client:
+        with (
+            translated(f"secret {name}"),
+            closing(boto3.client("secretsmanager")) as client,
+        ):
             return str(client.get_secret_value(SecretId=name)["SecretString"])
 
 
@@ -120,7 +133,9 @@ def bucket_versioning(bucket: str) -> str:
     """Enabled, Suspended or Disabled; Unknown where we have no right to ask. Raises Retryable."""
     try:
         with translated(f"bucket {bucket}"), closing(boto3.client("s3")) as client:
-            return str(client.get_bucket_versioning(Bucket=bucket).get("Status", "Disabled"))
+            return str(
+                client.get_bucket_versioning(Bucket=bucket).get("Status", "Disabled")
+            )
     except Misconfigured:
         return "Unknown"
 

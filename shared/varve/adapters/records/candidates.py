@@ -29,18 +29,30 @@ FEW = 1_000
 """As many as candidates are, with what was said around them."""
 
 
-def lanes(table: Table, text: str, vector: Vector, where: Filter, limit: int) -> tuple[pa.Table, pa.Table]:
+def lanes(
+    table: Table, text: str, vector: Vector, where: Filter, limit: int
+) -> tuple[pa.Table, pa.Table]:
     """The `limit` nearest by cosine with their `_distance`, and the `limit` best by keyword with `_score`."""
     near = nearest(table, vector, limit + AHEAD, where)
-    worded = filtered(table.search(MatchQuery(text, "content"), query_type="fts"), where)
+    worded = filtered(
+        table.search(MatchQuery(text, "content"), query_type="fts"), where
+    )
     with ThreadPoolExecutor(1) as beside:
-        by_keyword = beside.submit(_lane, worded, "_score", "descending", limit, 2 * limit)
+        by_keyword = beside.submit(
+            _lane, worded, "_score", "descending", limit, 2 * limit
+        )
         by_vector = _lane(near, "_distance", "ascending", limit, limit + AHEAD)
         return by_vector, by_keyword.result()
 
 
 def candidates(
-    table: Table, outline: Located, text: str, vector: Vector, where: Filter, limit: int, reach: int
+    table: Table,
+    outline: Located,
+    text: str,
+    vector: Vector,
+    where: Filter,
+    limit: int,
+    reach: int,
 ) -> Spots:
     """Rows of the outline: what both lanes find, and what was said up to `reach` places around it.
 
@@ -50,7 +62,10 @@ def candidates(
     if passing is not None and np.count_nonzero(passing) <= FEW:
         found = np.flatnonzero(passing)
     else:
-        by_lane = [lane[ADDRESS].to_numpy() for lane in lanes(table, text, vector, where, limit)]
+        by_lane = [
+            lane[ADDRESS].to_numpy()
+            for lane in lanes(table, text, vector, where, limit)
+        ]
         found = outline.rows_at(np.union1d(*by_lane))
     around = outline.around(found, reach)
     return around if passing is None else around[passing[around]]

@@ -25,7 +25,9 @@ class ColumnCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Held]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Held]] = (
+            OrderedDict()
+        )
         self._lock = Lock()
 
     @cached_property
@@ -56,5 +58,9 @@ class ColumnCache:
             self._kept[scope, grain] = (version, held)
             self._kept.move_to_end((scope, grain))
             others = [store for store in self._kept if store[0] != scope]
-            while others and sum(h.columns.bytes for _, h in self._kept.values()) > self._max_bytes:
+            while (
+                others
+                and sum(h.columns.bytes for _, h in self._kept.values())
+                > self._max_bytes
+            ):
                 del self._kept[others.pop(0)]

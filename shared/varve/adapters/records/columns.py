@@ -67,10 +67,17 @@ def hold(table: Table, store: str, model: str, before: Held | None) -> Held:
     if before is not None and isinstance(before.columns, Columns):
         columns = grown(before.columns, columns)
     # By LanceDB's own word: a layout that was misread, or is of another version, is never built upon.
-    return Held(columns, model, addresses, layout if layout and layout.holds(addresses) else None)
+    return Held(
+        columns,
+        model,
+        addresses,
+        layout if layout and layout.holds(addresses) else None,
+    )
 
 
-def _outline(table: Table, model: str, before: Held | None, layout: Layout | None) -> Held:
+def _outline(
+    table: Table, model: str, before: Held | None, layout: Layout | None
+) -> Held:
     known = before
     if before and before.layout and layout and not layout.goes_on_from(before.layout):
         known = None  # a store that is made anew counts from 0 again
@@ -91,9 +98,13 @@ def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
         return None
     if not len(came) and staying == len(stay):
         return replace(before, layout=layout)
-    rows = _in_order(table.take_row_ids(came.tolist()).with_row_id().select([*NEEDED]).to_arrow())
+    rows = _in_order(
+        table.take_row_ids(came.tolist()).with_row_id().select([*NEEDED]).to_arrow()
+    )
     found = rows[ADDRESS].to_numpy()
-    if table.version != layout.version or not np.array_equal(np.sort(found), np.sort(came)):
+    if table.version != layout.version or not np.array_equal(
+        np.sort(found), np.sort(came)
+    ):
         return None  # another thread has taken the table to a later version
     columns, weave = woven(before.columns, stay, to_columns(rows))
     return Held(columns, before.model, weave.arrays(before.addresses, found), layout)
@@ -116,8 +127,14 @@ def found(
     near = candidates(table, outline, text, vector, where, limit, reach)
     addresses = outline.addresses[near]
     rows = rows_at(table, addresses, LONG)
-    names = Names(store, len(near), lambda wanted: rows_at(table, addresses[wanted], NAMES))
-    named = {"ids": Named(names, "id"), "sources": Named(names, "source_ids"), "expect": names.expect}
+    names = Names(
+        store, len(near), lambda wanted: rows_at(table, addresses[wanted], NAMES)
+    )
+    named = {
+        "ids": Named(names, "id"),
+        "sources": Named(names, "source_ids"),
+        "expect": names.expect,
+    }
     return _columns(rows, **outline.short(near), **named)
 
 
@@ -132,4 +149,8 @@ def to_columns(rows: pa.Table) -> Columns:
 
 
 def _columns(rows: pa.Table, **others: Any) -> Columns:
-    return Columns(contents=rows["content"].to_pylist(), vectors=unit_vectors(rows["vector"]), **others)
+    return Columns(
+        contents=rows["content"].to_pylist(),
+        vectors=unit_vectors(rows["vector"]),
+        **others,
+    )

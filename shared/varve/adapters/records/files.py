@@ -98,7 +98,9 @@ def needs_of(manifest: bytes) -> Needs:
             if number == _INDEX_SECTION and isinstance(value, int):
                 section = list(_index_files(_message_at(manifest, value)))
                 indices = {folder for folder, _ in section}
-                files |= {f"{folder}/{file}" for folder, named in section for file in named}
+                files |= {
+                    f"{folder}/{file}" for folder, named in section for file in named
+                }
     return Needs(frozenset(files), frozenset(indices))
 
 
@@ -106,7 +108,11 @@ def fragments_of(manifest: bytes) -> list[Fragment]:
     """What the rows of a manifest's version are in. Raises UnknownFormat."""
     with _understood():
         fields = _manifest_fields(manifest)
-        return [_fragment(value) for n, value in fields if n == _FRAGMENTS and isinstance(value, bytes)]
+        return [
+            _fragment(value)
+            for n, value in fields
+            if n == _FRAGMENTS and isinstance(value, bytes)
+        ]
 
 
 @contextmanager
@@ -128,9 +134,15 @@ def _fragment(message: bytes) -> Fragment:
     fields = list(_fields(message))
     numbers = {n: v for n, v in fields if isinstance(v, int)}
     number = numbers.get(_FRAGMENT_ID, 0)
-    files = (dict(_fields(v)).get(_PATH) for n, v in fields if n == _FILES and isinstance(v, bytes))
+    files = (
+        dict(_fields(v)).get(_PATH)
+        for n, v in fields
+        if n == _FILES and isinstance(v, bytes)
+    )
     data = tuple(f"{DATA}/{path.decode()}" for path in files if isinstance(path, bytes))
-    gone = next((v for n, v in fields if n == _DELETION_FILE and isinstance(v, bytes)), None)
+    gone = next(
+        (v for n, v in fields if n == _DELETION_FILE and isinstance(v, bytes)), None
+    )
     deletions = None if gone is None else _deletions(number, gone)
     return Fragment(number, data, numbers.get(_ROWS, 0), deletions)
 
@@ -146,9 +158,24 @@ def _index_files(message: bytes) -> Iterator[tuple[str, list[str]]]:
     for number, index in _fields(message):
         if number == _INDEX and isinstance(index, bytes):
             parts = [(n, v) for n, v in _fields(index) if isinstance(v, bytes)]
-            uuids = [v for n, uuid in parts if n == _UUID for _, v in _fields(uuid) if isinstance(v, bytes)]
-            files = (v for n, file in parts if n == _INDEX_FILES for m, v in _fields(file) if m == _PATH)
-            yield f"{INDICES}/{UUID(bytes=uuids[0])}", [f.decode() for f in files if isinstance(f, bytes)]
+            uuids = [
+                v
+                for n, uuid in parts
+                if n == _UUID
+                for _, v in _fields(uuid)
+                if isinstance(v, bytes)
+            ]
+            files = (
+                v
+                for n, file in parts
+                if n == _INDEX_FILES
+                for m, v in _fields(file)
+                if m == _PATH
+            )
+            yield (
+                f"{INDICES}/{UUID(bytes=uuids[0])}",
+                [f.decode() for f in files if isinstance(f, bytes)],
+            )
 
 
 def _message_at(data: bytes, position: int) -> bytes:

@@ -32,7 +32,9 @@ _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 class LanceInspector:
     """The StoreInspector port over LanceDB, Parquet, JSON and what gzip and zstd have packed."""
 
-    def __init__(self, root: str, objects: Objects, storage_options: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, root: str, objects: Objects, storage_options: dict[str, str] | None = None
+    ) -> None:
         self._root = root
         self._objects = objects
         self._options = storage_options
@@ -52,7 +54,9 @@ class LanceInspector:
         try:
             return self._inspect(scope, grain)
         except (RuntimeError, OSError, ValueError) as error:
-            raise Retryable(f"store {scope}/{grain}: {type(error).__name__} in LanceDB") from error
+            raise Retryable(
+                f"store {scope}/{grain}: {type(error).__name__} in LanceDB"
+            ) from error
 
     def _inspect(self, scope: Scope, grain: StoreName) -> Inspected:
         prefix = store_prefix(scope, grain)
@@ -60,14 +64,20 @@ class LanceInspector:
         if not listing.versions:
             return Inspected()
         needs = [self._needs(prefix, version) for version in listing.versions]
-        stray = [name for name in listing.content if not any(each.has(name) for each in needs)]
+        stray = [
+            name
+            for name in listing.content
+            if not any(each.has(name) for each in needs)
+        ]
         # A manifest may outlive the files it names, and then nothing can be opened by it.
         whole = [
             version
             for version, each in zip(listing.versions, needs, strict=True)
             if each.files <= listing.content.keys()
         ]
-        table = lancedb.connect(f"{self._root}/{prefix}", storage_options=self._options).open_table(TABLE)
+        table = lancedb.connect(
+            f"{self._root}/{prefix}", storage_options=self._options
+        ).open_table(TABLE)
         texts = [text for version in whole for text in _texts(table, version)]
         return Inspected(texts, len(whole), _hidden_rows(table), len(stray))
 
@@ -86,7 +96,9 @@ def _texts(table: Table, version: int) -> Iterator[str]:
 def _hidden_rows(table: Table) -> int:
     """How many deleted rows are still in files of the newest version."""
     table.checkout_latest()
-    last = max(table.list_versions(), key=lambda version: version["version"])["metadata"]
+    last = max(table.list_versions(), key=lambda version: version["version"])[
+        "metadata"
+    ]
     return int(last["total_data_file_rows"]) - int(last["total_rows"])
 
 

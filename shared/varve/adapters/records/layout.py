@@ -13,7 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from varve.adapters.records.files import Fragment, UnknownFormat, fragments_of, manifest_name
+from varve.adapters.records.files import (
+    Fragment,
+    UnknownFormat,
+    fragments_of,
+    manifest_name,
+)
 from varve.adapters.records.lean_import import without_rest_client
 from varve.domain.search.lexical import Bools
 
@@ -60,7 +65,10 @@ class Layout:
             held = np.flatnonzero(stay & (numbers == number))
             stay[held] = there[places[held]]
             there[places[held]] = False
-            came.append(np.flatnonzero(there).astype(np.uint64) | np.uint64(number) << _NUMBER_FROM)
+            came.append(
+                np.flatnonzero(there).astype(np.uint64)
+                | np.uint64(number) << _NUMBER_FROM
+            )
         return np.concatenate(came), stay
 
     def goes_on_from(self, before: "Layout") -> bool:
@@ -86,13 +94,22 @@ def layout_of(table: Table, before: Layout | None) -> Layout | None:
     read = before.gone if before is not None else {}
     try:
         fragments = fragments_of((folder / manifest_name(version)).read_bytes())
-        named = [fragment.deletions for fragment in fragments if fragment.deletions is not None]
-        gone = {name: read[name] if name in read else _places(folder / name) for name in named}
+        named = [
+            fragment.deletions
+            for fragment in fragments
+            if fragment.deletions is not None
+        ]
+        gone = {
+            name: read[name] if name in read else _places(folder / name)
+            for name in named
+        }
     except (OSError, UnknownFormat, pa.ArrowInvalid):
         return None
     return Layout(version, {fragment.number: fragment for fragment in fragments}, gone)
 
 
 def _places(deletions: Path) -> Gone:
-    gone: Gone = pa.ipc.open_file(deletions.read_bytes()).read_all().column(0).to_numpy()
+    gone: Gone = (
+        pa.ipc.open_file(deletions.read_bytes()).read_all().column(0).to_numpy()
+    )
     return gone

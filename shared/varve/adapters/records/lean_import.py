@@ -25,7 +25,9 @@ class _Deferred:
         self._module, self._name = module, name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(self._module), self._name)(*args, **kwargs)
+        return getattr(importlib.import_module(self._module), self._name)(
+            *args, **kwargs
+        )
 
 
 class _StandIn(ModuleType):

@@ -19,7 +19,9 @@ class Names:
     `read` gives rows of the store in the order in which it is told them.
     """
 
-    def __init__(self, store: str, size: int, read: Callable[[Spots], pa.Table]) -> None:
+    def __init__(
+        self, store: str, size: int, read: Callable[[Spots], pa.Table]
+    ) -> None:
         self._store, self.size, self._read = store, size, read
         self.known: dict[int, tuple[Any, ...]] = {}
 
@@ -33,7 +35,11 @@ class Names:
                 raise Outdated(
                     f"store {self._store}: rows have moved or gone since they were ranked"
                 ) from error
-            self.known |= zip(new, zip(*(read[name].to_pylist() for name in NAMES), strict=True), strict=True)
+            self.known |= zip(
+                new,
+                zip(*(read[name].to_pylist() for name in NAMES), strict=True),
+                strict=True,
+            )
 
 
 class Named(Sequence[Any]):

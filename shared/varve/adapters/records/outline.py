@@ -34,7 +34,11 @@ class Located(Outline):
     def rows_at(self, addresses: Addresses) -> Spots:
         """The rows that lie there. Raises RuntimeError: there are others."""
         order = self._by_address
-        found: Spots = order[np.searchsorted(self.addresses, addresses, sorter=order).clip(max=len(self) - 1)]
+        found: Spots = order[
+            np.searchsorted(self.addresses, addresses, sorter=order).clip(
+                max=len(self) - 1
+            )
+        ]
         if not np.array_equal(self.addresses[found], addresses):
             raise RuntimeError("the table has other rows than its outline")
         return found
@@ -46,7 +50,11 @@ class Located(Outline):
 
 def as_outlined(table: Table, model: str, known: Outline | None) -> Located:
     """What is known if that is the table's outline as it stands, or the one read anew."""
-    if isinstance(known, Located) and known.model == model and known.version == table.version:
+    if (
+        isinstance(known, Located)
+        and known.model == model
+        and known.version == table.version
+    ):
         return known
     return outlined(table, model, known)
 
@@ -59,7 +67,9 @@ def outlined(table: Table, model: str, before: Outline | None) -> Located:
     version = int(table.version)
     addresses = scanned(table.search().select([ADDRESS]))[ADDRESS].to_numpy()
     known = before if isinstance(before, Located) and before.model == model else None
-    if known is not None and not np.array_equal(known.addresses, addresses[: len(known)]):
+    if known is not None and not np.array_equal(
+        known.addresses, addresses[: len(known)]
+    ):
         known = None
     first = 0 if known is None else len(known)
     rows = scanned(table.search().select([*SHORT]).with_row_id(True).offset(first))
@@ -69,7 +79,9 @@ def outlined(table: Table, model: str, before: Outline | None) -> Located:
     del rows
     pa.default_memory_pool().release_unused()  # which it would keep, more than the outline takes
     if known is not None:
-        read = {name: _below(column, read[name]) for name, column in known.short().items()}
+        read = {
+            name: _below(column, read[name]) for name, column in known.short().items()
+        }
     return Located(**read, addresses=addresses, version=version, model=model)
 
 
@@ -88,7 +100,11 @@ def short_columns(rows: pa.Table) -> dict[str, Any]:
 
 
 def _below(known: Any, more: Any) -> Any:
-    return known.followed_by(more) if isinstance(known, Codes) else np.concatenate((known, more))
+    return (
+        known.followed_by(more)
+        if isinstance(known, Codes)
+        else np.concatenate((known, more))
+    )
 
 
 def _types(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:
@@ -103,5 +119,9 @@ def _codes(column: pa.ChunkedArray) -> Codes:
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    of = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+    of = (
+        pc.fill_null(encoded.indices, -1)
+        .to_numpy(zero_copy_only=False)
+        .astype(np.int32)
+    )
     return Codes(of, encoded.dictionary.to_pylist())

@@ -21,7 +21,9 @@ LONGEST_WRITE = timedelta(minutes=15)
 """No writer takes longer from its first file to its commit: a function's longest life."""
 
 
-def delete_ids(table: Table, ids: Sequence[str], known_by: datetime | None = None) -> int:
+def delete_ids(
+    table: Table, ids: Sequence[str], known_by: datetime | None = None
+) -> int:
     """Delete the rows of the ids, but for those made after `known_by`; how many there were.
 
     A version's manifest keeps the condition of a deletion and may outlive the rows, but it keeps none of
@@ -52,4 +54,6 @@ def delete_orphans(before: Sequence[ObjectInfo], objects: Objects) -> None:
     committed yet; so the young ones stay.
     """
     newest = max(info.last_modified for info in before)
-    objects.delete([info.key for info in before if newest - info.last_modified > LONGEST_WRITE])
+    objects.delete(
+        [info.key for info in before if newest - info.last_modified > LONGEST_WRITE]
+    )

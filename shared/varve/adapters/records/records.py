@@ -27,7 +27,14 @@ from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model, require_vectors
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Vector, Written
+from varve.domain.record import (
+    GRAINS,
+    EmbeddedRecord,
+    Record,
+    StoreName,
+    Vector,
+    Written,
+)
 from varve.domain.search.query import Filter
 from varve.ports.objects import Objects
 
@@ -78,7 +85,9 @@ class LanceReader:
         from varve.adapters.records.columns import hold
 
         def run(table: Table) -> "Outline":
-            held = hold(table, f"{scope}/{grain}", model, self._columns.newest(scope, grain))
+            held = hold(
+                table, f"{scope}/{grain}", model, self._columns.newest(scope, grain)
+            )
             self._columns.put(scope, grain, version, held)
             return held.columns
 
@@ -103,15 +112,23 @@ class LanceReader:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
             held = self._columns.newest(scope, grain)
             outline = as_outlined(table, model, held.columns if held else None)
-            return found(table, f"{scope}/{grain}", outline, text, vector, where, limit, reach)
+            return found(
+                table, f"{scope}/{grain}", outline, text, vector, where, limit, reach
+            )
 
         return self._read(scope, grain, run, self._columns.nothing)
 
-    def browse(self, scope: Scope, grain: StoreName, *, where: Filter, limit: int) -> list[Record]:
+    def browse(
+        self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
+    ) -> list[Record]:
         def run(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
             rows = scanned(filtered(table.search(), where).select(keys))
-            order = [("event_time", "descending"), ("position", "descending"), ("id", "ascending")]
+            order = [
+                ("event_time", "descending"),
+                ("position", "descending"),
+                ("id", "ascending"),
+            ]
             return _by_ids(table, rows.sort_by(order).column("id")[:limit].to_pylist())
 
         return self._read(scope, grain, run, [])
@@ -130,14 +147,25 @@ class LanceReader:
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def run(table: Table) -> dict[str, int]:
-            counts = scanned(table.search().select(["period"])).column("period").value_counts()
+            counts = (
+                scanned(table.search().select(["period"]))
+                .column("period")
+                .value_counts()
+            )
             return {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
 
         return self._read(scope, grain, run, {})
 
-    def in_period(self, scope: Scope, grain: StoreName, label: str, since: int = 0) -> list[Record]:
+    def in_period(
+        self, scope: Scope, grain: StoreName, label: str, since: int = 0
+    ) -> list[Record]:
         def run(table: Table) -> list[Record]:
-            rows = table.search().where(col("period") == lit(label)).select(RECORD_COLUMNS).limit(None)
+            rows = (
+                table.search()
+                .where(col("period") == lit(label))
+                .select(RECORD_COLUMNS)
+                .limit(None)
+            )
             records = [to_record(row) for row in rows.to_arrow().to_pylist()]
             return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
 
@@ -152,7 +180,12 @@ class LanceReader:
         return self._read(scope, grain, run, None)
 
     def _read(
-        self, scope: Scope, grain: StoreName, run: Callable[[Table], T], nothing: T, since: int = 0
+        self,
+        scope: Scope,
+        grain: StoreName,
+        run: Callable[[Table], T],
+        nothing: T,
+        since: int = 0,
     ) -> T:
         return self._run(scope, grain, self._stand(scope, grain), run, nothing, since)
 
@@ -169,7 +202,9 @@ class LanceReader:
 
         def read(table: Table | None) -> T:
             if since and (0 if table is None else table.version) < since:
-                raise RuntimeError(f"older than version {since}, which has been written")
+                raise RuntimeError(
+                    f"older than version {since}, which has been written"
+                )
             return nothing if table is None else run(table)
 
         with translated(f"{scope}/{grain}"):
@@ -195,8 +230,12 @@ class LanceRecords(LanceReader):
         self._stores: DirectTables | ReplicatedTables
         if root.startswith("s3://"):
             transfers = Transfers(objects)
-            direct = DirectTables(root, objects, session, upkeep, storage_options, transfers)
-            self._stores = ReplicatedTables(root, transfers, direct, session, upkeep, caching)
+            direct = DirectTables(
+                root, objects, session, upkeep, storage_options, transfers
+            )
+            self._stores = ReplicatedTables(
+                root, transfers, direct, session, upkeep, caching
+            )
         else:
             self._stores = DirectTables(root, objects, session, upkeep)
         super().__init__(self._stores.standing, self._stores.newest, ColumnCache())
@@ -223,7 +262,11 @@ class LanceRecords(LanceReader):
             self._stores.expect(scope, grain)
 
     def upsert(
-        self, scope: Scope, grain: StoreName, records: Sequence[EmbeddedRecord], model: str
+        self,
+        scope: Scope,
+        grain: StoreName,
+        records: Sequence[EmbeddedRecord],
+        model: str,
     ) -> Written:
         require_vectors(records, model)
         newest: dict[str, EmbeddedRecord] = {}
@@ -245,16 +288,28 @@ class LanceRecords(LanceReader):
         with translated(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
-    def delete_periods(self, scope: Scope, grain: StoreName, labels: Sequence[str]) -> int:
+    def delete_periods(
+        self, scope: Scope, grain: StoreName, labels: Sequence[str]
+    ) -> int:
         doomed = col("period").isin(list(labels)).to_sql()
-        return self._delete(scope, grain, lambda table: int(table.delete(doomed).num_deleted_rows))
+        return self._delete(
+            scope, grain, lambda table: int(table.delete(doomed).num_deleted_rows)
+        )
 
     def delete(
-        self, scope: Scope, grain: StoreName, ids: Sequence[str], known_by: datetime | None = None
+        self,
+        scope: Scope,
+        grain: StoreName,
+        ids: Sequence[str],
+        known_by: datetime | None = None,
     ) -> int:
-        return self._delete(scope, grain, lambda table: delete_ids(table, ids, known_by))
+        return self._delete(
+            scope, grain, lambda table: delete_ids(table, ids, known_by)
+        )
 
-    def _delete(self, scope: Scope, grain: StoreName, rows: Callable[[Table], int]) -> int:
+    def _delete(
+        self, scope: Scope, grain: StoreName, rows: Callable[[Table], int]
+    ) -> int:
         def delete(table: Table) -> int:
             count = rows(table)
             # Even where nothing was left to delete, for the delivery before may have ended half-way.
@@ -272,6 +327,11 @@ class LanceRecords(LanceReader):
 def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     if not ids:
         return []
-    wanted = table.search().where(col("id").isin(list(ids))).select(RECORD_COLUMNS).limit(None)
+    wanted = (
+        table.search()
+        .where(col("id").isin(list(ids)))
+        .select(RECORD_COLUMNS)
+        .limit(None)
+    )
     found = {row["id"]: to_record(row) for row in wanted.to_arrow().to_pylist()}
     return [found[id_] for id_ in ids if id_ in found]

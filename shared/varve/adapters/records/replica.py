@@ -19,7 +19,13 @@ from time import monotonic
 from typing import Any
 
 from varve.adapters.exports.transfers import Transfers, Vanished
-from varve.adapters.records.files import Needs, is_content, manifest_name, needs_of, version_of
+from varve.adapters.records.files import (
+    Needs,
+    is_content,
+    manifest_name,
+    needs_of,
+    version_of,
+)
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.packs import MAX_BYTES, pack, pack_name
 from varve.ports.objects import ObjectInfo
@@ -45,18 +51,28 @@ class Listing:
     taken: float
 
     @classmethod
-    def of(cls, prefix: str, found: Mapping[str, ObjectInfo], taken: float) -> "Listing":
+    def of(
+        cls, prefix: str, found: Mapping[str, ObjectInfo], taken: float
+    ) -> "Listing":
         """Sort what was found below a store's prefix; the keys are full ones."""
         table, here = f"{prefix}/{TABLE}.lance/", f"{prefix}/"
-        files = {key.removeprefix(table): info for key, info in found.items() if key.startswith(table)}
-        others = (key for key in found if key.startswith(here) and not key.startswith(table))
+        files = {
+            key.removeprefix(table): info
+            for key, info in found.items()
+            if key.startswith(table)
+        }
+        others = (
+            key for key in found if key.startswith(here) and not key.startswith(table)
+        )
         return cls(files, {key.removeprefix(here): found[key] for key in others}, taken)
 
     @cached_property
     def versions(self) -> list[int]:
         """The committed versions, newest first."""
         found = (version_of(name) for name in self.files)
-        return sorted((version for version in found if version is not None), reverse=True)
+        return sorted(
+            (version for version in found if version is not None), reverse=True
+        )
 
     @property
     def newest(self) -> int:
@@ -66,7 +82,9 @@ class Listing:
     @cached_property
     def content(self) -> dict[str, int]:
         """Sizes of the files with rows, deletions and indices, by name."""
-        return {name: info.size for name, info in self.files.items() if is_content(name)}
+        return {
+            name: info.size for name, info in self.files.items() if is_content(name)
+        }
 
     @property
     def size(self) -> int:
@@ -82,7 +100,9 @@ class Listing:
 class Replica:
     """The mirror of one store. Whoever calls holds its `lock`; `table` is the version it stands at."""
 
-    def __init__(self, prefix: str, home: Path, transfers: Transfers, session: Any) -> None:
+    def __init__(
+        self, prefix: str, home: Path, transfers: Transfers, session: Any
+    ) -> None:
         self.prefix = prefix
         self.lock = RLock()
         self.table: Table | None = None
@@ -103,7 +123,10 @@ class Replica:
     def take(self, files: Mapping[str, bytes], listing: Listing) -> None:
         """Use bytes that came by another way for files that the listing has."""
         if self.version and listing.newest > self.version:
-            wanted = {manifest_name(listing.newest), *listing.content} - self._held.keys()
+            wanted = {
+                manifest_name(listing.newest),
+                *listing.content,
+            } - self._held.keys()
             for name in wanted & files.keys():
                 path = self._path / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +140,11 @@ class Replica:
         if self._is_of_another_life(listing):
             self.reset()
         manifest = manifest_name(listing.newest)
-        lacking = {name: size for name, size in listing.content.items() if name not in self._held}
+        lacking = {
+            name: size
+            for name, size in listing.content.items()
+            if name not in self._held
+        }
         if listing.newest == 0 or listing.newest == self.version:
             wanted = set()
         elif manifest not in self._held:
@@ -127,11 +154,16 @@ class Replica:
             if needs.files - self._held.keys() - lacking.keys():
                 raise Vanished
             wanted = {name for name in lacking if needs.has(name)}
-        return {self._key(name): (self._path / name, listing.files[name].size) for name in wanted}
+        return {
+            self._key(name): (self._path / name, listing.files[name].size)
+            for name in wanted
+        }
 
     def fetched(self, files: Mapping[str, tuple[Path, int]]) -> None:
         """Note that these are there now."""
-        self._held |= {key.removeprefix(self._key("")): size for key, (_, size) in files.items()}
+        self._held |= {
+            key.removeprefix(self._key("")): size for key, (_, size) in files.items()
+        }
 
     def settle(self, listing: Listing) -> None:
         """Stand at the listing's newest version and let go of what is not listed any more."""
@@ -141,7 +173,9 @@ class Replica:
             self.reset()
             return
         self._stamp = listing.age_stamp(listing.newest)
-        self._drop(self._held.keys() - {manifest_name(listing.newest), *listing.content})
+        self._drop(
+            self._held.keys() - {manifest_name(listing.newest), *listing.content}
+        )
         if listing.newest != self.version:
             self._open(listing.newest)
 
@@ -155,7 +189,9 @@ class Replica:
     def trim(self) -> None:
         """Let go of what only older versions need."""
         needs = self._needs(manifest_name(self.version))
-        self._drop({name for name in self._held if is_content(name) and not needs.has(name)})
+        self._drop(
+            {name for name in self._held if is_content(name) and not needs.has(name)}
+        )
 
     def reset(self) -> None:
         """Forget everything."""
@@ -178,23 +214,41 @@ class Replica:
         The versions are committed one by one. After False the directory has to be given up with
         `discard`. Raises Retryable: nobody knows whether it is committed, and `discard` as well.
         """
-        fresh = {name: size for name, size in self._on_disk().items() if name not in self._held}
-        versions = sorted(version for version in map(version_of, fresh) if version is not None)
+        fresh = {
+            name: size
+            for name, size in self._on_disk().items()
+            if name not in self._held
+        }
+        versions = sorted(
+            version for version in map(version_of, fresh) if version is not None
+        )
         if not versions:
             return True
-        manifests = {manifest_name(v): (self._path / manifest_name(v)).read_bytes() for v in versions}
+        manifests = {
+            manifest_name(v): (self._path / manifest_name(v)).read_bytes()
+            for v in versions
+        }
         needs = [needs_of(manifest) for manifest in manifests.values()]
-        content = [name for name in fresh if is_content(name) and any(need.has(name) for need in needs)]
-        put: list[Callable[[], bool]] = [
-            partial(self._transfers.objects.put_if, self._key(n), m, None) for n, m in manifests.items()
+        content = [
+            name
+            for name in fresh
+            if is_content(name) and any(need.has(name) for need in needs)
         ]
-        if not needs[0].files and not needs[0].indices:  # an empty table waits for no upload
+        put: list[Callable[[], bool]] = [
+            partial(self._transfers.objects.put_if, self._key(n), m, None)
+            for n, m in manifests.items()
+        ]
+        if (
+            not needs[0].files and not needs[0].indices
+        ):  # an empty table waits for no upload
             put[0] = self._transfers.start(put[0]).result
         self._transfers.upload({self._key(name): self._path / name for name in content})
         committed = list(takewhile(bool, (commit() for commit in put)))
         if len(committed) < len(put):
             used = needs[: len(committed)]
-            lost = [name for name in content if not any(need.has(name) for need in used)]
+            lost = [
+                name for name in content if not any(need.has(name) for need in used)
+            ]
             self._transfers.delete(self._key(name) for name in lost)
             return False
         self._pack(content, manifests)
@@ -223,7 +277,9 @@ class Replica:
     def _pack(self, content: list[str], manifests: dict[str, bytes]) -> None:
         files = {name: (self._path / name).read_bytes() for name in content} | manifests
         if self.version and sum(map(len, files.values())) <= MAX_BYTES:
-            self._transfers.put_behind(f"{self.prefix}/{pack_name(self.version)}", pack(files))
+            self._transfers.put_behind(
+                f"{self.prefix}/{pack_name(self.version)}", pack(files)
+            )
 
     # ---- what is where
 
@@ -236,7 +292,10 @@ class Replica:
 
     def _on_disk(self) -> dict[str, int]:
         files = (path for path in self._path.rglob("*") if path.is_file())
-        return {path.relative_to(self._path).as_posix(): path.stat().st_size for path in files}
+        return {
+            path.relative_to(self._path).as_posix(): path.stat().st_size
+            for path in files
+        }
 
     def _needs(self, manifest: str) -> Needs:
         return needs_of((self._path / manifest).read_bytes())
@@ -244,7 +303,9 @@ class Replica:
     def _open(self, version: int) -> None:
         for name in self._on_disk().keys() - self._held.keys():
             (self._path / name).unlink()
-        self._drop({name for name in self._held if version_of(name) not in (None, version)})
+        self._drop(
+            {name for name in self._held if version_of(name) not in (None, version)}
+        )
         self.table, self.version = self.database().open_table(TABLE), version
 
     def _drop(self, names: Set[str]) -> None:
@@ -257,7 +318,10 @@ class Replica:
         if listing.newest >= self.version:
             return False
         manifest = self._key(manifest_name(self.version))
-        return listing.taken < self._committed or self._transfers.objects.get(manifest) is not None
+        return (
+            listing.taken < self._committed
+            or self._transfers.objects.get(manifest) is not None
+        )
 
     def _is_of_another_life(self, listing: Listing) -> bool:
         """Whether the store was removed and made anew since: the same numbers, other contents."""
@@ -265,8 +329,13 @@ class Replica:
             return True
         if self.version == 0 or listing.newest > self.version:
             return False
-        if self._stamp is None:  # its own commit, of which it knows no time: names of files are unique
-            return not self._needs(manifest_name(self.version)).files <= listing.content.keys()
+        if (
+            self._stamp is None
+        ):  # its own commit, of which it knows no time: names of files are unique
+            return (
+                not self._needs(manifest_name(self.version)).files
+                <= listing.content.keys()
+            )
         return listing.age_stamp(self.version) != self._stamp
 
 
@@ -276,7 +345,9 @@ def _likely(lacking: Mapping[str, int], listing: Listing) -> Iterator[str]:
     What a compaction replaced stays listed for a while and is about as large as what took its place.
     """
     half, taken, spare = sum(lacking.values()) / 2, 0, AT_ONCE_BYTES
-    for name in sorted(lacking, key=lambda name: listing.files[name].last_modified, reverse=True):
+    for name in sorted(
+        lacking, key=lambda name: listing.files[name].last_modified, reverse=True
+    ):
         if taken >= half:
             spare -= lacking[name]
             if spare < 0:

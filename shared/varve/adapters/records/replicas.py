@@ -89,15 +89,21 @@ class ReplicatedTables:
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
         """The table at its newest version, or None where nothing has been written yet."""
-        return self._refreshed(scope, [grain], store_prefix(scope, grain))[grain].table()
+        return self._refreshed(scope, [grain], store_prefix(scope, grain))[
+            grain
+        ].table()
 
     def standing(self, scope: Scope, grain: StoreName) -> Standing:
         """The store, to be read at its newest version."""
         return Standing.of(partial(self.newest, scope, grain))
 
-    def at(self, scope: Scope, stores: Sequence[StoreName]) -> dict[StoreName, Standing]:
+    def at(
+        self, scope: Scope, stores: Sequence[StoreName]
+    ) -> dict[StoreName, Standing]:
         """These stores of an agent, all as of one listing."""
-        prefix = agent_prefix(scope) if len(stores) > 1 else store_prefix(scope, stores[0])
+        prefix = (
+            agent_prefix(scope) if len(stores) > 1 else store_prefix(scope, stores[0])
+        )
         return self._refreshed(scope, stores, prefix)
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
@@ -106,7 +112,13 @@ class ReplicatedTables:
         self._expected[scope, grain] = self._transfers.start(listed)
 
     def write(
-        self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
+        self,
+        scope: Scope,
+        grain: StoreName,
+        change: Change,
+        model: str | None,
+        *,
+        purge: bool,
     ) -> Written:
         """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
         most, expected = 0, self._expected.pop((scope, grain), None)
@@ -116,10 +128,14 @@ class ReplicatedTables:
             replica = self._replica(scope, grain)
             with replica.lock:
                 look_again = partial(look, self._transfers.objects, replica.prefix)
-                listing = expected.result() if expected and not attempt else look_again()
+                listing = (
+                    expected.result() if expected and not attempt else look_again()
+                )
                 if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
-                changed, done = self._changed(replica, listing, change, model, purge=purge)
+                changed, done = self._changed(
+                    replica, listing, change, model, purge=purge
+                )
                 version = replica.version
             most = max(most, changed)
             if done:
@@ -134,24 +150,41 @@ class ReplicatedTables:
 
     # ---- reading
 
-    def _refreshed(self, scope: Scope, grains: Sequence[StoreName], prefix: str) -> dict[StoreName, Standing]:
+    def _refreshed(
+        self, scope: Scope, grains: Sequence[StoreName], prefix: str
+    ) -> dict[StoreName, Standing]:
         for _ in range(TRIES):
             replicas = {grain: self._replica(scope, grain) for grain in grains}
-            with ExitStack() as locks, suppress(Vanished):  # pruned between the listing and the fetch
+            with (
+                ExitStack() as locks,
+                suppress(Vanished),
+            ):  # pruned between the listing and the fetch
                 for replica in replicas.values():  # always in the order of the grains
                     locks.enter_context(replica.lock)
                 small = self._pulled(replicas, prefix)
                 locks.close()
                 self._evict()
-                return {grain: small.get(grain) or self._direct.standing(scope, grain) for grain in grains}
+                return {
+                    grain: small.get(grain) or self._direct.standing(scope, grain)
+                    for grain in grains
+                }
         raise Retryable(f"{prefix}: files vanish faster than they can be read")
 
-    def _pulled(self, replicas: Mapping[StoreName, Replica], prefix: str) -> dict[StoreName, Standing]:
+    def _pulled(
+        self, replicas: Mapping[StoreName, Replica], prefix: str
+    ) -> dict[StoreName, Standing]:
         """Bring those up to date that may have a replica, in as few round trips as it takes."""
         packs, taken = self._asked_for_packs(replicas), monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
-        listings = {grain: Listing.of(replica.prefix, found, taken) for grain, replica in replicas.items()}
-        small = {g: r for g, r in replicas.items() if listings[g].size <= self._caching.store_bytes}
+        listings = {
+            grain: Listing.of(replica.prefix, found, taken)
+            for grain, replica in replicas.items()
+        }
+        small = {
+            g: r
+            for g, r in replicas.items()
+            if listings[g].size <= self._caching.store_bytes
+        }
         for grain, replica in small.items():
             replica.take(packs(grain), listings[grain])
         self._pull([(replica, listings[grain]) for grain, replica in small.items()])
@@ -164,9 +197,13 @@ class ReplicatedTables:
         asked = {
             grain: [
                 self._transfers.start(
-                    partial(self._transfers.objects.get, f"{replica.prefix}/{pack_name(v)}")
+                    partial(
+                        self._transfers.objects.get, f"{replica.prefix}/{pack_name(v)}"
+                    )
                 )
-                for v in range(replica.version, replica.version + PACKS_AHEAD.get(grain, 1))
+                for v in range(
+                    replica.version, replica.version + PACKS_AHEAD.get(grain, 1)
+                )
             ]
             for grain, replica in replicas.items()
             if replica.version
@@ -174,14 +211,21 @@ class ReplicatedTables:
 
         def contents(grain: StoreName) -> dict[str, bytes]:
             found = [pack.result() for pack in asked.get(grain, [])]
-            return {name: data for stored in found if stored for name, data in unpack(stored.data).items()}
+            return {
+                name: data
+                for stored in found
+                if stored
+                for name, data in unpack(stored.data).items()
+            }
 
         return contents
 
     def _pull(self, pairs: Sequence[tuple[Replica, Listing]]) -> None:
         """Raises Vanished, Retryable."""
         while True:
-            missing = [(replica, replica.missing(listing)) for replica, listing in pairs]
+            missing = [
+                (replica, replica.missing(listing)) for replica, listing in pairs
+            ]
             wanted = {key: file for _, files in missing for key, file in files.items()}
             if not wanted:
                 break
@@ -194,7 +238,13 @@ class ReplicatedTables:
     # ---- writing
 
     def _changed(
-        self, replica: Replica, listing: Listing, change: Change, model: str | None, *, purge: bool
+        self,
+        replica: Replica,
+        listing: Listing,
+        change: Change,
+        model: str | None,
+        *,
+        purge: bool,
     ) -> tuple[int, bool]:
         """Make the change and commit it; what the change returned, and whether it is committed.
 
@@ -220,8 +270,12 @@ class ReplicatedTables:
                 replica.discard()
                 return changed, False
             table = replica.table
-            if purge or self._upkeep.is_due(fragments_of(table), before, replica.version):
-                return changed, self._compacted(replica, table, purge=purge) or not purge
+            if purge or self._upkeep.is_due(
+                fragments_of(table), before, replica.version
+            ):
+                return changed, self._compacted(
+                    replica, table, purge=purge
+                ) or not purge
             if littered:
                 self._prune(replica, all_old=False)
         return changed, True
@@ -260,9 +314,13 @@ class ReplicatedTables:
     def _replica(self, scope: Scope, grain: StoreName) -> Replica:
         with self._lock:
             if (scope, grain) not in self._replicas:
-                name = digest(self._root, scope.workspace, scope.agent, grain, length=32)
+                name = digest(
+                    self._root, scope.workspace, scope.agent, grain, length=32
+                )
                 home = self._home.path / f"{name}-{next(self._numbers)}"
-                replica = Replica(store_prefix(scope, grain), home, self._transfers, self._session)
+                replica = Replica(
+                    store_prefix(scope, grain), home, self._transfers, self._session
+                )
                 self._replicas[scope, grain] = replica
             self._replicas.move_to_end((scope, grain))
             return self._replicas[scope, grain]
@@ -270,7 +328,10 @@ class ReplicatedTables:
     def _evict(self) -> None:
         """Let go of the least recently used until the rest fits; one in use stays until the next time."""
         with self._lock:
-            excess = sum(replica.size for replica in self._replicas.values()) - self._caching.bytes
+            excess = (
+                sum(replica.size for replica in self._replicas.values())
+                - self._caching.bytes
+            )
             many = len(self._replicas) - MAX_REPLICAS
             for key, replica in list(self._replicas.items()):
                 if excess <= 0 and many <= 0:

@@ -62,13 +62,18 @@ GIVES_WAY = (
 
 def schema_for(model: str) -> pa.Schema:
     """The table's schema, with the embedding model in its metadata. Raises Misconfigured."""
-    vector = pa.field("vector", pa.list_(pa.float16(), dimensions_of(model)), nullable=False)
+    vector = pa.field(
+        "vector", pa.list_(pa.float16(), dimensions_of(model)), nullable=False
+    )
     return pa.schema([*_COLUMNS, vector], metadata={_MODEL_KEY: model.encode()})
 
 
 def to_arrow(records: Sequence[EmbeddedRecord], schema: pa.Schema) -> pa.Table:
     """The records as rows of the schema; vectors as float16."""
-    rows = [{**as_row(e.record), "vector": np.asarray(e.vector, dtype=np.float16)} for e in records]
+    rows = [
+        {**as_row(e.record), "vector": np.asarray(e.vector, dtype=np.float16)}
+        for e in records
+    ]
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -98,7 +103,12 @@ def model_of(table: Table | pa.Table) -> str:
 def unit_vectors(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The stored vectors, float16, as float32 at unit length."""
     dimensions = column.type.list_size
-    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32)
+    flat = (
+        column.combine_chunks()
+        .flatten()
+        .to_numpy(zero_copy_only=False)
+        .astype(np.float32)
+    )
     unit: np.ndarray[Any, np.dtype[np.float32]] = flat.reshape(-1, dimensions)
     lengths = np.sqrt(np.einsum("nd,nd->n", unit, unit))
     unit /= np.maximum(lengths, np.float32(1e-9))[:, None]

@@ -81,7 +81,9 @@ def _newest(folder: str) -> object:
     """The first name, which is that of the newest manifest, with what tells a file from its namesakes."""
     while names := os.listdir(folder):  # noqa: PTH208 - names, not paths
         # Damage that takes all manifests must not read as nothing written.
-        name = min((name for name in names if name.endswith(".manifest")), default=names[0])
+        name = min(
+            (name for name in names if name.endswith(".manifest")), default=names[0]
+        )
         try:
             found = os.stat(f"{folder}/{name}")  # noqa: PTH116 - as before
         except FileNotFoundError:  # pruned since, so there is a newer one

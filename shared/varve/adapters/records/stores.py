@@ -40,19 +40,28 @@ class LanceStores(LanceReader):
     """
 
     def __init__(self, newest: Open, objects: Objects, directory: Path) -> None:
-        super().__init__(lambda *store: Standing.of(partial(newest, *store)), newest, ColumnCache())
+        super().__init__(
+            lambda *store: Standing.of(partial(newest, *store)), newest, ColumnCache()
+        )
         self._objects, self._directory = objects, directory
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._read(scope, grain, model_of, None)
 
-    def embedded(self, scope: Scope, grain: StoreName) -> tuple[str | None, list[EmbeddedRecord]]:
+    def embedded(
+        self, scope: Scope, grain: StoreName
+    ) -> tuple[str | None, list[EmbeddedRecord]]:
         def run(table: Table) -> tuple[str | None, list[EmbeddedRecord]]:
             model, rows = model_of(table), table.search().limit(None).to_arrow()
             if model_of(table) != model:
                 raise RuntimeError("the store has moved to another model meanwhile")
-            found = [EmbeddedRecord(to_record(row), _vector(row)) for row in rows.to_pylist()]
-            return model, sorted(found, key=lambda e: (e.record.event_time, e.record.position, e.record.id))
+            found = [
+                EmbeddedRecord(to_record(row), _vector(row)) for row in rows.to_pylist()
+            ]
+            return model, sorted(
+                found,
+                key=lambda e: (e.record.event_time, e.record.position, e.record.id),
+            )
 
         nothing: tuple[str | None, list[EmbeddedRecord]] = (None, [])
         return self._read(scope, grain, run, nothing)
@@ -66,15 +75,21 @@ class LanceStores(LanceReader):
                 if moved is not None:
                     return moved
         except (RuntimeError, OSError) as error:
-            raise Retryable(f"store {scope}/{grain}: {type(error).__name__} in LanceDB") from error
+            raise Retryable(
+                f"store {scope}/{grain}: {type(error).__name__} in LanceDB"
+            ) from error
         finally:
             transfers.finish()
         raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
 
-    def _moved(self, store: str, model: str, embed: Embed, transfers: Transfers) -> int | None:
+    def _moved(
+        self, store: str, model: str, embed: Embed, transfers: Transfers
+    ) -> int | None:
         """How many records were moved; None: another commit came first."""
         self._directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="varve-move-", dir=self._directory) as home:
+        with tempfile.TemporaryDirectory(
+            prefix="varve-move-", dir=self._directory
+        ) as home:
             replica = Replica(store, Path(home), transfers, lancedb.Session())
             listing = look(self._objects, store)
             if not listing.newest:
@@ -93,7 +108,10 @@ class LanceStores(LanceReader):
             table.add(rows, mode="overwrite")
             require_index(table)
             # Embedding takes its time: others may have committed, and pruned, beyond this version's number.
-            committed = replica.commit() and look(self._objects, store).newest == replica.version
+            committed = (
+                replica.commit()
+                and look(self._objects, store).newest == replica.version
+            )
             return len(rows) if committed else None
 
 
@@ -102,9 +120,15 @@ def _under(model: str, rows: pa.Table, embed: Embed) -> pa.Table:
     schema = schema_for(model)
     records = [to_record(row) for row in rows.drop_columns(["vector"]).to_pylist()]
     vectors = np.asarray(embed(records), dtype=np.float16).reshape(-1)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(vectors, pa.float16()), dimensions_of(model))
+    column = pa.FixedSizeListArray.from_arrays(
+        pa.array(vectors, pa.float16()), dimensions_of(model)
+    )
     place = rows.schema.get_field_index("vector")
-    return rows.set_column(place, schema.field("vector"), column).select(schema.names).cast(schema)
+    return (
+        rows.set_column(place, schema.field("vector"), column)
+        .select(schema.names)
+        .cast(schema)
+    )
 
 
 def _vector(row: dict[str, Any]) -> Any:

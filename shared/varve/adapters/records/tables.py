@@ -29,7 +29,9 @@ with without_rest_client():
 
 CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
 NEVER = timedelta(days=36_500)
-_KEYWORDS = FTS(base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True)
+_KEYWORDS = FTS(
+    base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True
+)
 
 Change = Callable[[Table], int]
 
@@ -70,7 +72,9 @@ def fragments_of(table: Table) -> int:
     return int(table.stats()["fragment_stats"]["num_fragments"])
 
 
-def compact(table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool) -> None:
+def compact(
+    table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool
+) -> None:
     """Merge fragments and bring indices up to date as `optimize` does; make a large table's own if it is due.
 
     With `purge` that one is dropped, for LanceDB carries over what it holds of rows that are gone. The next
@@ -113,7 +117,9 @@ class DirectTables:
         if self._transfers is not None:
             return Standing.of(newest)
         folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
-        known = self._standing[scope, grain] = Standing(newest, partial(self._watch.newest, folder))
+        known = self._standing[scope, grain] = Standing(
+            newest, partial(self._watch.newest, folder)
+        )
         return known
 
     def newest(self, scope: Scope, grain: StoreName) -> Table | None:
@@ -123,12 +129,16 @@ class DirectTables:
         if table is not None and known == life:
             table.checkout_latest()
             return table
-        if not any(self._objects.list(f"{store_prefix(scope, grain)}/{TABLE}.lance/_versions")):
+        if not any(
+            self._objects.list(f"{store_prefix(scope, grain)}/{TABLE}.lance/_versions")
+        ):
             return None
         opened = self._connect(scope, grain).open_table(TABLE)
         return self._opened(scope, grain, life, opened)
 
-    def _opened(self, scope: Scope, grain: StoreName, life: object, table: Table) -> Table:
+    def _opened(
+        self, scope: Scope, grain: StoreName, life: object, table: Table
+    ) -> Table:
         self._tables[scope, grain] = life, table
         self._indexed.discard((scope, grain))
         return table
@@ -142,13 +152,21 @@ class DirectTables:
         if self._transfers is not None:
             return None
         try:
-            found = Path(self._root, store_prefix(scope, grain), f"{TABLE}.lance").stat()
+            found = Path(
+                self._root, store_prefix(scope, grain), f"{TABLE}.lance"
+            ).stat()
         except FileNotFoundError:
             return None
         return found.st_ino, found.st_ctime_ns
 
     def write(
-        self, scope: Scope, grain: StoreName, change: Change, model: str | None, *, purge: bool
+        self,
+        scope: Scope,
+        grain: StoreName,
+        change: Change,
+        model: str | None,
+        *,
+        purge: bool,
     ) -> Written:
         """Change the newest version; what the change returns, and the version that has it.
 
@@ -164,7 +182,11 @@ class DirectTables:
             require_index(table)
             self._indexed.add((scope, grain))
         folder = f"{store_prefix(scope, grain)}/{TABLE}.lance"
-        files = list(self._objects.list(folder)) if purge and self._transfers is None else []
+        files = (
+            list(self._objects.list(folder))
+            if purge and self._transfers is None
+            else []
+        )
         before = table.version
         changed = change(table)
         if purge or self._upkeep.is_due(fragments_of(table), before, table.version):
@@ -183,11 +205,18 @@ class DirectTables:
             compact(table, self._upkeep, partial(leave_one_version, table), purge=True)
         else:
             age = self._prunable_age(prefix)
-            compact(table, self._upkeep, partial(table.optimize, cleanup_older_than=age), purge=False)
+            compact(
+                table,
+                self._upkeep,
+                partial(table.optimize, cleanup_older_than=age),
+                purge=False,
+            )
 
     def _prunable_age(self, prefix: str) -> timedelta:
         manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")
-        return self._upkeep.prunable_age([m.last_modified for m in manifests if m.key.endswith(".manifest")])
+        return self._upkeep.prunable_age(
+            [m.last_modified for m in manifests if m.key.endswith(".manifest")]
+        )
 
     def _create(self, scope: Scope, grain: StoreName, model: str) -> Table:
         """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
@@ -200,7 +229,9 @@ class DirectTables:
         if claim is not None and (table := self._awaited(scope, grain)) is not None:
             return table
         if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
-            raise Retryable(f"store {scope}/{grain}: another writer is making the table")
+            raise Retryable(
+                f"store {scope}/{grain}: another writer is making the table"
+            )
         if (table := self.newest(scope, grain)) is not None:
             return table
         table = new_table(self._connect(scope, grain), model)
@@ -216,4 +247,6 @@ class DirectTables:
 
     def _connect(self, scope: Scope, grain: StoreName) -> Any:
         uri = f"{self._root}/{store_prefix(scope, grain)}"
-        return lancedb.connect(uri, storage_options=self._options, session=self._session)
+        return lancedb.connect(
+            uri, storage_options=self._options, session=self._session
+        )

@@ -36,7 +36,10 @@ class Upkeep:
 
     def is_due(self, fragments: int, before: int, after: int) -> bool:
         """Whether to compact: writes that replace rows add versions without fragments, so both count."""
-        return fragments >= self.max_fragments or after // self.max_fragments != before // self.max_fragments
+        return (
+            fragments >= self.max_fragments
+            or after // self.max_fragments != before // self.max_fragments
+        )
 
     def is_littered(self, versions: Sequence[datetime], spare: int) -> bool:
         """Whether to remove what is old before the next compaction does.
@@ -89,8 +92,14 @@ def prune(transfers: Transfers, prefix: str, upkeep: Upkeep, *, all_old: bool) -
     packs = {name: version_before(name) for name in listing.beside}
     # One leads to the oldest that stays from the one before.
     oldest = min(kept) if all_old else min(kept) - 1
-    stale = [name for name, version in packs.items() if version is not None and version < oldest]
-    keys = [f"{prefix}/{TABLE}.lance/{name}" for name in doomed] + [f"{prefix}/{name}" for name in stale]
+    stale = [
+        name
+        for name, version in packs.items()
+        if version is not None and version < oldest
+    ]
+    keys = [f"{prefix}/{TABLE}.lance/{name}" for name in doomed] + [
+        f"{prefix}/{name}" for name in stale
+    ]
     transfers.delete(keys)
 
 

@@ -35,7 +35,9 @@ def make_index(table: Table) -> None:
     RaBitQ codes in partitions, built in a fraction of the time that a graph (HNSW) takes, which one
     invocation of the writer could not wait for, and searched as fast.
     """
-    partitions = min(_MOST_PARTITIONS, max(1, int(table.count_rows()) // _PARTITION_ROWS))
+    partitions = min(
+        _MOST_PARTITIONS, max(1, int(table.count_rows()) // _PARTITION_ROWS)
+    )
     codes = IvfRq(distance_type="cosine", num_partitions=partitions, num_bits=_BITS)
     table.create_index("vector", config=codes, name=_NAME)
 
@@ -52,7 +54,11 @@ def _indexed(table: Table) -> bool:
 
 def nearest(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
     """A query for the `limit` nearest, by the codes if there are any, of what the filter lets through."""
-    near = table.search(vector, vector_column_name="vector").distance_type("cosine").limit(limit)
+    near = (
+        table.search(vector, vector_column_name="vector")
+        .distance_type("cosine")
+        .limit(limit)
+    )
     if where == Filter():
         return near.nprobes(_PROBES)
     # What passes may lie in few partitions. Without a filter LanceDB would look into all of them here, too.

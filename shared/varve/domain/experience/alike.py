@@ -16,7 +16,9 @@ SHARPNESS = 16.0
 """How much more a word of like meaning counts than one of another: by its e-th power for a cosine of 1/16."""
 
 
-def closeness(spoken: Mapping[str, str], texts: Sequence[str], words: EmbedWords | None = None) -> Floats:
+def closeness(
+    spoken: Mapping[str, str], texts: Sequence[str], words: EmbedWords | None = None
+) -> Floats:
     """A row for each text, a column for each word: how near the text comes to it, from 0 to 1.
 
     The logarithm of the mean of exp(SHARPNESS x cosine) over the text's words: a maximum that does not grow
@@ -27,11 +29,21 @@ def closeness(spoken: Mapping[str, str], texts: Sequence[str], words: EmbedWords
     others = {stem: word for text in said for stem, word in text.items()}
     if not spoken or not others:
         return np.zeros((len(texts), len(spoken)), dtype=np.float32)
-    alike = np.array([[stem == other for stem in spoken] for other in others], dtype=np.float32)
+    alike = np.array(
+        [[stem == other for stem in spoken] for other in others], dtype=np.float32
+    )
     if words is not None:
-        alike = np.maximum(alike, words(list(others.values())) @ words(list(spoken.values())).T)
-    loud, places = np.exp(SHARPNESS * alike), {stem: place for place, stem in enumerate(others)}
-    rows = [loud[[places[stem] for stem in text]].mean(axis=0) if text else 0.0 * loud[0] for text in said]
+        alike = np.maximum(
+            alike, words(list(others.values())) @ words(list(spoken.values())).T
+        )
+    loud, places = (
+        np.exp(SHARPNESS * alike),
+        {stem: place for place, stem in enumerate(others)},
+    )
+    rows = [
+        loud[[places[stem] for stem in text]].mean(axis=0) if text else 0.0 * loud[0]
+        for text in said
+    ]
     return np.asarray(np.log1p(np.stack(rows)) / SHARPNESS, dtype=np.float32)
 
 

@@ -115,20 +115,35 @@ def should_rerun(
     recent = [
         a
         for a in answers
-        if (a.subject, a.task_type) == (subject, task_type) and now - timedelta(days=days) <= a.at <= now
+        if (a.subject, a.task_type) == (subject, task_type)
+        and now - timedelta(days=days) <= a.at <= now
     ]
     if not recent:
         return Rerun(True, f"no answer in the last {days} days")
     prior = max(recent, key=lambda answer: (answer.at, answer.id))
-    raised = [n for n, v in sorted((signals or {}).items()) if v and (not material or n in material)]
+    raised = [
+        n
+        for n, v in sorted((signals or {}).items())
+        if v and (not material or n in material)
+    ]
     if raised:
         return Rerun(True, f"material signal: {', '.join(raised)}", prior)
-    differing = [name for name, value in sorted((regime or {}).items()) if prior.regime.get(name) != value]
+    differing = [
+        name
+        for name, value in sorted((regime or {}).items())
+        if prior.regime.get(name) != value
+    ]
     if differing:
         return Rerun(True, f"another regime: {', '.join(differing)}", prior)
     if prior.confidence < ENOUGH_CONFIDENCE:
-        return Rerun(True, f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}", prior)
-    return Rerun(False, f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}", prior)
+        return Rerun(
+            True,
+            f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}",
+            prior,
+        )
+    return Rerun(
+        False, f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}", prior
+    )
 
 
 def analogous(
@@ -143,7 +158,10 @@ def analogous(
     if not asked:
         return []
     vector, *others = embed([question, *(answer.question for answer in asked)])
-    near = [(answer, float(np.dot(vector, other))) for answer, other in zip(asked, others, strict=True)]
+    near = [
+        (answer, float(np.dot(vector, other)))
+        for answer, other in zip(asked, others, strict=True)
+    ]
     near.sort(key=lambda pair: (-pair[1], -pair[0].at.timestamp(), pair[0].id))
     best: dict[str, tuple[PriorAnswer, float]] = {}
     for answer, cosine in near:

@@ -65,7 +65,10 @@ class Belief:
 
 
 def belief(
-    situation: str, vector: Vector, precedents: Sequence[Precedent], words: EmbedWords | None = None
+    situation: str,
+    vector: Vector,
+    precedents: Sequence[Precedent],
+    words: EmbedWords | None = None,
 ) -> Belief:
     """What the precedents make of a new situation; the shares sum to 1, or are empty without any.
 
@@ -75,15 +78,22 @@ def belief(
         return Belief(0.0, {})
     found = signals(situation, vector, precedents, words)
     odds = {
-        answer: exp(WEIGHTS.seen + WEIGHTS.told * told + WEIGHTS.apart * found.apart[answer])
+        answer: exp(
+            WEIGHTS.seen + WEIGHTS.told * told + WEIGHTS.apart * found.apart[answer]
+        )
         for answer, told in found.told.items()
     }
     total = sum(odds.values())
-    return Belief(total / (1.0 + total), {answer: one / total for answer, one in odds.items()})
+    return Belief(
+        total / (1.0 + total), {answer: one / total for answer, one in odds.items()}
+    )
 
 
 def signals(
-    situation: str, vector: Vector, precedents: Sequence[Precedent], words: EmbedWords | None = None
+    situation: str,
+    vector: Vector,
+    precedents: Sequence[Precedent],
+    words: EmbedWords | None = None,
 ) -> Signals:
     """What is measured, of at least one precedent."""
     groups: dict[str, list[Precedent]] = {}
@@ -93,18 +103,28 @@ def signals(
     weights = rarity(spoken, [p.situation for p in precedents])
     told = {
         answer: float(
-            np.mean(closeness(spoken, [p.correction or p.situation for p in group], words) @ weights)
+            np.mean(
+                closeness(spoken, [p.correction or p.situation for p in group], words)
+                @ weights
+            )
         )
         for answer, group in groups.items()
     }
     return Signals(told, _apart(vector, groups))
 
 
-def _apart(vector: Vector, groups: Mapping[str, Sequence[Precedent]]) -> dict[str, float]:
+def _apart(
+    vector: Vector, groups: Mapping[str, Sequence[Precedent]]
+) -> dict[str, float]:
     """The situation's product with each group's mean situation, less that with the mean of those."""
-    means = {a: _unit(np.mean(np.stack([p.vector for p in group]), axis=0)) for a, group in groups.items()}
+    means = {
+        a: _unit(np.mean(np.stack([p.vector for p in group]), axis=0))
+        for a, group in groups.items()
+    }
     middle = np.mean(np.stack(list(means.values())), axis=0)
-    return {answer: float(np.dot(vector, one - middle)) for answer, one in means.items()}
+    return {
+        answer: float(np.dot(vector, one - middle)) for answer, one in means.items()
+    }
 
 
 def _unit(vector: Vector) -> Vector:

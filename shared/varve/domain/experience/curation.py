@@ -35,7 +35,9 @@ class Curation:
             "conflicts": [list(pair) for pair in self.conflicts],
             "duplicates": [list(pair) for pair in self.duplicates],
             "stale": list(self.stale),
-            "merges": [{"keep": keep, "retire": retire} for keep, retire in self.duplicates],
+            "merges": [
+                {"keep": keep, "retire": retire} for keep, retire in self.duplicates
+            ],
         }
 
 
@@ -49,7 +51,9 @@ def curate(lessons: Sequence[Lesson], now: datetime) -> Curation:
             continue
         same = _overlap(one.action, other.action) >= ALIKE
         (duplicates if same else conflicts).append((one.id, other.id))
-    stale = tuple(lesson.id for lesson in active if now - lesson.versions[-1].at > STALE_AFTER)
+    stale = tuple(
+        lesson.id for lesson in active if now - lesson.versions[-1].at > STALE_AFTER
+    )
     return Curation(tuple(conflicts), tuple(duplicates), stale)
 
 
@@ -59,7 +63,9 @@ def next_stale(lessons: Sequence[Lesson], now: datetime) -> datetime | None:
     return min((end for end in ends if end >= now), default=None)
 
 
-def merges(report: Curation, lessons: Sequence[Lesson], now: datetime) -> Iterator[LessonVersion]:
+def merges(
+    report: Curation, lessons: Sequence[Lesson], now: datetime
+) -> Iterator[LessonVersion]:
     """What a confirmed merge writes: one lesson takes over the evidence, the other is retired."""
     by_id = {lesson.id: lesson for lesson in lessons}
     retired: set[str] = set()
@@ -67,8 +73,12 @@ def merges(report: Curation, lessons: Sequence[Lesson], now: datetime) -> Iterat
         if retired & {keep, retire}:
             continue
         kept, gone = by_id[keep], by_id[retire]
-        yield _version(kept, now, "merge", f"merged with {gone.id}", (kept, gone), active=True)
-        yield _version(gone, now, "retirement", f"merged into {kept.id}", (gone,), active=False)
+        yield _version(
+            kept, now, "merge", f"merged with {gone.id}", (kept, gone), active=True
+        )
+        yield _version(
+            gone, now, "retirement", f"merged into {kept.id}", (gone,), active=False
+        )
         retired.add(retire)
 
 
@@ -115,7 +125,11 @@ def offered(
     active = [lesson for lesson in lessons if lesson.active]
     if len(active) <= most:
         return active
-    tagged = [lesson for lesson in active if set(tags) & set(lesson.tags)] if tags else active
+    tagged = (
+        [lesson for lesson in active if set(tags) & set(lesson.tags)]
+        if tags
+        else active
+    )
     return (_nearest(tagged, situation, embed) if situation else tagged)[:most]
 
 
@@ -128,17 +142,28 @@ def block(lessons: Sequence[Lesson]) -> str:
     """`<learned_patterns>` for a prompt; empty without any."""
     if not lessons:
         return ""
-    return "\n".join([OPENING, *(f"- {as_data(claim_line(lesson))}" for lesson in lessons), ENDING])
+    return "\n".join(
+        [OPENING, *(f"- {as_data(claim_line(lesson))}" for lesson in lessons), ENDING]
+    )
 
 
 def _nearest(lessons: Sequence[Lesson], situation: str, embed: Embed) -> list[Lesson]:
     vector, *claims = embed([situation, *(lesson.claim for lesson in lessons)])
-    near = {lesson.id: float(np.dot(vector, claim)) for lesson, claim in zip(lessons, claims, strict=True)}
+    near = {
+        lesson.id: float(np.dot(vector, claim))
+        for lesson, claim in zip(lessons, claims, strict=True)
+    }
     return sorted(lessons, key=lambda lesson: (-near[lesson.id], lesson.id))
 
 
 def _version(
-    lesson: Lesson, now: datetime, origin: str, reason: str, sources: Sequence[Lesson], *, active: bool
+    lesson: Lesson,
+    now: datetime,
+    origin: str,
+    reason: str,
+    sources: Sequence[Lesson],
+    *,
+    active: bool,
 ) -> LessonVersion:
     versions = [version for source in sources for version in source.versions]
     return LessonVersion(
@@ -151,11 +176,17 @@ def _version(
         origin=origin,
         state=lesson.state,
         tags=tuple(sorted({tag for source in sources for tag in source.tags})),
-        supporting=tuple(sorted({id_ for source in sources for id_ in source.supporting})),
-        contradicting=tuple(sorted({id_ for source in sources for id_ in source.contradicting})),
+        supporting=tuple(
+            sorted({id_ for source in sources for id_ in source.supporting})
+        ),
+        contradicting=tuple(
+            sorted({id_ for source in sources for id_ in source.contradicting})
+        ),
         active=active,
         reason=reason,
-        conversation_ids=tuple(sorted({id_ for v in versions for id_ in v.conversation_ids})),
+        conversation_ids=tuple(
+            sorted({id_ for v in versions for id_ in v.conversation_ids})
+        ),
         user_ids=tuple(sorted({id_ for v in versions for id_ in v.user_ids})),
     )
 

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
-from varve.domain.experience.rows import GENERALIZED, WORDED, LessonVersion, lesson_from, lesson_record
+from varve.domain.experience.rows import (
+    GENERALIZED,
+    WORDED,
+    LessonVersion,
+    lesson_from,
+    lesson_record,
+)
 from varve.domain.record import MemoryType, Record
 
 
@@ -30,12 +36,22 @@ def erase(
     left without evidence is retired by the fold.
     """
     known = {row.id: row for row in rows}
-    gone = {r.id for r in known.values() if _theirs(r, user_ids, conversation_ids, message_ids)}
+    gone = {
+        r.id
+        for r in known.values()
+        if _theirs(r, user_ids, conversation_ids, message_ids)
+    }
     # A report may name an episode, or only the conversation that it was the last of.
     ended = gone | {
-        known[id_].conversation_id for id_ in gone if known[id_].memory_type is MemoryType.EPISODE
+        known[id_].conversation_id
+        for id_ in gone
+        if known[id_].memory_type is MemoryType.EPISODE
     }
-    gone |= {r.id for r in known.values() if r.memory_type is MemoryType.OUTCOME and r.about in ended}
+    gone |= {
+        r.id
+        for r in known.values()
+        if r.memory_type is MemoryType.OUTCOME and r.about in ended
+    }
     rewritten = []
     for row in known.values():
         if row.id in gone:
@@ -47,24 +63,41 @@ def erase(
             gone.add(row.id)
             if version.origin not in {GENERALIZED, WORDED}:
                 rewritten.append(
-                    lesson_record(_without(version, gone, user_ids, conversation_ids), row.period)
+                    lesson_record(
+                        _without(version, gone, user_ids, conversation_ids), row.period
+                    )
                 )
         elif row.memory_type is MemoryType.OUTCOME and gone & set(row.source_ids):
-            rewritten.append(replace(row, source_ids=tuple(i for i in row.source_ids if i not in gone)))
+            rewritten.append(
+                replace(
+                    row, source_ids=tuple(i for i in row.source_ids if i not in gone)
+                )
+            )
     return Erased(frozenset(gone), tuple(rewritten))
 
 
-def _theirs(row: Record, users: Set[str], conversations: Set[str], messages: Set[tuple[str, str]]) -> bool:
+def _theirs(
+    row: Record,
+    users: Set[str],
+    conversations: Set[str],
+    messages: Set[tuple[str, str]],
+) -> bool:
     if row.user_id in users or row.conversation_id in conversations:
         return True
     is_episode = row.memory_type is MemoryType.EPISODE
-    return is_episode and any((row.conversation_id, id_) in messages for id_ in row.source_ids)
+    return is_episode and any(
+        (row.conversation_id, id_) in messages for id_ in row.source_ids
+    )
 
 
-def _cites(version: LessonVersion, gone: Set[str], users: Set[str], conversations: Set[str]) -> bool:
+def _cites(
+    version: LessonVersion, gone: Set[str], users: Set[str], conversations: Set[str]
+) -> bool:
     evidence = {*version.supporting, *version.contradicting}
     return bool(
-        evidence & gone or set(version.user_ids) & users or set(version.conversation_ids) & conversations
+        evidence & gone
+        or set(version.user_ids) & users
+        or set(version.conversation_ids) & conversations
     )
 
 
@@ -76,5 +109,7 @@ def _without(
         supporting=tuple(i for i in version.supporting if i not in gone),
         contradicting=tuple(i for i in version.contradicting if i not in gone),
         user_ids=tuple(i for i in version.user_ids if i not in users),
-        conversation_ids=tuple(i for i in version.conversation_ids if i not in conversations),
+        conversation_ids=tuple(
+            i for i in version.conversation_ids if i not in conversations
+        ),
     )

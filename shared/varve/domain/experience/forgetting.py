@@ -27,7 +27,9 @@ def forgotten(
     gone: dict[str, str] = {}
     for record in (row for kind in FORGETTABLE for row in history.rows(kind)):
         last_read = history.reads.get(record.id, (0, None))[1]
-        if time_to_live_days and now - record.event_time > timedelta(days=time_to_live_days):
+        if time_to_live_days and now - record.event_time > timedelta(
+            days=time_to_live_days
+        ):
             gone[record.id] = f"older than its time to live of {time_to_live_days} days"
         elif decay and (left := importance_now(record, last_read, now)) < GONE_BELOW:
             gone[record.id] = f"importance has decayed to {left:.2f}"

@@ -47,7 +47,9 @@ class Lesson:
     @property
     def confidence(self) -> float:
         """The lower bound on how often it holds."""
-        return wilson(len(self.supporting), len(self.supporting) + len(self.contradicting))
+        return wilson(
+            len(self.supporting), len(self.supporting) + len(self.contradicting)
+        )
 
     @property
     def version(self) -> int:
@@ -77,7 +79,9 @@ def vague(condition: str, action: str) -> str | None:
     """Why a lesson would be of no use, or None: it must name when, in two words at least, and what."""
     when, what = content_words(condition) - _EMPTY, content_words(action) - _EMPTY
     if len(when) < 2:
-        return "does not say when: name at least two things that tell the situation apart"
+        return (
+            "does not say when: name at least two things that tell the situation apart"
+        )
     return None if what else "does not say what to do"
 
 
@@ -100,7 +104,10 @@ def lessons(history: History) -> list[Lesson]:
         versions[version.lesson_id].append(version)
     known = (
         _lesson(id_, groups.get(id_, []), versions[id_], history)
-        for id_ in sorted({id_ for id_, group in groups.items() if len(group) >= AGREEING} | set(versions))
+        for id_ in sorted(
+            {id_ for id_, group in groups.items() if len(group) >= AGREEING}
+            | set(versions)
+        )
     )
     found = [lesson for lesson in known if lesson is not None]
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
@@ -110,17 +117,23 @@ def _lesson(
     id_: str, group: Sequence[Lived], noted: Sequence[LessonVersion], history: History
 ) -> Lesson | None:
     distinct = {version.id: version for version in noted}
-    versions = tuple(sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id)))
+    versions = tuple(
+        sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
+    )
     by_hand = [v for v in versions if v.origin not in {"generalized", "retirement"}]
     said = by_hand or [v for v in versions if v.claim]
     if not said:
         return None
     text = said[-1]
     cited = {i for v in versions for i in v.supporting}
-    against = {i for v in versions for i in v.contradicting} | _contradicting(id_, text.action, history)
+    against = {i for v in versions for i in v.contradicting} | _contradicting(
+        id_, text.action, history
+    )
     supporting = ({one.episode.id for one in group} | cited) - against
     supporting |= {
-        one.episode.id for one in history.lived if id_ in one.used and one.outcome is Outcome.SUCCESS
+        one.episode.id
+        for one in history.lived
+        if id_ in one.used and one.outcome is Outcome.SUCCESS
     } - against
     lesson = Lesson(
         id=id_,
@@ -145,7 +158,9 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
         return "retired", said[-1].reason or "retired by hand"
     if not lesson.supporting:
         return "retired", "no evidence is left"
-    if lesson.confidence < RETIRED_BELOW and len(lesson.contradicting) >= len(lesson.supporting):
+    if lesson.confidence < RETIRED_BELOW and len(lesson.contradicting) >= len(
+        lesson.supporting
+    ):
         return "retired", f"{len(lesson.contradicting)} episodes speak against it"
     harm = _harm(lesson, history)
     return ("quarantined", harm) if harm else ("active", "")
@@ -156,14 +171,21 @@ def _harm(lesson: Lesson, history: History) -> str:
     decided = [
         one
         for one in history.lived
-        if one.episode.state == lesson.state and one.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
+        if one.episode.state == lesson.state
+        and one.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
     ]
     used = [one.outcome is Outcome.SUCCESS for one in decided if lesson.id in one.used]
-    others = [one.outcome is Outcome.SUCCESS for one in decided if lesson.id not in one.used]
+    others = [
+        one.outcome is Outcome.SUCCESS for one in decided if lesson.id not in one.used
+    ]
     if len(used) < USED_ENOUGH or not others:
         return ""
     with_it, without = sum(used) / len(used), sum(others) / len(others)
-    return f"{with_it:.0%} succeeded with it, {without:.0%} without" if with_it < without else ""
+    return (
+        f"{with_it:.0%} succeeded with it, {without:.0%} without"
+        if with_it < without
+        else ""
+    )
 
 
 def _contradicting(id_: str, action: str, history: History) -> set[str]:
@@ -185,7 +207,9 @@ class _Agreeing:
 
     lived: list[Lived] = field(default_factory=list)
     stems: Counter[str] = field(default_factory=Counter)
-    forms: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    forms: defaultdict[str, Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
 
     def add(self, one: Lived) -> None:
         self.lived.append(one)
@@ -207,7 +231,9 @@ def _replayed(history: History) -> defaultdict[str, list[LessonVersion]]:
     groups: defaultdict[str, _Agreeing] = defaultdict(_Agreeing)
     stems: Counter[str] = Counter()
     ended = [one for one in history.lived if one.resolution]
-    for count, one in enumerate(sorted(ended, key=lambda one: (one.episode.began, one.episode.id)), start=1):
+    for count, one in enumerate(
+        sorted(ended, key=lambda one: (one.episode.began, one.episode.id)), start=1
+    ):
         id_ = lesson_id(one.episode.state, str(one.resolution))
         group, known = groups[id_], versions.get(id_, [])
         group.add(one)
@@ -240,8 +266,12 @@ def _generalized(id_: str, condition: str, agreeing: Sequence[Lived]) -> LessonV
         state=last.episode.state,
         tags=tuple(sorted({tag for one in agreeing for tag in one.episode.tags})),
         supporting=tuple(sorted(one.episode.id for one in agreeing)),
-        conversation_ids=tuple(sorted({one.episode.conversation_id for one in agreeing})),
-        user_ids=tuple(sorted({one.episode.user_id for one in agreeing if one.episode.user_id})),
+        conversation_ids=tuple(
+            sorted({one.episode.conversation_id for one in agreeing})
+        ),
+        user_ids=tuple(
+            sorted({one.episode.user_id for one in agreeing if one.episode.user_id})
+        ),
     )
 
 
@@ -257,7 +287,11 @@ def _telling(group: _Agreeing, stems: Mapping[str, int], count: int) -> list[str
             mine, theirs = having / size, (stems[stem] - having) / max(1, count - size)
             if mine > theirs:
                 apart[stem] = (mine - theirs, mine)
-    best = nsmallest(CONDITION_WORDS, apart, key=lambda stem: (-apart[stem][0], -apart[stem][1], stem))
+    best = nsmallest(
+        CONDITION_WORDS,
+        apart,
+        key=lambda stem: (-apart[stem][0], -apart[stem][1], stem),
+    )
     return [group.written(stem) for stem in best]
 
 

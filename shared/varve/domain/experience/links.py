@@ -25,7 +25,12 @@ class Link(StrEnum):
     CONTRADICTED = "contradicted"
 
 
-WEIGHTS = {Outcome.SUCCESS: 1.0, Outcome.PARTIAL: 0.6, Outcome.FAILURE: 0.4, Outcome.UNKNOWN: 0.2}
+WEIGHTS = {
+    Outcome.SUCCESS: 1.0,
+    Outcome.PARTIAL: 0.6,
+    Outcome.FAILURE: 0.4,
+    Outcome.UNKNOWN: 0.2,
+}
 """How much a report's link weighs, by how the episode ended; the weight is the statement's confidence."""
 
 
@@ -35,9 +40,14 @@ def links_of_report(report: Report, target: str) -> list[TripleOperation]:
     failed = report.outcome is Outcome.FAILURE
     links = [_link(report, used, Link.LED_TO, target, weight) for used in report.used]
     if failed:
-        links += [_link(report, target, Link.CONTRADICTED, used, weight) for used in report.used]
+        links += [
+            _link(report, target, Link.CONTRADICTED, used, weight)
+            for used in report.used
+        ]
     if report.resolution:
-        links.append(_link(report, target, Link.CAUSED_BY, f"cause: {report.resolution}", 1.0))
+        links.append(
+            _link(report, target, Link.CAUSED_BY, f"cause: {report.resolution}", 1.0)
+        )
     if failed and (report.correction or report.resolution):
         links.append(_link(report, target, Link.LEARNED_FROM, report.id, 1.0))
     return links
@@ -64,7 +74,9 @@ def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation
     ]
 
 
-def _link(report: Report, subject: str, link: Link, object_: str, weight: float) -> TripleOperation:
+def _link(
+    report: Report, subject: str, link: Link, object_: str, weight: float
+) -> TripleOperation:
     return TripleOperation(
         op=Op.ADD,
         subject=subject,
@@ -100,12 +112,27 @@ def story(start: str, triples: Iterable[Triple], *, depth: int = 4) -> list[Step
     for away in range(1, depth + 1):
         beyond: list[str] = []
         for triple in links:
-            if triple.id in done or not {triple.source_id, triple.target_id} & set(edge):
+            if triple.id in done or not {triple.source_id, triple.target_id} & set(
+                edge
+            ):
                 continue
             done.add(triple.id)
-            ids = tuple(id_ for operation in triple.evidence for id_ in operation.message_ids)
-            told.append(Step(away, triple.source_id, triple.label, triple.target_id, triple.confidence, ids))
-            beyond += [end for end in (triple.source_id, triple.target_id) if end not in seen]
+            ids = tuple(
+                id_ for operation in triple.evidence for id_ in operation.message_ids
+            )
+            told.append(
+                Step(
+                    away,
+                    triple.source_id,
+                    triple.label,
+                    triple.target_id,
+                    triple.confidence,
+                    ids,
+                )
+            )
+            beyond += [
+                end for end in (triple.source_id, triple.target_id) if end not in seen
+            ]
         seen |= set(beyond)
         edge = beyond
     return told
@@ -125,7 +152,9 @@ def told(steps: Sequence[Step], history: History) -> list[str]:
     """The story in sentences, a line a step, indented by how far it lies away."""
     return [
         "  " * step.depth
-        + _SPOKEN[Link(step.link)].format(_named(step.source, history), _named(step.target, history))
+        + _SPOKEN[Link(step.link)].format(
+            _named(step.source, history), _named(step.target, history)
+        )
         + f" (weight {step.weight:.1f})"
         for step in steps
     ]

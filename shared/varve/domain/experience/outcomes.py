@@ -28,7 +28,9 @@ UNDECIDED = Verdict(Outcome.UNKNOWN, "none")
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(rf"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    return re.compile(
+        "|".join(rf"(?:{pattern})" for pattern in patterns), re.IGNORECASE
+    )
 
 
 _NOT = r"(?:n['’]t|\s+not)"
@@ -77,10 +79,18 @@ def cued(said: Sequence[tuple[str, str]]) -> Verdict:
     failure, a confirmation a success, both in one message are PARTIAL.
     """
     for role, text in reversed(said):
-        failed = _FAILED.search(text) or (_CORRECTED.search(text) if role == "user" else None)
-        worked = _WORKED.search(_FAILED.sub(" ", text)) if role in {"user", "tool", "assistant"} else None
+        failed = _FAILED.search(text) or (
+            _CORRECTED.search(text) if role == "user" else None
+        )
+        worked = (
+            _WORKED.search(_FAILED.sub(" ", text))
+            if role in {"user", "tool", "assistant"}
+            else None
+        )
         if failed and worked:
-            return Verdict(Outcome.PARTIAL, "cue", f"{worked[0].strip()} / {failed[0].strip()}")
+            return Verdict(
+                Outcome.PARTIAL, "cue", f"{worked[0].strip()} / {failed[0].strip()}"
+            )
         if failed or worked:
             found = failed or worked
             outcome = Outcome.FAILURE if failed else Outcome.SUCCESS

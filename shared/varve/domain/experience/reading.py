@@ -32,7 +32,9 @@ Judge = Callable[[Sequence[tuple[str, str]]], Verdict]
 """Says of (role, text) pairs how they ended."""
 
 
-def read_segment(segment: Segment, created_at: datetime, judge: Judge | None = None) -> Episode:
+def read_segment(
+    segment: Segment, created_at: datetime, judge: Judge | None = None
+) -> Episode:
     """The episode of a segment; its situation is the first that the user says in it.
 
     `judge` is asked where nothing states or gives away how it ended.
@@ -40,11 +42,19 @@ def read_segment(segment: Segment, created_at: datetime, judge: Judge | None = N
     heard = segment.heard
     said = [(one.role, one.text) for one in heard if one.text]
     users = [one.text for one in heard if one.role == "user" and one.text]
-    situation = (users or [text for _, text in said] or ["(no words)"])[0][:MAX_SITUATION]
+    situation = (users or [text for _, text in said] or ["(no words)"])[0][
+        :MAX_SITUATION
+    ]
     verdict = judged([one.outcome for one in heard if one.outcome], said)
-    if judge is not None and verdict.outcome is Outcome.UNKNOWN and verdict.source == "none":
+    if (
+        judge is not None
+        and verdict.outcome is Outcome.UNKNOWN
+        and verdict.source == "none"
+    ):
         verdict = judge(said)
-    corrections = [text[:MAX_QUOTE] for role, text in said[1:] if is_correction(role, text)]
+    corrections = [
+        text[:MAX_QUOTE] for role, text in said[1:] if is_correction(role, text)
+    ]
     return Episode(
         id=episode_id(heard[0].conversation_id, heard[0].message_id),
         conversation_id=heard[0].conversation_id,
@@ -77,8 +87,15 @@ def worth_keeping(segment: Segment) -> bool:
 
 def _sentences(heard: Sequence[Heard], pattern: re.Pattern[str]) -> tuple[str, ...]:
     """The assistant's sentences that have the pattern, each once."""
-    spoken = (s.strip() for one in heard if one.role == "assistant" for s in _SENTENCE.split(one.text))
-    return tuple(dict.fromkeys(s[:MAX_QUOTE] for s in spoken if s and pattern.search(s)))
+    spoken = (
+        s.strip()
+        for one in heard
+        if one.role == "assistant"
+        for s in _SENTENCE.split(one.text)
+    )
+    return tuple(
+        dict.fromkeys(s[:MAX_QUOTE] for s in spoken if s and pattern.search(s))
+    )
 
 
 def _subject(situation: str) -> str | None:
@@ -93,7 +110,17 @@ def _tags(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(sorted(sorted(counts, key=lambda stem: (-counts[stem], stem))[:TAGS]))
 
 
-def _importance(verdict: Verdict, corrections: Sequence[str], heard: Sequence[Heard]) -> float:
+def _importance(
+    verdict: Verdict, corrections: Sequence[str], heard: Sequence[Heard]
+) -> float:
     """Failures and corrections matter more than what went well, and that more than what is open."""
-    base = {Outcome.FAILURE: 0.8, Outcome.PARTIAL: 0.7, Outcome.SUCCESS: 0.6, Outcome.UNKNOWN: 0.4}
-    return min(1.0, base[verdict.outcome] + 0.1 * bool(corrections) + 0.01 * min(10, len(heard)))
+    base = {
+        Outcome.FAILURE: 0.8,
+        Outcome.PARTIAL: 0.7,
+        Outcome.SUCCESS: 0.6,
+        Outcome.UNKNOWN: 0.4,
+    }
+    return min(
+        1.0,
+        base[verdict.outcome] + 0.1 * bool(corrections) + 0.01 * min(10, len(heard)),
+    )

@@ -74,20 +74,34 @@ def recollect(
     successes; the rest are chosen by maximal marginal relevance. Lessons come with their confidence.
     `words` embeds single words, where the embedder has such at hand.
     """
-    lived = [one for one in history.lived if user_id is None or one.episode.user_id == user_id]
+    lived = [
+        one
+        for one in history.lived
+        if user_id is None or one.episode.user_id == user_id
+    ]
     if not lived:
         return Recollection((), 0.0)
     lived = lived[-MOST_EPISODES:]
     vectors = _embedded(lived, embed)
-    precedents = [_precedent(one, vectors) for one in lived if one.episode.situation in vectors]
+    precedents = [
+        _precedent(one, vectors) for one in lived if one.episode.situation in vectors
+    ]
     believed = belief(situation, vector, precedents, words)
     likeness = {one.episode.id: _likeness(vector, one, vectors, state) for one in lived}
     chosen = _chosen(lived, likeness, believed, vectors, limit)
     offered = [one for one in lessons if one.active and state in (None, one.state)]
-    bearing = {_key(one.action): one for one in reversed(offered) if _key(one.action) in believed.shares}
-    parts = [*_episodes(chosen, likeness, believed, bearing), *_lessons(bearing, believed)]
+    bearing = {
+        _key(one.action): one
+        for one in reversed(offered)
+        if _key(one.action) in believed.shares
+    }
+    parts = [
+        *_episodes(chosen, likeness, believed, bearing),
+        *_lessons(bearing, believed),
+    ]
     return Recollection(
-        tuple(sorted(parts, key=lambda item: (-item.likeness, item.kind, item.id))), believed.familiarity
+        tuple(sorted(parts, key=lambda item: (-item.likeness, item.kind, item.id))),
+        believed.familiarity,
     )
 
 
@@ -117,7 +131,9 @@ def _key(answer: str | None) -> str:
     return " ".join((answer or "").casefold().split())
 
 
-def _likeness(vector: Vector, one: Lived, vectors: Mapping[str, Vector], state: str | None) -> float:
+def _likeness(
+    vector: Vector, one: Lived, vectors: Mapping[str, Vector], state: str | None
+) -> float:
     near = max(0.0, float(np.dot(vector, vectors[one.episode.situation])))
     return near * (1.0 if state in (None, one.episode.state) else OTHER_STATE)
 
@@ -131,11 +147,23 @@ def _chosen(
 ) -> list[Lived]:
     """The nearest of each of the likeliest answers, then the most relevant that differ from those before."""
     nearest = sorted(lived, key=lambda one: (-likeness[one.episode.id], one.episode.id))
-    answers = sorted(believed.shares, key=lambda answer: (-believed.shares[answer], answer))
-    first = [next(one for one in nearest if _answer(one) == answer) for answer in answers[:NEAREST_ANSWERS]]
+    answers = sorted(
+        believed.shares, key=lambda answer: (-believed.shares[answer], answer)
+    )
+    first = [
+        next(one for one in nearest if _answer(one) == answer)
+        for answer in answers[:NEAREST_ANSWERS]
+    ]
     rest = [one for one in nearest if one not in first][: 5 * limit]
-    relevance = [0.5 * likeness[one.episode.id] + 0.5 * believed.shares[_answer(one)] for one in rest]
-    order = mmr(relevance, [vectors[one.episode.situation] for one in rest], limit) if rest else []
+    relevance = [
+        0.5 * likeness[one.episode.id] + 0.5 * believed.shares[_answer(one)]
+        for one in rest
+    ]
+    order = (
+        mmr(relevance, [vectors[one.episode.situation] for one in rest], limit)
+        if rest
+        else []
+    )
     return [*first, *(rest[index] for index in order)][:limit]
 
 
@@ -150,7 +178,11 @@ def _episodes(
     for one in chosen:
         sums[_answer(one)] += likeness[one.episode.id] + 1e-6
     return [
-        _recalled(one, likeness[one.episode.id], _score(one, likeness, sums, believed, bearing))
+        _recalled(
+            one,
+            likeness[one.episode.id],
+            _score(one, likeness, sums, believed, bearing),
+        )
         for one in chosen
     ]
 
@@ -194,7 +226,13 @@ def _lessons(bearing: Mapping[str, Lesson], believed: Belief) -> list[Recalled]:
             content=lesson.claim,
             outcome=f"{len(lesson.supporting)} for, {len(lesson.contradicting)} against",
             explicit=True,
-            score=round(believed.familiarity * believed.shares[answer] * LESSON_SHARE * lesson.confidence, 4),
+            score=round(
+                believed.familiarity
+                * believed.shares[answer]
+                * LESSON_SHARE
+                * lesson.confidence,
+                4,
+            ),
             likeness=round(believed.familiarity * believed.shares[answer], 4),
             answer=lesson.action,
             state=lesson.state,

@@ -52,7 +52,11 @@ class Finding:
 
 def finding_record(finding: Finding, period: str) -> Record:
     """The row of an entry; a question that has its answer takes the place of the open one."""
-    details = {"component": str(finding.component), "answer": finding.answer, "source": finding.source}
+    details = {
+        "component": str(finding.component),
+        "answer": finding.answer,
+        "source": finding.source,
+    }
     return Record(
         id=finding.id,
         memory_type=MemoryType.FINDING,
@@ -95,7 +99,9 @@ class ResearchLog:
         """The entries of one component."""
         return [entry for entry in self.entries if entry.component is component]
 
-    def known(self, component: Component, text: str, embed: Embed, threshold: float = SAME) -> Finding | None:
+    def known(
+        self, component: Component, text: str, embed: Embed, threshold: float = SAME
+    ) -> Finding | None:
         """An entry that says the same, if there is one; queries and sources must be the same in letters."""
         entries = self.of(component)
         plain = " ".join(text.casefold().split())
@@ -110,7 +116,9 @@ class ResearchLog:
     def surplus(self, most: int = MOST) -> list[Finding]:
         """The oldest entries of each component that has more than `most`."""
         return [
-            e for component in Component for e in self.of(component)[: max(0, len(self.of(component)) - most)]
+            e
+            for component in Component
+            for e in self.of(component)[: max(0, len(self.of(component)) - most)]
         ]
 
     def relevant(self, question: str, embed: Embed, limit: int = 5) -> list[Finding]:
@@ -119,7 +127,10 @@ class ResearchLog:
         if not facts:
             return []
         vector, *others = embed([question, *(fact.text for fact in facts)])
-        order = sorted(range(len(facts)), key=lambda i: (-float(np.dot(vector, others[i])), facts[i].id))
+        order = sorted(
+            range(len(facts)),
+            key=lambda i: (-float(np.dot(vector, others[i])), facts[i].id),
+        )
         return [facts[i] for i in order[:limit]]
 
     def block(self, question: str, embed: Embed, limit: int = 5) -> str:
@@ -129,7 +140,10 @@ class ResearchLog:
             for fact in self.relevant(question, embed, limit)
         ]
         open_ = [f"- {q.text}" for q in self.of(Component.QUESTION) if q.answer is None]
-        parts = [*(["Known:", *facts] if facts else []), *(["Open:", *open_] if open_ else [])]
+        parts = [
+            *(["Known:", *facts] if facts else []),
+            *(["Open:", *open_] if open_ else []),
+        ]
         lines = [part.replace("<", "‹").replace(">", "›") for part in parts]
         return "\n".join(["<research_log>", *lines, "</research_log>"]) if lines else ""
 

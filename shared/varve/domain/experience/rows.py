@@ -71,8 +71,15 @@ class Report:
     @property
     def id(self) -> str:
         """The same statement at the same time has the same id, however often it arrives."""
-        said = (self.correction or "", self.decision or "", self.resolution or "", *sorted(self.used))
-        return "outcome-" + digest(self.target, self.outcome, iso(self.at), *said, length=_ID)
+        said = (
+            self.correction or "",
+            self.decision or "",
+            self.resolution or "",
+            *sorted(self.used),
+        )
+        return "outcome-" + digest(
+            self.target, self.outcome, iso(self.at), *said, length=_ID
+        )
 
     @property
     def names_episode(self) -> bool:
@@ -107,10 +114,19 @@ class LessonVersion:
     @property
     def id(self) -> str:
         """From everything the version says, so that none can take another's place."""
-        said = (self.claim, self.condition, self.action, self.origin, self.state or "", self.reason)
+        said = (
+            self.claim,
+            self.condition,
+            self.action,
+            self.origin,
+            self.state or "",
+            self.reason,
+        )
         evidence = (*sorted(self.supporting), "-", *sorted(self.contradicting))
         when = (iso(self.at), str(self.active), *self.tags)
-        return "lessonversion-" + digest(self.lesson_id, *said, *when, *evidence, length=_ID)
+        return "lessonversion-" + digest(
+            self.lesson_id, *said, *when, *evidence, length=_ID
+        )
 
 
 def episode_id(conversation_id: str, first_message_id: str) -> str:
@@ -120,7 +136,9 @@ def episode_id(conversation_id: str, first_message_id: str) -> str:
 
 def lesson_id(state: str | None, action: str) -> str:
     """Lessons that say to do the same in the same state are versions of one."""
-    return "lesson-" + digest((state or "").casefold(), " ".join(action.casefold().split()), length=_ID)
+    return "lesson-" + digest(
+        (state or "").casefold(), " ".join(action.casefold().split()), length=_ID
+    )
 
 
 def episode_record(episode: Episode, period: str) -> Record:
@@ -128,7 +146,11 @@ def episode_record(episode: Episode, period: str) -> Record:
     details = {
         "ended": iso(episode.ended),
         "why": episode.why,
-        "outcome": [episode.verdict.outcome, episode.verdict.source, episode.verdict.because],
+        "outcome": [
+            episode.verdict.outcome,
+            episode.verdict.source,
+            episode.verdict.because,
+        ],
         "state": episode.state,
         "taskType": episode.task_type,
         "decisions": list(episode.decisions),
@@ -186,7 +208,11 @@ def episode_from(record: Record) -> Episode:
 
 def report_record(report: Report, period: str) -> Record:
     """The row of a report; its content is what a search finds it by."""
-    said = [f"{report.target}: {report.outcome}", report.resolution or "", report.correction or ""]
+    said = [
+        f"{report.target}: {report.outcome}",
+        report.resolution or "",
+        report.correction or "",
+    ]
     details = {
         "outcome": str(report.outcome),
         "correction": report.correction,
@@ -276,7 +302,10 @@ def lesson_from(record: Record) -> LessonVersion:
 
 def of_type(rows: Sequence[Record], kind: MemoryType) -> list[Record]:
     """The rows of one sort, in a stable order."""
-    return sorted((row for row in rows if row.memory_type is kind), key=lambda r: (r.event_time, r.id))
+    return sorted(
+        (row for row in rows if row.memory_type is kind),
+        key=lambda r: (r.event_time, r.id),
+    )
 
 
 def as_text(details: Mapping[str, Any]) -> str:

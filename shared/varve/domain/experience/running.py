@@ -39,7 +39,10 @@ class RunningSummary:
         weight, best = max(weighed, key=lambda pair: pair[0])
         aged = [(w if w >= 2 else w * 0.9, line) for w, line in self.lines]
         lines = [*aged, (weight, f"{role}: {best[:LONGEST]}")]
-        while len(lines) > 1 and estimated_tokens("\n".join(line for _, line in lines)) > MAX_TOKENS:
+        while (
+            len(lines) > 1
+            and estimated_tokens("\n".join(line for _, line in lines)) > MAX_TOKENS
+        ):
             lines.remove(min(lines[:-1], key=lambda pair: pair[0]))
         return RunningSummary(tuple(lines))
 

@@ -23,7 +23,9 @@ from varve.domain.triple import TripleOperation
 Neighbours = tuple[Lived, Lived]
 
 
-def links_of_runs(history: History, limits: Thresholds, embed: Embed) -> list[TripleOperation]:
+def links_of_runs(
+    history: History, limits: Thresholds, embed: Embed
+) -> list[TripleOperation]:
     """A link for every two episodes of one user's that a new conversation lies between and nothing parts."""
     by_user: defaultdict[str | None, list[Lived]] = defaultdict(list)
     for one in history.lived:
@@ -49,22 +51,33 @@ def _may_go_on(before: Episode, after: Episode, limits: Thresholds) -> bool:
     return timedelta(0) <= after.began - before.ended < limits.gap
 
 
-def _alike(pairs: Sequence[Neighbours], limits: Thresholds, embed: Embed) -> list[Neighbours]:
+def _alike(
+    pairs: Sequence[Neighbours], limits: Thresholds, embed: Embed
+) -> list[Neighbours]:
     """Those whose situations mean alike, or of which the later is too short to tell.
 
     All are embedded at once, for a remote embedder is asked over the network.
     """
-    long = [pair for pair in pairs if len(pair[1].episode.situation.split()) >= SHORTEST]
+    long = [
+        pair for pair in pairs if len(pair[1].episode.situation.split()) >= SHORTEST
+    ]
     if not long:
         return list(pairs)
     vectors = embed([one.episode.situation for pair in long for one in pair])
-    cosines = [float(np.dot(one, other)) for one, other in zip(vectors[::2], vectors[1::2], strict=True)]
+    cosines = [
+        float(np.dot(one, other))
+        for one, other in zip(vectors[::2], vectors[1::2], strict=True)
+    ]
     unlike = {
-        after.episode.id for (_, after), cosine in zip(long, cosines, strict=True) if cosine < limits.likeness
+        after.episode.id
+        for (_, after), cosine in zip(long, cosines, strict=True)
+        if cosine < limits.likeness
     }
     return [pair for pair in pairs if pair[1].episode.id not in unlike]
 
 
 def _ended(lived: Lived) -> Episode:
     """The episode with the outcome that was reported of it."""
-    return replace(lived.episode, verdict=replace(lived.episode.verdict, outcome=lived.outcome))
+    return replace(
+        lived.episode, verdict=replace(lived.episode.verdict, outcome=lived.outcome)
+    )

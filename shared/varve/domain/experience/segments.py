@@ -61,7 +61,9 @@ class Segment:
         return next((one.state for one in self.heard if one.state), None)
 
 
-def segments(messages: Iterable[Heard], thresholds: Thresholds = DEFAULT_THRESHOLDS) -> list[Segment]:
+def segments(
+    messages: Iterable[Heard], thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> list[Segment]:
     """The episodes of a run of messages in the order of time, within one conversation or across several."""
     cut: list[Segment] = []
     running: list[Heard] = []
@@ -76,7 +78,9 @@ def segments(messages: Iterable[Heard], thresholds: Thresholds = DEFAULT_THRESHO
     return [*cut, Segment(tuple(running), why)] if running else cut
 
 
-def _reason(before: Sequence[Heard], state: str | None, message: Heard, limits: Thresholds) -> str | None:
+def _reason(
+    before: Sequence[Heard], state: str | None, message: Heard, limits: Thresholds
+) -> str | None:
     """Why a new episode begins with this message; None: it does not."""
     last = before[-1]
     if last.signal == "episode_end":
@@ -110,7 +114,10 @@ def _likeness(window: Sequence[Heard], message: Heard) -> float | None:
 
 def _closes(message: Heard) -> bool:
     """Whether it says how what came before has ended, in whatever other words."""
-    return bool(message.outcome) or cued([(message.role, message.text)]).outcome is not Outcome.UNKNOWN
+    return (
+        bool(message.outcome)
+        or cued([(message.role, message.text)]).outcome is not Outcome.UNKNOWN
+    )
 
 
 def _spoken(span: timedelta) -> str:

@@ -63,7 +63,10 @@ def parse_scenarios(value: object) -> list[Scenario]:
     for scenario in scenarios:
         for index, one in enumerate(scenario.rounds):
             if one.truth not in scenario.candidates:
-                raise Rejected(f"rounds[{index}].truth", f"is none of the candidates of {scenario.name!r}")
+                raise Rejected(
+                    f"rounds[{index}].truth",
+                    f"is none of the candidates of {scenario.name!r}",
+                )
     return scenarios
 
 
@@ -132,7 +135,9 @@ class Score:
             "right": sum(self.right.values()),
             "rounds": sum(self.rounds.values()),
             "accuracy": _share(sum(self.right.values()), sum(self.rounds.values())),
-            "accuracyByType": {t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())},
+            "accuracyByType": {
+                t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())
+            },
             "retrieved": self.retrieved,
             "explicitOutcomeShare": _share(self.explicit, self.retrieved),
             "rightApplications": self.applied_right,
@@ -141,7 +146,9 @@ class Score:
         }
 
 
-def run(scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score) -> list[str]:
+def run(
+    scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score
+) -> list[str]:
     """Play all rounds; what the agent picked. The memory learns after each round."""
     picks: list[str] = []
     for number, one in enumerate(scenario.rounds):
@@ -155,27 +162,39 @@ def run(scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score) -> 
         score.explicit += sum(shown.explicit for shown in returned.shown)
         score.applied_right += hit and picked == spoken_for
         score.applied_wrong += not hit and picked == spoken_for
-        memory.learn(Played(number, one, picked, [shown.id for shown in returned.shown]))
+        memory.learn(
+            Played(number, one, picked, [shown.id for shown in returned.shown])
+        )
         picks.append(picked)
     name = scenario.name
-    score.by_scenario[name] = sum(p == r.truth for p, r in zip(picks, scenario.rounds, strict=True))
+    score.by_scenario[name] = sum(
+        p == r.truth for p, r in zip(picks, scenario.rounds, strict=True)
+    )
     return picks
 
 
-def decide(situation: str, candidates: Sequence[str], returned: Returned, embed: Embed) -> str:
+def decide(
+    situation: str, candidates: Sequence[str], returned: Returned, embed: Embed
+) -> str:
     """The agent's choice, by Bayes' rule: what memory says comes first, the names are weighed with it.
 
     A candidate's prior is `f * share`, with f the familiarity and `share` its part of the scores of all
     texts that name one; the candidates that no text names divide `1 - f` evenly. The likelihood is
     `exp(NAME_WEIGHT * likeness)` of the situation and the candidate's name. Of equals the first.
     """
-    likeness = name_likeness(situation, candidates, [shown.text for shown in returned.shown], embed)
+    likeness = name_likeness(
+        situation, candidates, [shown.text for shown in returned.shown], embed
+    )
     shares, known = _shares(candidates, returned), returned.familiarity
     if known is None:
-        known = min(1.0, max((shown.score for shown in returned.shown), default=0.0)) ** (1 / 3)
+        known = min(
+            1.0, max((shown.score for shown in returned.shown), default=0.0)
+        ) ** (1 / 3)
     rest = (1.0 - known) / max(1, len(candidates) - len(shares))
     prior = {c: known * shares[c] if c in shares else rest for c in candidates}
-    return max(candidates, key=lambda c: log(max(LEAST, prior[c])) + NAME_WEIGHT * likeness[c])
+    return max(
+        candidates, key=lambda c: log(max(LEAST, prior[c])) + NAME_WEIGHT * likeness[c]
+    )
 
 
 def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
@@ -189,7 +208,9 @@ def name_likeness(
 ) -> dict[str, float]:
     """How near each candidate's name comes to the situation's words; the rarer in the texts, the more."""
     spoken = spoken_words(situation)
-    near = closeness(spoken, candidates, lambda words: np.stack(embed(words))) @ rarity(spoken, texts)
+    near = closeness(spoken, candidates, lambda words: np.stack(embed(words))) @ rarity(
+        spoken, texts
+    )
     return dict(zip(candidates, near.tolist(), strict=True))
 
 
@@ -227,8 +248,13 @@ class FlatMemory:
         if not self._texts:
             return Returned()
         vector, *stored = self._embed([asked.situation, *self._texts])
-        near = sorted(((max(0.0, float(np.dot(vector, v))), i) for i, v in enumerate(stored)), reverse=True)
-        shown = [Shown(str(i), self._texts[i], cosine) for cosine, i in near[: self._limit]]
+        near = sorted(
+            ((max(0.0, float(np.dot(vector, v))), i) for i, v in enumerate(stored)),
+            reverse=True,
+        )
+        shown = [
+            Shown(str(i), self._texts[i], cosine) for cosine, i in near[: self._limit]
+        ]
         return Returned(shown)
 
     def learn(self, played: Played) -> None:

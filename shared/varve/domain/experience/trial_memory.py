@@ -21,7 +21,9 @@ PERIOD = "2026"
 class ExperienceMemory:
     """Episodes and lessons; each round is a conversation of one message, a day after the last."""
 
-    def __init__(self, embed: Embed, words: EmbedWords | None = None, limit: int = 5) -> None:
+    def __init__(
+        self, embed: Embed, words: EmbedWords | None = None, limit: int = 5
+    ) -> None:
         self._embed, self._words, self._limit = embed, words, limit
         self.rows: list[Record] = []
 
@@ -45,7 +47,14 @@ class ExperienceMemory:
         """The round's episode, and a report of how it ended."""
         number, round_, picked = played.number, played.round, played.picked
         at = BEGINNING + number * BETWEEN
-        heard = Heard(f"round-{number}", f"m{number}", "user", round_.situation, at, state=round_.state)
+        heard = Heard(
+            f"round-{number}",
+            f"m{number}",
+            "user",
+            round_.situation,
+            at,
+            state=round_.state,
+        )
         (segment,) = segments([heard])
         episode = read_segment(segment, at)
         report = Report(

@@ -40,8 +40,14 @@ def _spoken(text: str) -> dict[str, str]:
     written = _WORD.findall(text.casefold().replace("_", " "))
     plain = [_without_accents(word) for word in written]
     stems = Stemmer("english").stemWords(plain)
-    return {stem: word for stem, bare, word in zip(stems, plain, written, strict=True) if bare not in _STOPS}
+    return {
+        stem: word
+        for stem, bare, word in zip(stems, plain, written, strict=True)
+        if bare not in _STOPS
+    }
 
 
 def _without_accents(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
+    )

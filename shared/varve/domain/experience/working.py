@@ -33,5 +33,6 @@ class WorkingMemory:
         """Whether so much more may be spent; a budget that was not set never ends."""
         tokens_left = self.max_tokens is None or self.tokens + tokens <= self.max_tokens
         return tokens_left and (
-            self.max_tool_calls is None or self.tool_calls + tool_calls <= self.max_tool_calls
+            self.max_tool_calls is None
+            or self.tool_calls + tool_calls <= self.max_tool_calls
         )

@@ -56,7 +56,9 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
                 yield from ((utterance, statement) for statement in stated)
 
 
-def _read(utterance: Utterance, batch: Batch, before: list[Statement]) -> list[Statement]:
+def _read(
+    utterance: Utterance, batch: Batch, before: list[Statement]
+) -> list[Statement]:
     """The utterance's statements, up to where it turns to something made up."""
     who, said = utterance.speaker, _local_day(utterance.said_at, batch)
     stated: list[Statement] = []
@@ -64,7 +66,9 @@ def _read(utterance: Utterance, batch: Batch, before: list[Statement]) -> list[S
         if any(reader.language.fiction.search(sentence.text) for reader in READERS):
             break
         for reader in sorted(READERS, key=lambda reader: -reader.familiarity(sentence)):
-            found = corrected(reader, sentence, who, stated or before) or reader.read(sentence, who, said)
+            found = corrected(reader, sentence, who, stated or before) or reader.read(
+                sentence, who, said
+            )
             if found:
                 stated += found
                 break
@@ -83,9 +87,13 @@ def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
     )
 
 
-def _operations(statement: Statement, utterance: Utterance, batch: Batch) -> Iterator[TripleOperation]:
+def _operations(
+    statement: Statement, utterance: Utterance, batch: Batch
+) -> Iterator[TripleOperation]:
     for change in statement.changes:
-        if change.predicate == ALSO_KNOWN_AS and not _is_same(change.subject, change.object, utterance):
+        if change.predicate == ALSO_KNOWN_AS and not _is_same(
+            change.subject, change.object, utterance
+        ):
             continue
         yield TripleOperation(
             op=change.op,
@@ -110,7 +118,10 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
     """
     if other != utterance.speaker or other == utterance.user_id:
         return normalized(full) != normalized(other)
-    return bool({*normalized(full).split()} & {*normalized(other).split()} - {normalized(utterance.role)})
+    return bool(
+        {*normalized(full).split()}
+        & {*normalized(other).split()} - {normalized(utterance.role)}
+    )
 
 
 def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:

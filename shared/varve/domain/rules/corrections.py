@@ -18,7 +18,9 @@ _ON = ("on ", "el ")
 """What stays in place when only the day after it is corrected."""
 
 
-def corrected(reader: Reader, sentence: Sentence, who: str, earlier: Sequence[Statement]) -> list[Statement]:
+def corrected(
+    reader: Reader, sentence: Sentence, who: str, earlier: Sequence[Statement]
+) -> list[Statement]:
     """What the correction makes of the statements before it; nothing where it could mean several."""
     found = reader.language.correction.match(sentence.text)
     if found is None or sentence.asks:
@@ -29,7 +31,9 @@ def corrected(reader: Reader, sentence: Sentence, who: str, earlier: Sequence[St
     return list(told.values()) if len(told) == 1 else []
 
 
-def _retold(reader: Reader, earlier: Statement, who: str, new: str, old: str | None) -> Statement | None:
+def _retold(
+    reader: Reader, earlier: Statement, who: str, new: str, old: str | None
+) -> Statement | None:
     wrong = _wrong_value(earlier, old)
     if wrong is None or normalized(wrong) == normalized(new):
         return None
@@ -39,9 +43,17 @@ def _retold(reader: Reader, earlier: Statement, who: str, new: str, old: str | N
     again = reader.clause_stated(clause, who, earlier.said) or next(
         iter(reader.mentioned(clause, who, earlier.said)), None
     )
-    if again is None or again.rule is not earlier.rule or new not in again.values.values():
+    if (
+        again is None
+        or again.rule is not earlier.rule
+        or new not in again.values.values()
+    ):
         return None
-    changes = tuple(corrected for change in again.changes for corrected in _changed(change, wrong, new))
+    changes = tuple(
+        corrected
+        for change in again.changes
+        for corrected in _changed(change, wrong, new)
+    )
     fact = reader.language.corrected.format(fact=again.fact[:-1], wrong=wrong)
     return replace(again, fact=fact, changes=changes)
 
@@ -53,12 +65,20 @@ def _changed(change: Change, wrong: str, new: str) -> Iterator[Change]:
                       object=wrong if change.object == new else change.object)  # fmt: skip
         yield change
     else:
-        yield replace(change, op=Op.UPDATE, replaces=wrong) if change.object == new else change
+        yield (
+            replace(change, op=Op.UPDATE, replaces=wrong)
+            if change.object == new
+            else change
+        )
 
 
 def _wrong_value(earlier: Statement, old: str | None) -> str | None:
     """The value that was named, or the only one that can be meant."""
-    values = {v for k, v in earlier.values.items() if k.rstrip("0123456789") in _CORRECTABLE}
+    values = {
+        v for k, v in earlier.values.items() if k.rstrip("0123456789") in _CORRECTABLE
+    }
     if old is not None:
-        return next((value for value in values if normalized(value) == normalized(old)), None)
+        return next(
+            (value for value in values if normalized(value) == normalized(old)), None
+        )
     return values.pop() if len(values) == 1 else None

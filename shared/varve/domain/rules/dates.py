@@ -82,14 +82,18 @@ class Expressions:
         return self.resolve(found[0], said, lean) if len(found) == 1 else None
 
 
-def expressions(words: Words, forms: Mapping[str, Resolve], not_after: str) -> Expressions:
+def expressions(
+    words: Words, forms: Mapping[str, Resolve], not_after: str
+) -> Expressions:
     """Compile a table whose patterns name word lists in braces; the order is the order of trial."""
     expanded = {_expand(form, words): meaning for form, meaning in forms.items()}
     anonymous = "|".join(re.sub(r"\(\?P<\w+>", "(?:", form) for form in expanded)
     blocked = "".join(f"(?<!\\b{word} )" for word in not_after.split("|"))
     loose = re.compile(rf"(?<![\w/-])(?:{anonymous})(?![\w/-])", re.IGNORECASE)
     pattern = rf"(?i:(?<![\w/-]){blocked}(?:{anonymous})(?![\w/-]))"
-    table = tuple((re.compile(form, re.IGNORECASE), meaning) for form, meaning in expanded.items())
+    table = tuple(
+        (re.compile(form, re.IGNORECASE), meaning) for form, meaning in expanded.items()
+    )
     return Expressions(words, table, re.compile(pattern), pattern, loose)
 
 
@@ -102,7 +106,9 @@ def _expand(form: str, words: Words) -> str:
         longest_first = "|".join(sorted(entries, key=len, reverse=True))
         digits = r"|\d{1,3}" if name == "number" else ""
         form = form.replace(f"{{{name}}}", f"(?P<{name}>{longest_first}{digits})")
-    return form.replace("{day}", r"(?P<day>\d{1,2})").replace("{year}", r"(?P<year>(?:19|20)\d\d)")
+    return form.replace("{day}", r"(?P<day>\d{1,2})").replace(
+        "{year}", r"(?P<year>(?:19|20)\d\d)"
+    )
 
 
 def _within_calendar(meaning: Resolve, seen: Seen) -> When | None:
@@ -133,7 +139,10 @@ def _shifted(seen: Seen, sign: int) -> When:
     count = sign * (int(text) if text.isdigit() else seen.words.numbers[text])
     unit = seen.words.units[seen["unit"]]
     steps = {"day": timedelta(days=count), "week": timedelta(weeks=count)}
-    day = seen.said + (steps.get(unit) or relativedelta(months=count if unit == "month" else 12 * count))
+    day = seen.said + (
+        steps.get(unit)
+        or relativedelta(months=count if unit == "month" else 12 * count)
+    )
     return When(day, day, unit)
 
 
@@ -147,7 +156,11 @@ def bare_weekday(seen: Seen) -> When | None:
     """on Friday"""
     if seen.lean is Lean.NONE:
         return None
-    return _weekday(seen.said, seen.words.weekdays[seen["weekday"]], -1 if seen.lean is Lean.PAST else 1)
+    return _weekday(
+        seen.said,
+        seen.words.weekdays[seen["weekday"]],
+        -1 if seen.lean is Lean.PAST else 1,
+    )
 
 
 def _weekday(said: date, weekday: int, direction: int) -> When:
@@ -167,7 +180,11 @@ def weekday_of_week(seen: Seen) -> When:
 def directed_span(seen: Seen) -> When | None:
     """last week, next year"""
     unit = seen.words.units[seen["unit"]]
-    return None if unit == "day" else _span(seen.said, unit, seen.words.directions[seen["direction"]])
+    return (
+        None
+        if unit == "day"
+        else _span(seen.said, unit, seen.words.directions[seen["direction"]])
+    )
 
 
 _STEPS = {
@@ -220,7 +237,9 @@ def _date_or_none(year: int, month: int, number: int) -> date | None:
 
 def month_of_year(seen: Seen) -> When:
     """in March 2026"""
-    return _span(date(int(seen["year"]), seen.words.months[seen["month"]], 1), "month", 0)
+    return _span(
+        date(int(seen["year"]), seen.words.months[seen["month"]], 1), "month", 0
+    )
 
 
 def bare_month(seen: Seen) -> When | None:

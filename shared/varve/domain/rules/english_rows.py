@@ -11,9 +11,7 @@ _EVER = (
     "|mostly |)"
 )
 _OPT_DATE = "(?: {time})?(?! (?:or|to|through|until|and) )"
-_SIBLING = (
-    "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"
-)
+_SIBLING = "(?:(?:older|younger|elder|eldest|oldest|youngest|little|big|twin|baby|middle|new|dear|lovely|beloved) )?"  # noqa: E501
 
 _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my family|they|they all) calls?"
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))

@@ -94,9 +94,7 @@ _KIN = {
         "roommate", "flatmate", "neighbour", "neighbor", "colleague",
     )
 }  # fmt: skip
-_PETS = (
-    "dog|puppy|cat|kitten|parrot|hamster|rabbit|horse|pony|tortoise|turtle|guinea pig|canary|ferret|goldfish"
-)
+_PETS = "dog|puppy|cat|kitten|parrot|hamster|rabbit|horse|pony|tortoise|turtle|guinea pig|canary|ferret|goldfish"  # noqa: E501
 EVENTS = (
     "appointment|meeting|interview|flight|exam|call|review|deadline|check-?up|surgery|operation|presentation"
     "|trip"
@@ -111,7 +109,13 @@ LABELS = (
     "|claim|serial|incident|request|purchase order|shipment|parcel|licen[cs]e|membership|flight|error|build"
     "|project"
 )
-_VERBS = {"like": "likes", "love": "loves", "enjoy": "enjoys", "adore": "adores", "have": "has"}
+_VERBS = {
+    "like": "likes",
+    "love": "loves",
+    "enjoy": "enjoys",
+    "adore": "adores",
+    "have": "has",
+}
 
 _WITH_THE = (
     "Netherlands|US|UK|United|Hague|Philippines|Bronx|Azores|Algarve|Midlands|Canar|Czech|Basque|UAE"
@@ -126,7 +130,9 @@ SLOTS = {
         is_place,
     ),
     "company": Slot(
-        rf"(?:the )?{names.NAME}(?! \d)", is_employer, lambda value: {"at_company": f" at {value}"}
+        rf"(?:the )?{names.NAME}(?! \d)",
+        is_employer,
+        lambda value: {"at_company": f" at {value}"},
     ),
     "name": Slot(names.FIRST_NAME, is_no_language),
     "full_name": Slot(names.NAME, is_person),
@@ -145,14 +151,20 @@ SLOTS = {
         rf" (?:at|for|in|with|by|from|on|and"
         rf"|who|now|here|of|based|these|but|so|since|last|this|next|yesterday|today|two|three|\d+)\b)",
         no_job,
-        lambda value: {"a_job": with_article(value), "as_job": f" as {with_article(value)}"},
+        lambda value: {
+            "a_job": with_article(value),
+            "as_job": f" as {with_article(value)}",
+        },
     ),
     "kin": Slot("|".join(_KIN), derive=lambda value: {"kin_of": _KIN[value.lower()]}),
     "pet": Slot(_PETS, derive=lambda value: {"pet": value.lower()}),
     "got": Slot(
-        "have|just got|got|just adopted|adopted", derive=lambda value: {"got": _VERBS.get(value, value)}
+        "have|just got|got|just adopted|adopted",
+        derive=lambda value: {"got": _VERBS.get(value, value)},
     ),
-    "verb": Slot("like|love|enjoy|adore", derive=lambda value: {"verb": _VERBS[value.lower()]}),
+    "verb": Slot(
+        "like|love|enjoy|adore", derive=lambda value: {"verb": _VERBS[value.lower()]}
+    ),
     "language": Slot(names.LANGUAGES_EN),
     "languages": Slot(
         rf"(?:{names.LANGUAGES_EN})(?:, (?:{names.LANGUAGES_EN}))*(?:,? and (?:{names.LANGUAGES_EN}))?"

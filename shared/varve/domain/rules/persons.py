@@ -3,10 +3,12 @@
 import re
 
 DANGLING_EN = re.compile(
-    r"(?:it|it's|this|that|that's|these|those|they|he|she|there|there's|here|so)\b", re.I
+    r"(?:it|it's|this|that|that's|these|those|they|he|she|there|there's|here|so)\b",
+    re.I,
 )
 DANGLING_ES = re.compile(
-    r"(?:eso|esto|esta|este|ese|esa|aquello|ahí|aquí|allí|lo|la que|él|ella|ellos|ellas|así)\b", re.I
+    r"(?:eso|esto|esta|este|ese|esa|aquello|ahí|aquí|allí|lo|la que|él|ella|ellos|ellas|así)\b",
+    re.I,
 )
 _VERBS_EN = (
     "like|love|need|want|live|work|prefer|use|eat|drink|take|pay|drive|speak|hate|play|run|keep|know|start"
@@ -16,7 +18,9 @@ _VERBS_EN = (
     "|bring|call|meet|visit|plan|expect|pick|order|get|buy|sell|rent|train|volunteer|fly|carry"
 )
 _MODALS_EN = "can|can't|cannot|will|won't|must|should|shouldn't|was|wasn't|had|hadn't|did|didn't|used to|may"
-_ADVERBS_EN = "always|never|usually|often|only|really|also|just|still|sometimes|mostly|now"
+_ADVERBS_EN = (
+    "always|never|usually|often|only|really|also|just|still|sometimes|mostly|now"
+)
 
 
 def _with_s(verb: str) -> str:
@@ -39,7 +43,9 @@ _STEPS_EN = (
     (r"\bmy\b", "{whose}"),
     (r"\bme\b", "{who}"),
 )
-_LEFT_EN = re.compile(r"\b(?:I|we|us|our|ours|you|your|yours|myself|yourself|mine)\b|\bI'", re.I)
+_LEFT_EN = re.compile(
+    r"\b(?:I|we|us|our|ours|you|your|yours|myself|yourself|mine)\b|\bI'", re.I
+)
 _STEPS_ES = (
     (r"\b(?:yo )?soy\b", "{who} es"),
     (r"\b(?:yo )?estoy\b", "{who} está"),
@@ -56,7 +62,8 @@ _STEPS_ES = (
     (r"\b(?:a mí )?(no )?me (gustan?|encantan?)\b", r"a {who} \1le \2"),
 )
 _MY_ES = re.compile(
-    r"\bmi ([\wáéíóúñü]+(?: de [\wáéíóúñü]+)?)(?= (?:es|está|se llama|tiene|vive|trabaja|será|no)\b)", re.I
+    r"\bmi ([\wáéíóúñü]+(?: de [\wáéíóúñü]+)?)(?= (?:es|está|se llama|tiene|vive|trabaja|será|no)\b)",
+    re.I,
 )
 _FEMININE_ES = re.compile(r"(?:a|ción|sión|dad|tud|madre|mujer)$", re.I)
 _LEFT_ES = re.compile(
@@ -93,7 +100,9 @@ def _filled(text: str, who: str, left_over: re.Pattern[str]) -> str | None:
     if left_over.search(bare) or "{" in bare or "}" in bare:
         return None
     irregular = {"have": "has", "do": "does"}
-    agreed = re.sub(r"\{s:(\w+)\}", lambda m: irregular.get(m[1].lower()) or _with_s(m[1]), text)
+    agreed = re.sub(
+        r"\{s:(\w+)\}", lambda m: irregular.get(m[1].lower()) or _with_s(m[1]), text
+    )
     named = agreed.replace("{whose}", possessive(who)).replace("{who}", who)
     return named[0].upper() + named[1:] if named else None
 

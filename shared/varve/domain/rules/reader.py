@@ -76,14 +76,18 @@ class Reader:
         """What its clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
-        found = (self.clause_stated(clause, who, said) for clause in self._clauses(text))
+        found = (
+            self.clause_stated(clause, who, said) for clause in self._clauses(text)
+        )
         return [statement for statement in found if statement]
 
     def _clauses(self, text: str) -> Iterator[str]:
         """The clauses that may each state something; "Last Friday, …" goes with what follows it."""
         before = ""
         for clause in self.language.clause.split(text):
-            if self.language.dates.scan.fullmatch(self.language.opening.sub("", clause, count=1)):
+            if self.language.dates.scan.fullmatch(
+                self.language.opening.sub("", clause, count=1)
+            ):
                 before = f"{clause}, "
                 continue
             yield before + clause
@@ -96,7 +100,9 @@ class Reader:
             if rule.anywhere or not (found := rule.pattern.match(opened)):
                 continue
             parts = values(found, self.language.slots)
-            if parts is not None and (statement := self._statement(rule, parts, clause, who, said)):
+            if parts is not None and (
+                statement := self._statement(rule, parts, clause, who, said)
+            ):
                 return statement
         return None
 
@@ -107,7 +113,9 @@ class Reader:
         for rule in self.language.rules:
             for found in rule.pattern.finditer(text) if rule.anywhere else ():
                 parts = values(found, self.language.slots)
-                if parts is not None and (statement := self._statement(rule, parts, text, who, said)):
+                if parts is not None and (
+                    statement := self._statement(rule, parts, text, who, said)
+                ):
                     yield statement
 
     def _forgotten(self, body: str, who: str, said: date) -> list[Statement]:
@@ -117,14 +125,20 @@ class Reader:
         if predicate := self.language.forgettable.get(body.lower()):
             changes = [Change(Op.DELETE, predicate, "", who)]
         ended = tuple(replace(change, op=Op.DELETE, replaces="") for change in changes)
-        return [Statement("", ended, 0.0, 0.9, who, None, body, {}, None, said)] if ended else []
+        return (
+            [Statement("", ended, 0.0, 0.9, who, None, body, {}, None, said)]
+            if ended
+            else []
+        )
 
     def _remembered(self, body: str, who: str, said: date) -> list[Statement]:
         """What the body states; else the body itself, of the speaker where that can be told safely."""
         if QUOTED in body or len(body.split()) < 3:
             return []
         stated = self.stated(body, who, said) or list(self._kept(body, who, said))
-        important = [replace(s, importance=max(ASKED_IMPORTANCE, s.importance)) for s in stated]
+        important = [
+            replace(s, importance=max(ASKED_IMPORTANCE, s.importance)) for s in stated
+        ]
         return _distinct([*important, *self.mentioned(body, who, said)])
 
     def _kept(self, body: str, who: str, said: date) -> Iterator[Statement]:
@@ -137,13 +151,19 @@ class Reader:
         fact = self._dated(fact, when)
         if when is None and self.language.dates.loose.search(body):
             fact = f"{fact[:-1]} ({self.language.said_on.format(said.isoformat())}){fact[-1]}"
-        yield Statement(fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said)
+        yield Statement(
+            fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said
+        )
 
-    def _statement(self, rule: Rule, parts: Values, clause: str, who: str, said: date) -> Statement | None:
+    def _statement(
+        self, rule: Rule, parts: Values, clause: str, who: str, said: date
+    ) -> Statement | None:
         when = self._when(rule, parts, clause, said)
         if when is not None and _wrong_side(when, rule.lean, said):
             return None
-        if ("date" in parts and when is None) or ("birthdate" in parts and "birthday" not in parts):
+        if ("date" in parts and when is None) or (
+            "birthdate" in parts and "birthday" not in parts
+        ):
             return None
         if normalized(who) in {normalized(parts.get(slot, "")) for slot in _OWN_NAME}:
             return None
@@ -152,25 +172,42 @@ class Reader:
         about = changes[-1].subject if changes else who
         fact = self._dated(rule.fact.format_map(filled) + ".", when)
         return Statement(
-            fact, changes, rule.importance, rule.confidence, about, when, clause, parts, rule, said
+            fact,
+            changes,
+            rule.importance,
+            rule.confidence,
+            about,
+            when,
+            clause,
+            parts,
+            rule,
+            said,
         )
 
     def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> When | None:
         """The time the clause speaks of, when its rule looks for one."""
         dates = self.language.dates
         if "birthdate" in parts:
-            self._add_birthday(parts, dates.resolve(parts["birthdate"], said, rule.lean))
+            self._add_birthday(
+                parts, dates.resolve(parts["birthdate"], said, rule.lean)
+            )
             return None
         if rule.lean is Lean.NONE:
             return None
         named = parts.get("date")
-        return dates.resolve(named, said, rule.lean) if named else dates.find(clause, said, rule.lean)
+        return (
+            dates.resolve(named, said, rule.lean)
+            if named
+            else dates.find(clause, said, rule.lean)
+        )
 
     def _add_birthday(self, parts: Values, when: When | None) -> None:
         if when is None or when.unit != "day":
             return
         told = str(when.day.year) in parts["birthdate"]
-        year, of_year = (f" {when.day.year}", f" de {when.day.year}") if told else ("", "")
+        year, of_year = (
+            (f" {when.day.year}", f" de {when.day.year}") if told else ("", "")
+        )
         parts["birthday"] = f"{when.day.day} {_MONTHS[when.day.month - 1]}{year}"
         month = self.language.months[when.day.month - 1]
         parts["day_name"] = self.language.day_name.format(
@@ -215,7 +252,11 @@ def _distinct(statements: Iterable[Statement]) -> list[Statement]:
     kept: list[Statement] = []
     known: set[object] = set()
     for statement in statements:
-        codes = {v for k, v in statement.values.items() if k in {"code", "number", "any_code"}}
+        codes = {
+            v
+            for k, v in statement.values.items()
+            if k in {"code", "number", "any_code"}
+        }
         says: set[object] = {*codes} or {*statement.changes} or {statement.fact}
         if not says <= known:
             kept.append(statement)

@@ -74,7 +74,9 @@ class Language:
     day_name: str
 
 
-def sets(predicate: str, value: str, subject: str = "{who}", replaces: str = "") -> Change:
+def sets(
+    predicate: str, value: str, subject: str = "{who}", replaces: str = ""
+) -> Change:
     """A new value: it supersedes the others where only one can hold."""
     op = Op.UPDATE if predicate in SINGLE_VALUED else Op.ADD
     return Change(op, predicate, value, subject, replaces)
@@ -107,7 +109,15 @@ def compiled(row: Row, slots: Mapping[str, Slot]) -> Rule:
     """The row with its slots filled in."""
     changes = row.changes if isinstance(row.changes, tuple) else (row.changes,)
     pattern = re.compile(f"(?i:{expand(row.words, slots)})")
-    return Rule(pattern, row.fact, changes, row.importance, row.confidence, row.lean, row.anywhere)
+    return Rule(
+        pattern,
+        row.fact,
+        changes,
+        row.importance,
+        row.confidence,
+        row.lean,
+        row.anywhere,
+    )
 
 
 _SLOT = re.compile(r"\{([a-z_]+?)(\d?)\}")

@@ -33,7 +33,9 @@ _PASTED = re.compile(
         | \s*(?:from|to|cc|subject|date|sent|de|para|asunto|fecha):\x20 )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BREAK = re.compile(r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)")
+_BREAK = re.compile(
+    r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:(?i:dr|mr|mrs|ms|prof|sr|sra|srta|st|ste|av|avda|vs|approx|e\.g|i\.e|p\.\s?ej|nº?|no|núm"
     r"|nr|fig"
@@ -75,7 +77,9 @@ def _pieces(line: str) -> Iterator[str]:
     """The line cut where a sentence ends, but not after an abbreviation."""
     start = 0
     for found in _BREAK.finditer(line):
-        if not _ABBREVIATION.search(line[max(start, found.start() - 12) : found.start()]):
+        if not _ABBREVIATION.search(
+            line[max(start, found.start() - 12) : found.start()]
+        ):
             yield line[start : found.start()]
             start = found.end()
     yield line[start:]

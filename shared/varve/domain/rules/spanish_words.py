@@ -59,7 +59,9 @@ _WORDS = Words(
         "mañana por la mañana": 1, "mañana por la tarde": 1,
     },
 )  # fmt: skip
-_EXPLICIT = r"(?:(?:el )?(?:día )?{day}(?:º|\.º|ro)? de {month}(?:,? (?:de|del) {year})?)"
+_EXPLICIT = (
+    r"(?:(?:el )?(?:día )?{day}(?:º|\.º|ro)? de {month}(?:,? (?:de|del) {year})?)"
+)
 DATES = expressions(
     _WORDS,
     {
@@ -128,7 +130,11 @@ LABELS = (
 
 def _article(noun: str) -> str:
     head = noun.lower().split()[0]
-    return "la" if head in _FEMININE or (head.endswith(("a", "ión")) and head != "papá") else "el"
+    return (
+        "la"
+        if head in _FEMININE or (head.endswith(("a", "ión")) and head != "papá")
+        else "el"
+    )
 
 
 def _kin(value: str) -> dict[str, str]:
@@ -154,7 +160,11 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(rf"(?:(?:la|el|los|las) (?=[{names.UPPER}]))?{names.NAME}", is_place),
-    "company": Slot(rf"{names.NAME}(?! \d)", is_employer, lambda value: {"at_company": f" en {value}"}),
+    "company": Slot(
+        rf"{names.NAME}(?! \d)",
+        is_employer,
+        lambda value: {"at_company": f" en {value}"},
+    ),
     "name": Slot(names.FIRST_NAME, is_no_language),
     "full_name": Slot(names.NAME, is_person),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
@@ -181,7 +191,8 @@ SLOTS = {
     "al": Slot("al ", derive=lambda _: {"al_article": "el "}),
     "verb": Slot("gustan?|encantan?|fascinan?"),
     "language": Slot(
-        names.LANGUAGES_ES, derive=lambda value: {"language_name": names.LANGUAGE_NAMES[value.lower()]}
+        names.LANGUAGES_ES,
+        derive=lambda value: {"language_name": names.LANGUAGE_NAMES[value.lower()]},
     ),
     "languages": Slot(
         rf"(?:{names.LANGUAGES_ES})(?:, (?:{names.LANGUAGES_ES}))*(?: [ye] (?:{names.LANGUAGES_ES}))?",

@@ -44,17 +44,26 @@ def _bare(word: str) -> str:
 
 def is_worth(value: str) -> bool:
     """Whether it names something one can like or prefer."""
-    return is_stable(value) and _WORD.search(value) is not None and not _EMPTY_TALK.match(value)
+    return (
+        is_stable(value)
+        and _WORD.search(value) is not None
+        and not _EMPTY_TALK.match(value)
+    )
 
 
 def is_place(value: str) -> bool:
     """Whether a capitalised name after "live in" or "moved to" can be a place."""
-    return value.removeprefix("the ").casefold().split()[0] not in names.NOT_PLACES | names.DEPARTMENTS
+    return (
+        value.removeprefix("the ").casefold().split()[0]
+        not in names.NOT_PLACES | names.DEPARTMENTS
+    )
 
 
 def is_employer(value: str) -> bool:
     """Whether a capitalised name after "work at" can be an employer."""
-    return value.casefold() not in names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
+    return (
+        value.casefold() not in names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
+    )
 
 
 def is_no_language(value: str) -> bool:
@@ -93,7 +102,9 @@ _LANGUAGES = frozenset(names.LANGUAGES_EN.split("|"))
 
 def no_job(value: str) -> bool:
     """Whether nothing before the job takes it back ("former", "a teacher's")."""
-    return not any(word in names.MODIFIERS_OF_NO_JOB for word in value.casefold().split())
+    return not any(
+        word in names.MODIFIERS_OF_NO_JOB for word in value.casefold().split()
+    )
 
 
 def listed(value: str) -> list[str]:
@@ -102,7 +113,11 @@ def listed(value: str) -> list[str]:
         return [value]
     parts = [part.strip() for part in _AND.split(value)]
     short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
-    return [_named(part.removeprefix("to ")) for part in parts if part] if short else [_named(value)]
+    return (
+        [_named(part.removeprefix("to ")) for part in parts if part]
+        if short
+        else [_named(value)]
+    )
 
 
 def _named(thing: str) -> str:

@@ -2,14 +2,21 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from pydantic.alias_generators import to_camel
 
 
 class _Answer(BaseModel):
     """Camel case in JSON, snake case in Python; the contract's own names also work as attributes."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, frozen=True
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON shape."""
@@ -36,9 +43,15 @@ class Why(_Answer):
     parts: dict[str, float] | None = None
 
     @model_serializer(mode="wrap")
-    def _without_missing_parts(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_missing_parts(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return values if self.parts is not None else {k: v for k, v in values.items() if k != "parts"}
+        return (
+            values
+            if self.parts is not None
+            else {k: v for k, v in values.items() if k != "parts"}
+        )
 
 
 class Result(_Answer):
@@ -83,9 +96,15 @@ class Searched(_Answer):
     reranked: bool | None = None
 
     @model_serializer(mode="wrap")
-    def _without_missing_reranker(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_missing_reranker(
+        self, handler: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return values if self.reranked is not None else {k: v for k, v in values.items() if k != "reranked"}
+        return (
+            values
+            if self.reranked is not None
+            else {k: v for k, v in values.items() if k != "reranked"}
+        )
 
 
 class SearchResponse(_Answer):

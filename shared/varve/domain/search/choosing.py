@@ -52,12 +52,16 @@ def diverse(
 def _superseded(best: Sequence[Contender], vectors: Floats) -> Bools:
     """Which facts there is a newer one for about the same subject and nearly the same thing."""
     rows = [item.row for item in best]
-    facts = [i for i, row in enumerate(rows) if row.type is MemoryType.FACT and row.about]
+    facts = [
+        i for i, row in enumerate(rows) if row.type is MemoryType.FACT and row.about
+    ]
     alike = vectors[facts] @ vectors[facts].T >= REPLACED_LIKENESS
     old = np.zeros(len(best), np.bool_)
     for a, i in enumerate(facts):
         old[i] = any(
-            alike[a, b] and rows[j].about == rows[i].about and rows[j].time > rows[i].time
+            alike[a, b]
+            and rows[j].about == rows[i].about
+            and rows[j].time > rows[i].time
             for b, j in enumerate(facts)
         )
     return old

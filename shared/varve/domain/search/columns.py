@@ -89,7 +89,9 @@ class Columns(Outline):
     @property
     def bytes(self) -> int:
         """About how much memory the columns take, with what is made of them."""
-        return int(self.vectors.nbytes + 4 * sum(map(len, self.contents)) + 500 * len(self))
+        return int(
+            self.vectors.nbytes + 4 * sum(map(len, self.contents)) + 500 * len(self)
+        )
 
     @cached_property
     def lexical(self) -> Lexical:
@@ -99,7 +101,9 @@ class Columns(Outline):
     @cached_property
     def places(self) -> Places:
         """The rows' places."""
-        speakers = np.where(self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1))
+        speakers = np.where(
+            self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1)
+        )
         return places_of(self.conversations.of, self.positions, speakers)
 
     @cached_property
@@ -116,7 +120,9 @@ class Columns(Outline):
         """What these add up to by their weights."""
         own = tuple(weights[name] for name in self.standing)
         if own not in self.worths:
-            self.worths[own] = np.array(own, np.float32) @ np.stack(list(self.standing.values()))
+            self.worths[own] = np.array(own, np.float32) @ np.stack(
+                list(self.standing.values())
+            )
         return self.worths[own]
 
     @cached_property
@@ -127,12 +133,18 @@ class Columns(Outline):
         for code in spoken[spoken >= 0]:
             for word in words(self.speakers.names[code]):
                 found.setdefault(word, set()).add(int(code))
-        return {word: frozenset(codes) for word, codes in found.items() if word not in STOP_WORDS}
+        return {
+            word: frozenset(codes)
+            for word, codes in found.items()
+            if word not in STOP_WORDS
+        }
 
     @cached_property
     def centre(self) -> Floats:
         """The mean vector. Static embeddings share a direction that says nothing; it is taken away."""
-        centre: Floats = self.vectors.mean(axis=0) if len(self) else np.zeros(0, np.float32)
+        centre: Floats = (
+            self.vectors.mean(axis=0) if len(self) else np.zeros(0, np.float32)
+        )
         return centre
 
     @cached_property
@@ -181,18 +193,26 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
     """The records as columns."""
     given = sorted(embedded, key=_place)
     records = [one.record for one in given]
-    vectors = np.array([one.vector for one in given], np.float32) if given else np.zeros((0, 1), np.float32)
+    vectors = (
+        np.array([one.vector for one in given], np.float32)
+        if given
+        else np.zeros((0, 1), np.float32)
+    )
     return Columns(
         ids=[record.id for record in records],
         contents=[record.content for record in records],
         sources=[record.source_ids for record in records],
-        types=np.array([TYPES.index(record.memory_type) for record in records], np.int8),
+        types=np.array(
+            [TYPES.index(record.memory_type) for record in records], np.int8
+        ),
         periods=coded([record.period for record in records]),
         conversations=coded([record.conversation_id for record in records]),
         users=coded([record.user_id for record in records]),
         speakers=coded([record.about for record in records]),
         positions=np.array([record.position for record in records], np.int32),
-        event_times=np.array([microseconds(record.event_time) for record in records], np.int64),
+        event_times=np.array(
+            [microseconds(record.event_time) for record in records], np.int64
+        ),
         importances=np.array([record.importance for record in records], np.float32),
         vectors=vectors,
     )
@@ -200,4 +220,9 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
 
 def _place(one: EmbeddedRecord) -> tuple[bool, str, int, str]:
     record = one.record
-    return record.conversation_id is None, record.conversation_id or "", record.position, record.id
+    return (
+        record.conversation_id is None,
+        record.conversation_id or "",
+        record.position,
+        record.id,
+    )

@@ -39,13 +39,17 @@ def mmr(
         return []
     matrix = np.asarray(vectors, dtype=np.float32)
     worth = balance * np.asarray(relevance, dtype=np.float64)
-    beside = worth - (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(np.float64)
+    beside = worth - (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(
+        np.float64
+    )
     np.fill_diagonal(beside, -np.inf)  # what was chosen is not chosen again
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
         best = worth.argmax()
         chosen.append(int(best))
-        np.minimum(worth, beside[best], out=worth)  # the largest cosine leaves the least
+        np.minimum(
+            worth, beside[best], out=worth
+        )  # the largest cosine leaves the least
     return chosen
 
 
@@ -58,7 +62,10 @@ def distinct(texts: Sequence[str]) -> list[int]:
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
         telling = words - _SAYS_LITTLE
-        if not any(telling == other_telling and _alike(words, other) for _, other, other_telling in kept):
+        if not any(
+            telling == other_telling and _alike(words, other)
+            for _, other, other_telling in kept
+        ):
             kept.append((index, words, telling))
     return [index for index, _, _ in kept]
 

@@ -25,9 +25,13 @@ class Weave:
 
     runs: Sequence[tuple[bool, int, int]]
 
-    def arrays(self, old: npt.NDArray[Any], fresh: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def arrays(
+        self, old: npt.NDArray[Any], fresh: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
         """The rows of two arrays."""
-        return np.concatenate([(fresh if new else old)[first:end] for new, first, end in self.runs])
+        return np.concatenate(
+            [(fresh if new else old)[first:end] for new, first, end in self.runs]
+        )
 
     def lists(self, old: Sequence[T], fresh: Sequence[T]) -> list[T]:
         """The items of two lists."""
@@ -65,7 +69,9 @@ def woven(before: Columns, stay: Bools, fresh: Columns) -> tuple[Columns, Weave]
         vectors=weave.arrays(before.vectors, fresh.vectors),
     )
     gone = np.flatnonzero(~stay).tolist()
-    _read_on(before, after, weave.arrays(np.arange(len(before)), _known(before, gone, fresh)))
+    _read_on(
+        before, after, weave.arrays(np.arange(len(before)), _known(before, gone, fresh))
+    )
     return after, weave
 
 
@@ -81,7 +87,11 @@ def _known(before: Columns, rows: Iterable[int], after: Columns) -> Spots:
     found = [row_of.get(id_, -1) for id_ in after.ids]
     texts = zip(found, after.contents, strict=True)
     return np.array(
-        [row if row >= 0 and before.contents[row] == text else -1 for row, text in texts], np.intp
+        [
+            row if row >= 0 and before.contents[row] == text else -1
+            for row, text in texts
+        ],
+        np.intp,
     )
 
 
@@ -98,7 +108,10 @@ def _read_on(before: Columns, after: Columns, same: Spots) -> None:
     places[same[kept]] = kept
     if "lexical" in known and len(kept) == len(before) > 0 and places.min() >= 0:
         vars(after)["lexical"] = index_texts(new, before.lexical, places)
-    marks: dict[str, Callable[[Sequence[str]], Floats]] = {"telling_time": tell_a_time, "questions": ask}
+    marks: dict[str, Callable[[Sequence[str]], Floats]] = {
+        "telling_time": tell_a_time,
+        "questions": ask,
+    }
     for name, read in marks.items():
         if name in known:
             values = np.empty(len(after), np.float32)
@@ -109,7 +122,9 @@ def _read_on(before: Columns, after: Columns, same: Spots) -> None:
 def _weave(before: Columns, stay: Bools, fresh: Columns) -> Weave:
     size = len(before)
     places = [
-        bisect_left(range(size), _place(fresh, row), key=lambda old: _place(before, old))
+        bisect_left(
+            range(size), _place(fresh, row), key=lambda old: _place(before, old)
+        )
         for row in range(len(fresh))
     ]
     # One number is left out, so that no run goes on from the last old row to the first fresh one.
@@ -118,7 +133,9 @@ def _weave(before: Columns, stay: Bools, fresh: Columns) -> Weave:
     rows = rows[np.append(stay, np.ones(1 + len(fresh), np.bool_))[rows]]
     starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
     runs = []
-    for first, length in zip(rows[starts].tolist(), np.diff(starts, append=len(rows)).tolist(), strict=True):
+    for first, length in zip(
+        rows[starts].tolist(), np.diff(starts, append=len(rows)).tolist(), strict=True
+    ):
         row = first - fresh_from if first > size else first
         runs.append((first > size, row, row + length))
     return Weave(runs)
@@ -132,4 +149,9 @@ def _or_none(numbers: Ints) -> Ints:
 def _place(columns: Columns, row: int) -> tuple[bool, str, int, str]:
     """What the rows stand in the order of."""
     conversation = columns.conversations.name(row)
-    return conversation is None, conversation or "", columns.positions.item(row), columns.ids[row]
+    return (
+        conversation is None,
+        conversation or "",
+        columns.positions.item(row),
+        columns.ids[row],
+    )

@@ -17,7 +17,9 @@ MOST_STEMMED = 65_536
 each question."""
 
 
-def index_texts(texts: Sequence[str], before: Lexical | None = None, kept: Spots | None = None) -> Lexical:
+def index_texts(
+    texts: Sequence[str], before: Lexical | None = None, kept: Spots | None = None
+) -> Lexical:
     """The index of the texts, by their places in the sequence; also of those indexed `before`.
 
     `kept` says where the latter stand among all (None: first); the new ones fill the gaps in their order.
@@ -31,7 +33,10 @@ def index_texts(texts: Sequence[str], before: Lexical | None = None, kept: Spots
     new_stems = len(added.codes) - len(before.codes)
     old = np.append(before.starts, np.full(new_stems, before.starts[-1]))
     ends = np.repeat(old[1:], np.diff(added.starts))
-    lengths, addressing = np.empty(len(places), np.float32), np.empty(len(places), np.float32)
+    lengths, addressing = (
+        np.empty(len(places), np.float32),
+        np.empty(len(places), np.float32),
+    )
     lengths[kept], lengths[gaps] = before.lengths, added.lengths
     addressing[kept], addressing[gaps] = before.addressing, added.addressing
     return Lexical(
@@ -47,7 +52,9 @@ def index_texts(texts: Sequence[str], before: Lexical | None = None, kept: Spots
     )
 
 
-def _indexed(texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]) -> Lexical:
+def _indexed(
+    texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]
+) -> Lexical:
     """The index of these texts alone; their new stems and forms are added to those given."""
     read, size = _Words(texts), max(1, len(texts))
     spanish = read.count(SPANISH) > read.count(ENGLISH)
@@ -95,20 +102,28 @@ class _Words:
                 lengths.append(len(found))
                 yield found
 
-        self.tokens = np.fromiter(map(numbers.__getitem__, chain.from_iterable(read())), np.int32)
+        self.tokens = np.fromiter(
+            map(numbers.__getitem__, chain.from_iterable(read())), np.int32
+        )
         self.seen, self.lengths = list(numbers), np.array(lengths, np.int32)
         self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
 
     def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
         """How many of each text's words are meant."""
-        counted = np.fromiter(map(meant.__contains__, self.seen), np.float64, len(self.seen))
-        return np.bincount(self.text_of, counted[self.tokens], len(self.lengths)).astype(np.float64)
+        counted = np.fromiter(
+            map(meant.__contains__, self.seen), np.float64, len(self.seen)
+        )
+        return np.bincount(
+            self.text_of, counted[self.tokens], len(self.lengths)
+        ).astype(np.float64)
 
 
 def by_first(values: Ints, size: int) -> Spots:
     """The different ones of values below the size, in the order in which they first occur."""
     first = np.full(size, len(values))
-    first[values[::-1]] = np.arange(len(values))[::-1]  # of several the last stays, which is the first
+    first[values[::-1]] = np.arange(len(values))[
+        ::-1
+    ]  # of several the last stays, which is the first
     found = np.flatnonzero(first < len(values))
     return found[np.argsort(first[found])]
 
@@ -123,7 +138,9 @@ class _Stems(dict[str, tuple[tuple[str, str], ...]]):
         if len(self) >= MOST_STEMMED:
             self.clear()
         found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
-        self[word] = stemmed = tuple((form, self._stem(form) if form.isalpha() else form) for form in found)
+        self[word] = stemmed = tuple(
+            (form, self._stem(form) if form.isalpha() else form) for form in found
+        )
         return stemmed
 
 

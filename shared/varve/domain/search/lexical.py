@@ -142,7 +142,9 @@ class Lexical:
         spans = [self.span(code) for code in codes]
         if not spans:
             return self.rows[:0], self.weights[:0]
-        return np.concatenate([self.rows[s] for s in spans]), np.concatenate([self.weights[s] for s in spans])
+        return np.concatenate([self.rows[s] for s in spans]), np.concatenate(
+            [self.weights[s] for s in spans]
+        )
 
     def likenesses(self, embed: WordVectors) -> "Likenesses":
         """How alike the stems are. Made once for each index and kept with it."""
@@ -212,8 +214,15 @@ def _likenesses(
     new = list(islice(forms, before.read if before else 0, None))
     written = [form for form in new if form.isalpha()] or ([] if before else new)
     width, first = before.sums.shape if before else (0, 0)
-    vectors = embed(written)[:, :LIKENESS_DIMENSIONS] if written else np.zeros((0, width), np.float32)
-    sums, amounts = np.zeros((vectors.shape[1], count), np.float32), np.zeros(count, np.float32)
+    vectors = (
+        embed(written)[:, :LIKENESS_DIMENSIONS]
+        if written
+        else np.zeros((0, width), np.float32)
+    )
+    sums, amounts = (
+        np.zeros((vectors.shape[1], count), np.float32),
+        np.zeros(count, np.float32),
+    )
     if before:
         sums[:, :first], amounts[:first] = before.sums, before.written
     codes = [forms[form] for form in written]

@@ -46,5 +46,9 @@ def fresh(columns: Columns, present: datetime, half_life_days: float) -> Floats:
     if since < 0:
         return recency(columns.event_times, present, half_life_days)
     if half_life_days not in columns.faded:
-        columns.faded[half_life_days] = recency(columns.event_times, moment(columns.newest), half_life_days)
-    return columns.faded[half_life_days] * np.float32(0.5 ** (since / (half_life_days * DAY)))
+        columns.faded[half_life_days] = recency(
+            columns.event_times, moment(columns.newest), half_life_days
+        )
+    return columns.faded[half_life_days] * np.float32(
+        0.5 ** (since / (half_life_days * DAY))
+    )

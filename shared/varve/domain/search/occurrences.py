@@ -40,7 +40,9 @@ def summed(rows: Sequence[Sparse], weights: Sequence[float], out: Floats) -> Non
     """Write into a row as long their sum, each times its weight."""
     whole = [row.values for row in rows if row.at is None]
     if whole:
-        own = [weight for row, weight in zip(rows, weights, strict=True) if row.at is None]
+        own = [
+            weight for row, weight in zip(rows, weights, strict=True) if row.at is None
+        ]
         np.matmul(np.array(own, np.float32), np.array(whole), out=out)
     else:
         out[:] = 0
@@ -76,7 +78,9 @@ class Met:
     reach: int
     _words: dict[str, Sparse] = field(default_factory=dict, repr=False)
     _kinds: dict[tuple[str, ...], Sparse] = field(default_factory=dict, repr=False)
-    _kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = field(default_factory=dict, repr=False)
+    _kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = field(
+        default_factory=dict, repr=False
+    )
     _bytes: int = 0
 
     def __post_init__(self) -> None:
@@ -85,19 +89,33 @@ class Met:
     def words(self, terms: Sequence[Term]) -> list[Sparse]:
         """Each word's BM25 in each row, without its idf."""
         known = self._words
-        return [known.get(term.form) or self._kept(known, term.form, self._weights(term)) for term in terms]
+        return [
+            known.get(term.form) or self._kept(known, term.form, self._weights(term))
+            for term in terms
+        ]
 
     def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
         """For each list of words 1 in each row that has any of them."""
         known = self._kinds
-        return [known.get(words) or self._kept(known, words, self._any_of(words)) for words in kinds]
+        return [
+            known.get(words) or self._kept(known, words, self._any_of(words))
+            for words in kinds
+        ]
 
-    def kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
+    def kin(
+        self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None
+    ) -> list[Sparse]:
         """For each word how alike the most alike word around each place is, in [0, 1]."""
         of_kind = (wanted, embed is not None)
         found = self._kin.get(of_kind, {})
         if new := [term for term in terms if term.form not in found]:
-            made = dict(zip((term.form for term in new), self._all_kin(new, wanted, embed), strict=True))
+            made = dict(
+                zip(
+                    (term.form for term in new),
+                    self._all_kin(new, wanted, embed),
+                    strict=True,
+                )
+            )
             self._room(sum(one.bytes for one in made.values()))
             self._kin.setdefault(of_kind, {}).update(made)
             found = found | made
@@ -134,7 +152,9 @@ class Met:
             by_row[self.index.rows[self.index.span(code)]] = 1
         return sparse(by_row)
 
-    def _all_kin(self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None) -> list[Sparse]:
+    def _all_kin(
+        self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None
+    ) -> list[Sparse]:
         which, codes, weights = self._alike(terms, wanted, embed)
         size, starts = len(self.places), self.index.starts
         here = np.zeros((len(terms), size), np.float32)
@@ -154,8 +174,12 @@ class Met:
         ones = np.ones(len(codes), np.float32)
         if embed is None or not self.index.forms:
             return own, codes, ones
-        which, near, cosines = self.index.likenesses(embed).of([term.form for term in terms], wanted.least)
-        weights = np.sqrt((cosines - np.float32(wanted.least)) * np.float32(1 / (1 - wanted.least)))
+        which, near, cosines = self.index.likenesses(embed).of(
+            [term.form for term in terms], wanted.least
+        )
+        weights = np.sqrt(
+            (cosines - np.float32(wanted.least)) * np.float32(1 / (1 - wanted.least))
+        )
         for code in wanted.named:
             weights[near == code] = 0
         return np.append(which, own), np.append(near, codes), np.append(weights, ones)

@@ -46,7 +46,9 @@ class Codes:
         """This column with the other below it."""
         known = dict(zip(self.names, range(len(self.names)), strict=True))
         renumbered = [known.setdefault(name, len(known)) for name in more.names]
-        added = np.array([*renumbered, -1], np.int32)[more.of]  # none, which is -1, finds the last
+        added = np.array([*renumbered, -1], np.int32)[
+            more.of
+        ]  # none, which is -1, finds the last
         return Codes(np.concatenate((self.of, added)), list(known))
 
 
@@ -78,7 +80,11 @@ class Outline:
 
     def count(self, where: Filter) -> int:
         """How many rows the filter lets through."""
-        return len(self) if where == EVERYTHING else int(np.count_nonzero(self.admitted(where)))
+        return (
+            len(self)
+            if where == EVERYTHING
+            else int(np.count_nonzero(self.admitted(where)))
+        )
 
     def admitted(self, where: Filter) -> Bools:
         """Which rows the filter lets through."""
@@ -90,11 +96,19 @@ class Outline:
         if where.user_id is not None:
             passing &= self.users.of == self.users.code(where.user_id)
         if where.conversation_id is not None:
-            passing &= self.conversations.of == self.conversations.code(where.conversation_id)
+            passing &= self.conversations.of == self.conversations.code(
+                where.conversation_id
+            )
         if where.memory_types:
-            passing &= np.isin(self.types, [TYPES.index(MemoryType(name)) for name in where.memory_types])
+            passing &= np.isin(
+                self.types,
+                [TYPES.index(MemoryType(name)) for name in where.memory_types],
+            )
         if where.unfinished:
-            running = np.isin(self.periods.of, [self.periods.code(label) for label in where.unfinished])
+            running = np.isin(
+                self.periods.of,
+                [self.periods.code(label) for label in where.unfinished],
+            )
             passing &= ~(running & (self.types == TYPES.index(MemoryType.SUMMARY)))
         return passing
 
@@ -120,7 +134,9 @@ class Outline:
     @cached_property
     def _keys(self) -> Numbers:
         """Numbers that are as far apart as rows of one conversation are, and further for all others."""
-        conversations = self.conversations.of.astype(np.uint32).astype(np.int64)  # none has the greatest
+        conversations = self.conversations.of.astype(np.uint32).astype(
+            np.int64
+        )  # none has the greatest
         return (conversations << _POSITION_BITS) + self.positions
 
     @cached_property
@@ -141,5 +157,7 @@ def moment(since_1970: int) -> datetime:
 def coded(values: Sequence[str | None]) -> Codes:
     """The values as numbers in the order of their first occurrence."""
     known: dict[str, int] = {}
-    of = [-1 if value is None else known.setdefault(value, len(known)) for value in values]
+    of = [
+        -1 if value is None else known.setdefault(value, len(known)) for value in values
+    ]
     return Codes(np.array(of, np.int32), list(known))

@@ -70,7 +70,9 @@ class Places:
         """For each row the best passage of its conversation: the greatest sum of a place and those beside."""
         if not len(self):
             return by_row
-        greatest: Floats = np.maximum.reduceat(self.around(self.best(by_row), 1), self.starts)
+        greatest: Floats = np.maximum.reduceat(
+            self.around(self.best(by_row), 1), self.starts
+        )
         return np.repeat(greatest, self._spoken)
 
     def shifted(self, values: Floats, by: int) -> Floats:
@@ -78,7 +80,11 @@ class Places:
         out = np.zeros_like(values)
         if abs(by) >= len(self):
             return out
-        here, there = (slice(None, -by), slice(by, None)) if by > 0 else (slice(-by, None), slice(None, by))
+        here, there = (
+            (slice(None, -by), slice(by, None))
+            if by > 0
+            else (slice(-by, None), slice(None, by))
+        )
         np.multiply(values[there], self._together(abs(by)), out=out[here])
         return out
 
@@ -103,7 +109,9 @@ class Places:
     def _together(self, by: int) -> Floats:
         """1 where a place and the one `by` on belong to one conversation."""
         if by not in self.joints:
-            self.joints[by] = (self.numbers[by:] == self.numbers[:-by]).astype(np.float32)
+            self.joints[by] = (self.numbers[by:] == self.numbers[:-by]).astype(
+                np.float32
+            )
         return self.joints[by]
 
 
@@ -117,12 +125,18 @@ def places_of(conversations: Ints, positions: Ints, speakers: Ints) -> Places:
     first[1:] = (np.diff(conversations) != 0) | (np.diff(positions) != 0) | alone[1:]
     messages = np.flatnonzero(first)
     said_by = np.maximum.reduceat(speakers, messages) if len(messages) else speakers
-    new = _bursts(conversations[messages], positions[messages], np.where(alone[messages], -1, said_by))
+    new = _bursts(
+        conversations[messages],
+        positions[messages],
+        np.where(alone[messages], -1, said_by),
+    )
     rows = messages[new]
     spoken = conversations[rows]
     opens = np.ones(len(rows), np.bool_)
     opens[1:] = (np.diff(spoken) != 0) | (spoken[1:] < 0)
-    return Places((np.cumsum(new) - 1)[np.cumsum(first) - 1], rows, np.flatnonzero(opens))
+    return Places(
+        (np.cumsum(new) - 1)[np.cumsum(first) - 1], rows, np.flatnonzero(opens)
+    )
 
 
 def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> Bools:
@@ -131,6 +145,8 @@ def _bursts(conversations: Ints, positions: Ints, speakers: Ints) -> Bools:
     follows = (np.diff(conversations) == 0) & (np.diff(positions) == 1)
     breaks[1:] = ~(follows & (np.diff(speakers) == 0) & (speakers[1:] >= 0))
     starts = np.flatnonzero(breaks)
-    within = np.arange(len(positions)) - np.repeat(starts, np.diff(starts, append=len(positions)))
+    within = np.arange(len(positions)) - np.repeat(
+        starts, np.diff(starts, append=len(positions))
+    )
     begins: Bools = within % BURST == 0
     return begins

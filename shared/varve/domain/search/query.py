@@ -16,7 +16,10 @@ from varve.domain.errors import Rejected
 from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
-_DATE, _WEEK = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)"), re.compile(r"\d{4}-?W\d\d")
+_DATE, _WEEK = (
+    re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)"),
+    re.compile(r"\d{4}-?W\d\d"),
+)
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
 
@@ -45,9 +48,15 @@ def _moment(value: object) -> object:
     try:
         if _WEEK.fullmatch(value):
             raise ValueError("a whole week, which would be read as its Monday")
-        return date.fromisoformat(value) if _DATE.fullmatch(value) else calendar.parse_instant(value)
+        return (
+            date.fromisoformat(value)
+            if _DATE.fullmatch(value)
+            else calendar.parse_instant(value)
+        )
     except ValueError as error:
-        raise ValueError(f"{value[:40]!r} is not an ISO 8601 date or date and time") from error
+        raise ValueError(
+            f"{value[:40]!r} is not an ISO 8601 date or date and time"
+        ) from error
 
 
 def _none_if_empty(value: object) -> object:
@@ -59,7 +68,9 @@ def _names(value: object) -> object:
     """A list of names; a text of them with commas between, as some callers send lists."""
     if value in (None, ""):
         return []
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    return (
+        [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+    )
 
 
 def _or(default: object) -> BeforeValidator:
@@ -68,7 +79,9 @@ def _or(default: object) -> BeforeValidator:
 
 
 Moment = Annotated[date | datetime | None, BeforeValidator(_moment)]
-Days = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_none_if_empty)]
+Days = Annotated[
+    Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_none_if_empty)
+]
 
 
 MemoryTypeName = Literal["fact", "turn", "summary", "episode", "lesson", "prior_answer"]
@@ -78,11 +91,14 @@ EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 class SearchRequest(BaseModel):
     """The input of `search_memory`. Numbers may come as strings, as Bedrock agents send them."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
 
     query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
     grain: Annotated[
-        Literal["auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"], _or("auto")
+        Literal["auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"],
+        _or("auto"),
     ] = "auto"
     minimum_days_ago: Days = 0
     maximum_days_ago: Days = None
@@ -90,7 +106,9 @@ class SearchRequest(BaseModel):
     until: Moment = None
     as_of: Moment = None
     max_results: Annotated[int, _or(10), Field(ge=1, le=100)] = 10
-    max_tokens: Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_none_if_empty)] = None
+    max_tokens: Annotated[
+        Annotated[int, Field(ge=1)] | None, BeforeValidator(_none_if_empty)
+    ] = None
     user_id: Annotated[Reference | None, BeforeValidator(_none_if_empty)] = None
     conversation_id: Annotated[PathId | None, BeforeValidator(_none_if_empty)] = None
     explain: Annotated[bool, _or(False)] = False
@@ -109,7 +127,9 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
     them and the caller alone says whose memory this is.
     """
     for name in IDENTITY_NAMES & set(arguments):
-        raise Rejected(name, "identity comes from the caller, never from the tool's arguments")
+        raise Rejected(
+            name, "identity comes from the caller, never from the tool's arguments"
+        )
     try:
         request = SearchRequest.model_validate(dict(arguments))
     except ValidationError as error:
@@ -127,7 +147,13 @@ def spellings(contract: type[BaseModel], arguments: Mapping[str, Any]) -> list[s
 def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:
     """The present of the question: `asOf` (a date means its last moment) or now."""
     end = _end(request.as_of, zone)
-    return now if end is None else end if end is request.as_of else end - timedelta(microseconds=1)
+    return (
+        now
+        if end is None
+        else end
+        if end is request.as_of
+        else end - timedelta(microseconds=1)
+    )
 
 
 def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
@@ -139,24 +165,35 @@ def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
     Raises Rejected: the limits leave no time at all.
     """
     present = as_of(request, now, zone)
-    starts = [_start(request.since, zone), _days_start(present, request.maximum_days_ago, zone)]
+    starts = [
+        _start(request.since, zone),
+        _days_start(present, request.maximum_days_ago, zone),
+    ]
     asked_at = _end(request.as_of, zone)
     ends = [_end(request.until, zone), asked_at]
     if request.minimum_days_ago:
-        ends.append(_days_start(present, request.minimum_days_ago - 1, zone) or _BEGINNING)
+        ends.append(
+            _days_start(present, request.minimum_days_ago - 1, zone) or _BEGINNING
+        )
     since = max((s for s in starts if s is not None), default=None)
     until = min((e for e in ends if e is not None), default=None)
     if since is not None and until is not None and since >= until:
         raise Rejected(
-            _widest(request), f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}"
+            _widest(request),
+            f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}",
         )
     kinds = tuple(kind for kind in request.memory_types if kind not in EXPERIENCE_TYPES)
     unfinished = _running(asked_at, zone) if asked_at else ()
-    return Filter(since, until, request.user_id, request.conversation_id, kinds, unfinished)
+    return Filter(
+        since, until, request.user_id, request.conversation_id, kinds, unfinished
+    )
 
 
 def _running(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:
-    return tuple(calendar.Period.of(moment, grain, zone).label for grain in calendar.SUMMARY_GRAINS)
+    return tuple(
+        calendar.Period.of(moment, grain, zone).label
+        for grain in calendar.SUMMARY_GRAINS
+    )
 
 
 def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:

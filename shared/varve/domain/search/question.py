@@ -22,7 +22,9 @@ _PRESENT = re.compile(
     r"^\W*(?:(?:so|and|y|hey)\W+)?(?:where|who|which|what|how|d[óo]nde|qui[ée]n|qu[ée]|cu[áa]l|c[óo]mo)\b"
     r"[^.?!]{0,40}?\b(?:is|are|does|do|vive|trabaja|est[áa]|tiene|es|usa|estudia)\b"
 )
-_PAST = re.compile(r"\b(?:was|were|did|had|has|have|been|fue|era|estaba|ten[íi]a|hab[íi]a|ha)\b")
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|has|have|been|fue|era|estaba|ten[íi]a|hab[íi]a|ha)\b"
+)
 _STATE = re.compile(
     r"(?i)^\W*(?:where|who|which|what|whose|how|was|were|is|did|d[óo]nde|qui[ée]n|qu[ée]|cu[áa]l|c[óo]mo"
     r"|en qu[ée])\b"
@@ -59,22 +61,40 @@ class Question:
     def focus(self, names: Collection[str]) -> str:
         """The telling words as they were written, without the names; all of it where none are left."""
         found = _ORIGINAL_WORD.findall(self.text)
-        kept = [word for word in found if (form := fold(word)) not in STOP_WORDS and form not in names]
+        kept = [
+            word
+            for word in found
+            if (form := fold(word)) not in STOP_WORDS and form not in names
+        ]
         return " ".join(kept) or self.text
 
 
 def read_question(
-    text: str, since: datetime | None = None, until: datetime | None = None, *, lasting: bool = False
+    text: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    *,
+    lasting: bool = False,
 ) -> Question:
     """The question that a text asks, of a time where that was understood from it."""
     asks_when = bool(_WHEN.search(text.lower()))
-    return Question(text, question_forms(text), kinds_asked(words(text)), asks_when, since, until, lasting)
+    return Question(
+        text,
+        question_forms(text),
+        kinds_asked(words(text)),
+        asks_when,
+        since,
+        until,
+        lasting,
+    )
 
 
 def asks_how_things_stand(text: str) -> bool:
     """Whether the text asks what holds at present, such as "where does Dana live now?"."""
     asked = text.lower()
-    return bool(_CURRENT.search(asked)) or bool(_PRESENT.search(asked) and not _PAST.search(asked))
+    return bool(_CURRENT.search(asked)) or bool(
+        _PRESENT.search(asked) and not _PAST.search(asked)
+    )
 
 
 def asks_for_a_state(text: str) -> bool:
@@ -85,4 +105,6 @@ def asks_for_a_state(text: str) -> bool:
 def asks_what_happened(text: str) -> bool:
     """Whether a question without its words of time asks for whatever there was, of someone at most."""
     telling = [form for form in question_forms(text) if form not in STOP_WORDS]
-    return len([form for form in telling if form not in _HAPPENED]) <= (1 if set(telling) & _HAPPENED else 0)
+    return len([form for form in telling if form not in _HAPPENED]) <= (
+        1 if set(telling) & _HAPPENED else 0
+    )

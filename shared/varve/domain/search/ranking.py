@@ -120,14 +120,22 @@ def rank(
         _parts(item, score, found, filled, strategy) if explain else None
         for item, score in zip(shown, falling, strict=True)
     ]
-    numbers = (vectors[chosen] @ sought.whole, found.measured("turn")[at], found.measured("recency")[at])
+    numbers = (
+        vectors[chosen] @ sought.whole,
+        found.measured("turn")[at],
+        found.measured("recency")[at],
+    )
     return [
         Ranked(item.row, item.grain, *values)
-        for item, *values in zip(shown, falling, *(n.tolist() for n in numbers), parts, strict=True)
+        for item, *values in zip(
+            shown, falling, *(n.tolist() for n in numbers), parts, strict=True
+        )
     ]
 
 
-def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]) -> list[Contender]:
+def _best(
+    count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]
+) -> list[Contender]:
     """The rows with the best scores, best first, with all that score like the last of them."""
     first = _first(scores, count)
     best: list[Contender] = []
@@ -135,9 +143,17 @@ def _best(count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[sli
         columns, grain, start = lane.columns, lane.grain, span.start
         at = first if len(lanes) == 1 else first[(first >= start) & (first < span.stop)]
         rounded, numbers = np.round(scores[at].astype(np.float64), 6), at - start
-        found = zip(rounded.tolist(), at.tolist(), numbers.tolist(), columns.some(numbers), strict=True)
+        found = zip(
+            rounded.tolist(),
+            at.tolist(),
+            numbers.tolist(),
+            columns.some(numbers),
+            strict=True,
+        )
         for score, place, number, row in found:
-            best.append(Contender(-score, -row.time, row.id, place, number, row, columns, grain))
+            best.append(
+                Contender(-score, -row.time, row.id, place, number, row, columns, grain)
+            )
     best.sort()
     return best
 
@@ -168,12 +184,19 @@ def _least(scores: Floats, count: int) -> np.float32:
 
 
 def _parts(
-    item: Contender, score: float, found: Signals, lanes: Sequence[Lane], strategy: Strategy
+    item: Contender,
+    score: float,
+    found: Signals,
+    lanes: Sequence[Lane],
+    strategy: Strategy,
 ) -> dict[str, float]:
     """What each signal adds to a row's score, and what it lost to others that say the same or more."""
     total = sum(weight for weight in strategy.weights.values() if weight > 0)
     share = next(lane.weight for lane in lanes if lane.columns is item.columns) / total
-    parts = {name: share * weight * found.value(name, item.at) for name, weight in strategy.weights.items()}
+    parts = {
+        name: share * weight * found.value(name, item.at)
+        for name, weight in strategy.weights.items()
+    }
     lost = score + item.minus_score
     return {**parts, "behind": lost} if lost else parts
 

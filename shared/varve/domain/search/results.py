@@ -27,7 +27,9 @@ class Counted(Protocol):
 Item = TypeVar("Item", bound=Counted)
 
 
-def within(found: Iterable[Item], max_results: int, max_tokens: int | None) -> tuple[list[Item], int]:
+def within(
+    found: Iterable[Item], max_results: int, max_tokens: int | None
+) -> tuple[list[Item], int]:
     """The best that fit both limits, and the tokens of their contents; at least one is looked at.
 
     What does not fit is passed over for shorter ones that do.
@@ -64,7 +66,9 @@ class Browsed:
             "content": record.content,
             "grain": self.grain,
             "period": record.period,
-            "date": _date(record.memory_type, record.period, self.grain, record.event_time, zone),
+            "date": _date(
+                record.memory_type, record.period, self.grain, record.event_time, zone
+            ),
             "event_time": iso(record.event_time),
             "score": round(self.score, 4),
             "why": {
@@ -85,7 +89,11 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     row = item.row
     if zone not in row.shown:
         row.shown[zone] = _same_for_all(row, item.grain, zone)
-    parts = {name: round(share, 4) for name, share in item.parts.items()} if item.parts else None
+    parts = (
+        {name: round(share, 4) for name, share in item.parts.items()}
+        if item.parts
+        else None
+    )
     return {
         **row.shown[zone],
         "score": round(item.score, 4),
@@ -116,7 +124,9 @@ def _same_for_all(row: Row, grain: Grain, zone: ZoneInfo) -> dict[str, Any]:
     }
 
 
-def _date(kind: MemoryType, period: str, grain: Grain, at: datetime, zone: ZoneInfo) -> str:
+def _date(
+    kind: MemoryType, period: str, grain: Grain, at: datetime, zone: ZoneInfo
+) -> str:
     """The local day of what happened; of a summary the first day it sums up."""
     if kind is MemoryType.SUMMARY:
         return Period.parse(period, grain).days[0].isoformat()

@@ -72,7 +72,9 @@ class Route:
         """The same question with its words of time understood as if asked at another moment."""
         from varve.domain.search.timewords import understand
 
-        return replace(self, understood=understand(self.text, moment, zone) or self.understood)
+        return replace(
+            self, understood=understand(self.text, moment, zone) or self.understood
+        )
 
     def anywhen(self, request: SearchRequest) -> "Route":
         """The same question without the window that its words meant."""
@@ -94,14 +96,26 @@ def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
         return Route(request.text, where, lanes, asked, None, present, where)
     if _weighs(request.text, words):
         lasting = asks_for_a_state(request.text)
-        return Route(request.text, where, lanes, asked, words, present, where, weighs=True, lasting=lasting)
+        return Route(
+            request.text,
+            where,
+            lanes,
+            asked,
+            words,
+            present,
+            where,
+            weighs=True,
+            lasting=lasting,
+        )
     until = min((t for t in (words.until, where.until) if t), default=None)
     text = words.rest if words.rest != request.text else ""
     inside = replace(where, since=words.since, until=until)
     return Route(text, inside, lanes, asked, words, present, where)
 
 
-def _understood(request: SearchRequest, present: datetime, zone: ZoneInfo) -> "TimeWords | None":
+def _understood(
+    request: SearchRequest, present: datetime, zone: ZoneInfo
+) -> "TimeWords | None":
     if not request.text or _limited(request):
         return None
     from varve.domain.search.timewords import understand
@@ -123,5 +137,8 @@ def _weighs(text: str, words: "TimeWords") -> bool:
 
 def _limited(request: SearchRequest) -> bool:
     return bool(
-        request.since or request.until or request.minimum_days_ago or request.maximum_days_ago is not None
+        request.since
+        or request.until
+        or request.minimum_days_ago
+        or request.maximum_days_ago is not None
     )

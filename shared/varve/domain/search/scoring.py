@@ -21,12 +21,16 @@ class Signals:
     where it lets all through.
     """
 
-    def __init__(self, names: Sequence[str], lanes: Sequence[Columns], hidden: Bools | None) -> None:
+    def __init__(
+        self, names: Sequence[str], lanes: Sequence[Columns], hidden: Bools | None
+    ) -> None:
         self.lanes, self.hidden = lanes, hidden
         ends = list(accumulate(map(len, lanes), initial=0))
         self.spans = [slice(start, end) for start, end in pairwise(ends)]
         self._table = np.zeros((len(names), ends[-1]), np.float32)
-        self.by_lane = [dict(zip(names, self._table[:, span], strict=True)) for span in self.spans]
+        self.by_lane = [
+            dict(zip(names, self._table[:, span], strict=True)) for span in self.spans
+        ]
         self._lines = {name: line for line, name in enumerate(names)}
         self._factors = [1.0] * len(names)
         self._summands = [0.0] * len(names)
@@ -34,7 +38,9 @@ class Signals:
     def __len__(self) -> int:
         """How many rows the filter lets through."""
         size = self._table.shape[1]
-        return size if self.hidden is None else size - int(np.count_nonzero(self.hidden))
+        return (
+            size if self.hidden is None else size - int(np.count_nonzero(self.hidden))
+        )
 
     def measured(self, name: str) -> Floats:
         """A signal as it was measured, of all rows."""
@@ -68,28 +74,43 @@ class Signals:
     @property
     def values(self) -> dict[str, Floats]:
         """All signals in [0, 1] of the rows that the filter lets through."""
-        return {name: self._shown(self.of(name)) for name in (*self._lines, *self.lanes[0].standing)}
+        return {
+            name: self._shown(self.of(name))
+            for name in (*self._lines, *self.lanes[0].standing)
+        }
 
     def value(self, name: str, at: int) -> float:
         """One row's value of a signal; 0 of one that the question does not call for."""
         if name in self._lines:
             line = self._lines[name]
-            return float(self._table[line, at]) * self._factors[line] + self._summands[line]
+            return (
+                float(self._table[line, at]) * self._factors[line]
+                + self._summands[line]
+            )
         lane, row = self.place(at)
         standing = self.lanes[lane].standing
         return float(standing[name][row]) if name in standing else 0.0
 
-    def scores(self, weights: Mapping[str, float], lane_weights: Sequence[float]) -> Floats:
+    def scores(
+        self, weights: Mapping[str, float], lane_weights: Sequence[float]
+    ) -> Floats:
         """The sum of the signals by their weights, over the sum of those above 0, by the lanes' weights.
 
         -1 for what the filter does not let through.
         """
         own = [weights[name] for name in self._lines]
-        factors = [weight * factor for weight, factor in zip(own, self._factors, strict=True)]
-        summand = sum(weight * summand for weight, summand in zip(own, self._summands, strict=True))
+        factors = [
+            weight * factor for weight, factor in zip(own, self._factors, strict=True)
+        ]
+        summand = sum(
+            weight * summand
+            for weight, summand in zip(own, self._summands, strict=True)
+        )
         total = sum(weight for weight in weights.values() if weight > 0)
         summed: Floats = np.array(factors, np.float32) @ self._table
-        for lane, span, lane_weight in zip(self.lanes, self.spans, lane_weights, strict=True):
+        for lane, span, lane_weight in zip(
+            self.lanes, self.spans, lane_weights, strict=True
+        ):
             scores = summed[span]
             scores += lane.worth(weights)
             scores += np.float32(summand)

@@ -62,7 +62,11 @@ def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
 
 
 def signals(
-    sought: Sought, lanes: Sequence[Columns], where: Filter, present: datetime, strategy: Strategy
+    sought: Sought,
+    lanes: Sequence[Columns],
+    where: Filter,
+    present: datetime,
+    strategy: Strategy,
 ) -> Signals:
     """All signals of all rows of the lanes.
 
@@ -137,7 +141,9 @@ def _words(
     summed(met.words(terms), [idf_of[term.form] for term in terms], into["turn"])
     focus = [term for term in terms if term.form not in names] or terms
     into["kin"][:] = places.to_rows(_kin(sought, lane, focus, names, telling, strategy))
-    into["reply"][:] = places.to_rows(places.shifted(places.best(into["turn"]) * lane.asking, -1))
+    into["reply"][:] = places.to_rows(
+        places.shifted(places.best(into["turn"]) * lane.asking, -1)
+    )
     if "kind" in into:
         kinds = met.kinds(sought.question.kinds)
         summed(kinds, [1 / len(kinds)] * len(kinds), into["kind"])
@@ -164,7 +170,9 @@ def _kin(
     kin = np.zeros(len(lane.places), np.float32)
     part = np.empty_like(kin)
     total = sum(telling.idf[term.form] for term in terms) or 1.0
-    named = tuple(sorted({code for name in names for code in lane.lexical.term(name).codes}))
+    named = tuple(
+        sorted({code for name in names for code in lane.lexical.term(name).codes})
+    )
     wanted = Kinship(strategy.kinship, named)
     for start in range(0, len(terms), AT_ONCE):
         some = terms[start : start + AT_ONCE]
@@ -176,7 +184,9 @@ def _kin(
 
 def _speaker(lane: Columns, names: Collection[str]) -> int | None:
     """The one speaker whom the question names; None where it names none or several."""
-    speakers = {code for name in names if name in lane.voices for code in lane.voices[name]}
+    speakers = {
+        code for name in names if name in lane.voices for code in lane.voices[name]
+    }
     return speakers.pop() if len(speakers) == 1 else None
 
 

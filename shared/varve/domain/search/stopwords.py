@@ -27,5 +27,7 @@ SPANISH = word_set(
     "ustedes va vamos van vosotros voy y ya yo "
 )
 STOP_WORDS = ENGLISH | SPANISH
-ADDRESSING = word_set("you your yours yourself u tu tus te ti usted ustedes vos vosotros vuestro")
+ADDRESSING = word_set(
+    "you your yours yourself u tu tus te ti usted ustedes vos vosotros vuestro"
+)
 """Words by which a speaker speaks of the listener and not of what happened."""

@@ -57,4 +57,8 @@ STRATEGIES = {strategy.name: strategy for strategy in (BALANCED, CURRENT)}
 
 def with_half_life(strategy: Strategy, days: float) -> Strategy:
     """The strategy with a workspace's own half-life."""
-    return strategy if strategy.half_life_days == days else replace(strategy, half_life_days=days)
+    return (
+        strategy
+        if strategy.half_life_days == days
+        else replace(strategy, half_life_days=days)
+    )

@@ -32,11 +32,15 @@ def ended(triples: Iterable[Triple], present: datetime) -> list[Statement]:
     return [
         _statement(t, t.invalid_at)
         for t in known
-        if t.invalid_at and t.invalid_at <= present and (t.source_id, t.label, t.target_id) not in holds
+        if t.invalid_at
+        and t.invalid_at <= present
+        and (t.source_id, t.label, t.target_id) not in holds
     ]
 
 
-def behind(ranked: Sequence[Ranked], question: str, statements: Iterable[Statement]) -> list[Ranked]:
+def behind(
+    ranked: Sequence[Ranked], question: str, statements: Iterable[Statement]
+) -> list[Ranked]:
     """The same, with what says an ended value of what the question asks about behind its successors.
 
     A record is meant where one of its messages made the statement, its words have the value, and the
@@ -53,7 +57,11 @@ def behind(ranked: Sequence[Ranked], question: str, statements: Iterable[Stateme
 def _statement(triple: Triple, until: datetime) -> Statement:
     """Of the evidence for a value, without the one that ended it."""
     first = triple.evidence[0].object
-    said = [o for o in triple.evidence if o.op is not Op.DELETE and normalized(o.object) == normalized(first)]
+    said = [
+        o
+        for o in triple.evidence
+        if o.op is not Op.DELETE and normalized(o.object) == normalized(first)
+    ]
     messages = {(o.conversation_id, id_) for o in said for id_ in o.message_ids}
     words = _telling(triple.label.replace("_", " "))
     return Statement(first.casefold(), until, frozenset(messages), words)
@@ -69,7 +77,10 @@ def held_until(
 ) -> datetime | None:
     """When what these messages say in these words ended to hold, the latest of it; None where nothing has."""
     words = content.casefold()
-    return max((s.until for s in statements if messages & s.messages and s.value in words), default=None)
+    return max(
+        (s.until for s in statements if messages & s.messages and s.value in words),
+        default=None,
+    )
 
 
 def _says(item: Ranked, over: Iterable[Statement]) -> bool:

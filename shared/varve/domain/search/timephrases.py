@@ -27,7 +27,15 @@ _HINT = re.compile(
     r"|(?<!\d)(?:19\d\d|20\d\d|2100)(?!\d)"
 )
 _WORD = re.compile(r"\w+(?:-feira)?", re.IGNORECASE)
-_LANGUAGES = ("nl", "pt", "it", "fr", "de", "es", "en")  # a later one decides what a shared word means
+_LANGUAGES = (
+    "nl",
+    "pt",
+    "it",
+    "fr",
+    "de",
+    "es",
+    "en",
+)  # a later one decides what a shared word means
 _ARTICLE = "(?:the |el |la |los |las |os |as |les? |l['’]|de |den |die |gli |il )?"
 _LAST = "(?:last|past|[úu]ltim[oa]s?|pasad[oa]s|derni[eè]re?s|ultim[ie]|letzten|afgelopen|laatste)"
 _DAY = "(?:the |el )?(?P<day>0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th|[.º])?"
@@ -66,9 +74,13 @@ _EDGE = (
     "(?:the )?(?:very )?(?:beginning|start|end|middle|(?:first|second) half) of|early|mid|late"
     "|(?:a |el |la )?(?:principios?|comienzos|inicios|mediados|final(?:es)?|fin(?:es)?) del?"
 )
-_PART = "(?: (?:morning|afternoon|evening|night)| por la (?:mañana|tarde|noche))?(?:['’]s)?"
+_PART = (
+    "(?: (?:morning|afternoon|evening|night)| por la (?:mañana|tarde|noche))?(?:['’]s)?"
+)
 _LEFT, _RIGHT = r"(?:(?<![\w#$€£/\\.@'’-])|(?<=\bmid-))", r"(?![\w/\\%°€$£@-]|[.,:]\d)"
-TO = re.compile(r"(?i)\s*(?:to|until|till|through|up to|al?|hasta(?: el)?|bis|à|tot|-|–|—)\s*")
+TO = re.compile(
+    r"(?i)\s*(?:to|until|till|through|up to|al?|hasta(?: el)?|bis|à|tot|-|–|—)\s*"
+)
 AND = re.compile(r"(?i)\s*(?:and|y(?: el)?|und|et|e)\s*")
 OR = re.compile(r"(?i),?\s*(?:and|or|y|o|und|oder|et|ou|e)\s*")
 _WORDS = {  # what the locale data lack
@@ -123,25 +135,47 @@ def grammar() -> Grammar:
     infos = [import_module(f"{package}.{code}").info for code in _LANGUAGES]
     names = _names(infos)
     ago = _ago_templates(infos)
-    forms = [(form, _expand(text, names)) for form, texts in _FORMS.items() for text in texts or ago]
+    forms = [
+        (form, _expand(text, names))
+        for form, texts in _FORMS.items()
+        for text in texts or ago
+    ]
     # Any word may stand for a number here, because all of them in each form take long to compile.
     loose = (re.sub(r"\(\?P<n>[^)]*\)", r"\\w+", template) for _, template in forms)
     nameless = [re.sub(r"\(\?P<\w+>", "(?:", template) for template in loose]
-    anything = "|".join(f"(?P<f{number}>{template})" for number, template in enumerate(nameless))
+    anything = "|".join(
+        f"(?P<f{number}>{template})" for number, template in enumerate(nameless)
+    )
     kinds = "|".join(f"(?P<{kind}>{words})" for kind, words in LEADS.items())
     return Grammar(
-        {kind: {fold(name): english for name, english in known.items()} for kind, known in names.items()},
+        {
+            kind: {fold(name): english for name, english in known.items()}
+            for kind, known in names.items()
+        },
         forms,
         re.compile(rf"(?i){_LEFT}(?:{anything}){_PART}{_RIGHT}"),
-        re.compile(rf"(?i)(?<![\w'’-])(?:(?:{kinds})\s+)?(?P<edge>(?:{_EDGE})[\s-]+)?$"),
+        re.compile(
+            rf"(?i)(?<![\w'’-])(?:(?:{kinds})\s+)?(?P<edge>(?:{_EDGE})[\s-]+)?$"
+        ),
     )
 
 
 def _ago_templates(infos: Iterable[Mapping[str, Any]]) -> Sequence[str]:
     """ "{n} {unit} ago", "hace {n} {unit}" and their like"""
     entries = [entry for info in infos for entry in info["relative-type-regex"].items()]
-    patterns = [pattern for english, known in entries if english.endswith(" ago") for pattern in known]
-    return sorted({_COUNTED.sub("{n} {unit}", pattern) for pattern in patterns if _COUNTED.search(pattern)})
+    patterns = [
+        pattern
+        for english, known in entries
+        if english.endswith(" ago")
+        for pattern in known
+    ]
+    return sorted(
+        {
+            _COUNTED.sub("{n} {unit}", pattern)
+            for pattern in patterns
+            if _COUNTED.search(pattern)
+        }
+    )
 
 
 def _names(infos: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, str]]:
@@ -149,10 +183,22 @@ def _names(infos: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, str]
     relative: dict[str, str] = {}
     numbers: dict[str, str] = {}
     for info in infos:
-        relative |= {phrase: key for key, phrases in info["relative-type"].items() for phrase in phrases}
-        rules = [entry for rule in info.get("simplifications") or () for entry in rule.items()]
+        relative |= {
+            phrase: key
+            for key, phrases in info["relative-type"].items()
+            for phrase in phrases
+        }
+        rules = [
+            entry
+            for rule in info.get("simplifications") or ()
+            for entry in rule.items()
+        ]
         numbers |= {word: digits for word, digits in rules if word.isalpha()}
-    relative = {k: v for k, v in relative.items() if _DAYS.fullmatch(v) and not _UNSAFE.fullmatch(k)}
+    relative = {
+        k: v
+        for k, v in relative.items()
+        if _DAYS.fullmatch(v) and not _UNSAFE.fullmatch(k)
+    }
     turns = _own("last|this|next")
     spans = _called(infos, ("week", "month", "year"), 3) | _own("quarter")
     return {
@@ -166,11 +212,21 @@ def _names(infos: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, str]
 
 
 def _own(shape: str) -> dict[str, str]:
-    known = {english: words for english, words in _WORDS.items() if re.fullmatch(shape, english)}
-    return {word.replace("_", " "): english for english, words in known.items() for word in words.split()}
+    known = {
+        english: words
+        for english, words in _WORDS.items()
+        if re.fullmatch(shape, english)
+    }
+    return {
+        word.replace("_", " "): english
+        for english, words in known.items()
+        for word in words.split()
+    }
 
 
-def _called(infos: Iterable[Mapping[str, Any]], keys: Iterable[str], shortest: int) -> dict[str, str]:
+def _called(
+    infos: Iterable[Mapping[str, Any]], keys: Iterable[str], shortest: int
+) -> dict[str, str]:
     """The names that are so long at least, or the longest there are, of these things."""
     return {
         name: key
@@ -197,7 +253,9 @@ def _expand(template: str, names: Mapping[str, Mapping[str, str]]) -> str:
             key=len,
         )
         digits = ["[0-9]{1,3}"] if kind == "n" else []
-        template = template.replace(f"{{{kind}}}", f"(?P<{kind}>{'|'.join([*reversed(words), *digits])})")
+        template = template.replace(
+            f"{{{kind}}}", f"(?P<{kind}>{'|'.join([*reversed(words), *digits])})"
+        )
     return template
 
 

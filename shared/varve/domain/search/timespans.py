@@ -11,8 +11,25 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_PLAIN = ("fixed", "iso", "day", "anymonth", "month", "weekday", "year", "q")  # in the order the parser reads
+WEEKDAYS = (
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+)
+_PLAIN = (
+    "fixed",
+    "iso",
+    "day",
+    "anymonth",
+    "month",
+    "weekday",
+    "year",
+    "q",
+)  # in the order the parser reads
 _TURNS = {"last": -1, "this": 0, "next": 1}
 _PERIODS = {  # with so many days that one period's first day reaches into the next
     "day": (Grain.DAILY, 1), "week": (Grain.WEEKLY, 7), "month": (Grain.MONTHLY, 31),
@@ -44,12 +61,18 @@ def _ask(english: str, base: date, lean: str) -> tuple[date, str] | None:
     from dateparser.date import DateDataParser
 
     seen_from = datetime.combine(base, time.min)
-    settings = {"RELATIVE_BASE": seen_from, "PREFER_DATES_FROM": lean, "TIMEZONE": "UTC"}
+    settings = {
+        "RELATIVE_BASE": seen_from,
+        "PREFER_DATES_FROM": lean,
+        "TIMEZONE": "UTC",
+    }
     found = DateDataParser(languages=["en"], settings=settings).get_date_data(english)
     return None if found.date_obj is None else (found.date_obj.date(), found.period)
 
 
-def _span(english: str, base: date, lean: str = "past", period: str | None = None) -> Span | None:
+def _span(
+    english: str, base: date, lean: str = "past", period: str | None = None
+) -> Span | None:
     found = _ask(english, base, lean)
     return None if found is None else _wide(found[0], period or found[1])
 
@@ -64,13 +87,21 @@ def _first(day: date, period: str) -> date:
     if period == "week":
         return day - timedelta(days=day.weekday())
     months = {"month": 1, "quarter": 3, "year": 12}.get(period)
-    return day.replace(month=day.month - (day.month - 1) % months, day=1) if months else day
+    return (
+        day.replace(month=day.month - (day.month - 1) % months, day=1)
+        if months
+        else day
+    )
 
 
 def _reached(count: int, unit: str, base: date) -> date | None:
     """The day so many units away."""
-    steps, asked = (3 * abs(count), "month") if unit == "quarter" else (abs(count), unit)
-    found = _ask(f"in {steps} {asked}" if count > 0 else f"{steps} {asked} ago", base, "past")
+    steps, asked = (
+        (3 * abs(count), "month") if unit == "quarter" else (abs(count), unit)
+    )
+    found = _ask(
+        f"in {steps} {asked}" if count > 0 else f"{steps} {asked} ago", base, "past"
+    )
     return found and found[0]
 
 
@@ -95,7 +126,9 @@ def _rolling(parts: Parts, base: date, _: str) -> Span | None:
 def _ahead(parts: Parts, base: date, _: str) -> Span | None:
     """the next ten days, today among them"""
     day = _reached(int(parts["n"]), parts["unit"], base)
-    return Span(base, day + timedelta(days=1), _PERIODS[parts["unit"]][0]) if day else None
+    return (
+        Span(base, day + timedelta(days=1), _PERIODS[parts["unit"]][0]) if day else None
+    )
 
 
 def _turned(parts: Parts, base: date, _: str) -> Span | None:
@@ -108,7 +141,11 @@ def _turned(parts: Parts, base: date, _: str) -> Span | None:
     if turn == "this":
         return _span(f"{parts['month']} {base.year}", base)
     over = base.replace(day=1) - timedelta(days=1)
-    return _span(parts["month"], over if turn == "last" else base, "past" if turn == "last" else "future")
+    return _span(
+        parts["month"],
+        over if turn == "last" else base,
+        "past" if turn == "last" else "future",
+    )
 
 
 def _before_last(parts: Parts, base: date, _: str) -> Span | None:

@@ -13,7 +13,16 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, start_of_day
-from varve.domain.search.timephrases import AND, LEADS, OR, TO, Grammar, fold, grammar, hints_at_time
+from varve.domain.search.timephrases import (
+    AND,
+    LEADS,
+    OR,
+    TO,
+    Grammar,
+    fold,
+    grammar,
+    hints_at_time,
+)
 from varve.domain.search.timespans import MONTHS, WEEKDAYS, Parts, Span, read
 
 
@@ -130,7 +139,9 @@ def understand(text: str, now: datetime, zone: ZoneInfo) -> TimeWords | None:
         return None
 
 
-def _answer(text: str, chosen: Sequence[_Atom], span: Span, zone: ZoneInfo) -> TimeWords | None:
+def _answer(
+    text: str, chosen: Sequence[_Atom], span: Span, zone: ZoneInfo
+) -> TimeWords | None:
     first, last = start_of_day(span.first, zone), start_of_day(span.last, zone)
     if first >= last:
         return None
@@ -140,12 +151,16 @@ def _answer(text: str, chosen: Sequence[_Atom], span: Span, zone: ZoneInfo) -> T
     since = {"after": last, "before": None, "until": None, "by": None}.get(lead, first)
     until = {"before": first, "since": None, "after": None}.get(lead, last)
     left, end = chosen[0].left, chosen[-1].end
-    return TimeWords(since, until, span.grain, text[left:end].strip(), _without(text, left, end))
+    return TimeWords(
+        since, until, span.grain, text[left:end].strip(), _without(text, left, end)
+    )
 
 
 def _without(text: str, left: int, end: int) -> str:
     rest = re.sub(r"\(\s*\)", " ", f"{text[:left]} {text[end:]}")
-    rest = re.sub(r" (?=[?!.,;:)])|(?<=[(¿¡]) ", "", re.sub(r"\s+", " ", rest)).strip(" ,;:-–")
+    rest = re.sub(r" (?=[?!.,;:)])|(?<=[(¿¡]) ", "", re.sub(r"\s+", " ", rest)).strip(
+        " ,;:-–"
+    )
     return rest if re.search(r"\w", rest) else text
 
 
@@ -158,16 +173,23 @@ def _atoms(text: str) -> Iterator[_Atom]:
         lead = known.lead.search(before)
         kind = next((kind for kind in LEADS if lead and lead[kind]), "")
         form, parts = _parts(known, match)
-        if parts and not _refused((form, kind, before, match[0], text[end : end + _NEARBY])):
+        if parts and not _refused(
+            (form, kind, before, match[0], text[end : end + _NEARBY])
+        ):
             left = start - (len(before) - lead.start() if lead else 0)
-            yield _Atom(form, parts, kind, bool(lead and lead["edge"]), left, start, end)
+            yield _Atom(
+                form, parts, kind, bool(lead and lead["edge"]), left, start, end
+            )
 
 
 def _refused(seen: Sequence[str]) -> bool:
     """Whether a row of the table holds in all its columns; what stands before is searched, the rest begun."""
     tries = (re.match, re.match, re.search, re.match, re.match)
     return any(
-        all(holds(pattern, part) for holds, pattern, part in zip(tries, row, seen, strict=True))
+        all(
+            holds(pattern, part)
+            for holds, pattern, part in zip(tries, row, seen, strict=True)
+        )
         for row in _REFUSED
     )
 
@@ -177,7 +199,11 @@ def _parts(grammar: Grammar, match: re.Match[str]) -> tuple[str, Parts]:
     (name,) = (name for name, words in match.groupdict().items() if words is not None)
     form, template = grammar.forms[int(name[1:])]
     found = re.fullmatch(template, match[name], re.IGNORECASE)
-    given = {kind: value for kind, value in found.groupdict().items() if value} if found else {}
+    given = (
+        {kind: value for kind, value in found.groupdict().items() if value}
+        if found
+        else {}
+    )
     parts = {kind: _english(grammar, kind, value) for kind, value in given.items()}
     return form, parts if all(parts.values()) else {}
 
@@ -191,7 +217,11 @@ def _chosen(text: str, atoms: Sequence[_Atom]) -> Sequence[_Atom]:
     """Those that are about time beyond doubt, or are joined to such a one."""
     kept = {i for i, atom in enumerate(atoms) if _stands(text, atom)}
     for i, (one, two) in enumerate(pairwise(atoms)):
-        lends_year = i + 1 in kept and "year" in two.parts and one.form in ("month", "quarter", "day_month")
+        lends_year = (
+            i + 1 in kept
+            and "year" in two.parts
+            and one.form in ("month", "quarter", "day_month")
+        )
         if (i in kept or lends_year) and _linked(text, one, two):
             kept |= {i, i + 1}
     return [atoms[i] for i in sorted(kept)]
@@ -200,7 +230,9 @@ def _chosen(text: str, atoms: Sequence[_Atom]) -> Sequence[_Atom]:
 def _stands(text: str, atom: _Atom) -> bool:
     needed = _BARE.get(atom.form)
     if atom.form == "year" and _HOW_IT_WAS.fullmatch(text[: atom.left]):
-        return not re.search(r"\w", re.sub(r"(?i)^ (?:like|so far)\b", "", text[atom.end :]))
+        return not re.search(
+            r"\w", re.sub(r"(?i)^ (?:like|so far)\b", "", text[atom.end :])
+        )
     alone = not re.search(r"\w", text[: atom.start] + text[atom.end :])
     if needed is None or atom.edge or atom.lead in needed.split():
         return True
@@ -208,17 +240,25 @@ def _stands(text: str, atom: _Atom) -> bool:
 
 
 def _linked(text: str, one: _Atom, two: _Atom) -> bool:
-    verbs = any(text[a.start : a.end] in ("may", "march") and not a.lead for a in (one, two))
+    verbs = any(
+        text[a.start : a.end] in ("may", "march") and not a.lead for a in (one, two)
+    )
     between = text[one.end : two.start]
-    listed = between.strip() == "," and one.form == two.form  # "Friday, 3 March" is no list
-    return not verbs and (listed or any(join.fullmatch(between) for join in (TO, AND, OR)))
+    listed = (
+        between.strip() == "," and one.form == two.form
+    )  # "Friday, 3 March" is no list
+    return not verbs and (
+        listed or any(join.fullmatch(between) for join in (TO, AND, OR))
+    )
 
 
 def _joint(text: str, chosen: Sequence[_Atom], today: date) -> Span | None:
     """One window for all: of the only one, from one to the other, or around a list."""
     one, last = chosen[0], chosen[-1]
     if len(chosen) == 1:
-        open_ended = one.lead == "between" or (one.lead == "from" and one.form not in _AFTER_FROM)
+        open_ended = one.lead == "between" or (
+            one.lead == "from" and one.form not in _AFTER_FROM
+        )
         return None if open_ended else read(one.form, one.parts, today)
     if not all(_linked(text, *pair) for pair in pairwise(chosen)):
         return None
@@ -234,14 +274,19 @@ def _range(one: _Atom, two: _Atom, today: date) -> Span | None:
     """From one to the other; the one that names its year, or is nearer to today, places the other."""
     if _floats(two):
         first = read(one.form, one.parts, today)
-        return first and _around([first, read(two.form, two.parts, first.first, "future")])
+        return first and _around(
+            [first, read(two.form, two.parts, first.first, "future")]
+        )
     second = read(two.form, two.parts, today)
     seen_from = second.last - timedelta(days=1) if second and _floats(one) else today
     return _around([read(one.form, one.parts, seen_from), second])
 
 
 def _floats(atom: _Atom) -> bool:
-    return atom.form in ("month", "weekday", "quarter", "day_month") and "year" not in atom.parts
+    return (
+        atom.form in ("month", "weekday", "quarter", "day_month")
+        and "year" not in atom.parts
+    )
 
 
 def _around(spans: Sequence[Span | None]) -> Span | None:
@@ -249,4 +294,6 @@ def _around(spans: Sequence[Span | None]) -> Span | None:
     if len(known) < len(spans):
         return None
     grain = min((span.grain for span in known), key=list(Grain).index)
-    return Span(min(span.first for span in known), max(span.last for span in known), grain)
+    return Span(
+        min(span.first for span in known), max(span.last for span in known), grain
+    )

@@ -19,7 +19,13 @@ from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.triple import TripleOperation, evidence_of
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.erasure import EraseMessage, EraseProfiles, EraseRecords, EraseTriples, Reread
+from varve.messages.erasure import (
+    EraseMessage,
+    EraseProfiles,
+    EraseRecords,
+    EraseTriples,
+    Reread,
+)
 from varve.messages.erasure_queue import send_erasure, send_reread
 from varve.ports.graph import GraphReader
 from varve.ports.models import Embedder
@@ -81,16 +87,27 @@ class Erased:
         return {sort: len(self.found.get(sort, ())) for sort in SORTS}
 
 
-def bar(scope: Scope, selector: Selector, subject: Subject, now: datetime, *, objects: Objects) -> Tombstones:
+def bar(
+    scope: Scope,
+    selector: Selector,
+    subject: Subject,
+    now: datetime,
+    *,
+    objects: Objects,
+) -> Tombstones:
     """Put the tombstones: from here on nothing of the subject is taken in. Raises Retryable."""
 
     def more(known: Tombstones) -> Tombstones:
-        return known.with_subject(selector, now, subject.messages, subject.records, subject.whole)
+        return known.with_subject(
+            selector, now, subject.messages, subject.records, subject.whole
+        )
 
     return tombstones.extend(scope, more, objects=objects)
 
 
-def erase(tools: Tools, *, prune: bool, wait: Callable[[], bool] = lambda: True) -> Erased:
+def erase(
+    tools: Tools, *, prune: bool, wait: Callable[[], bool] = lambda: True
+) -> Erased:
     """Erase what the agent's tombstones bar: the latest subject, and what was left over of earlier ones.
 
     `wait` lets a queue's writer come after each pass and says whether there is time for another; `prune`
@@ -100,7 +117,9 @@ def erase(tools: Tools, *, prune: bool, wait: Callable[[], bool] = lambda: True)
     done = Erased()
     while done.passes < MAX_PASSES:
         done.passes += 1
-        found = _Pass(tools, first=done.passes == 1).run(prune=prune and done.passes == 1)
+        found = _Pass(tools, first=done.passes == 1).run(
+            prune=prune and done.passes == 1
+        )
         if not found:
             done.complete = True
             break
@@ -128,11 +147,17 @@ class _Pass:
         self._scope, self._objects = tools.scope, tools.objects
         self._barred = tombstones.load(self._scope, objects=self._objects)
         timeline = read_timeline(self._scope, objects=self._objects)
-        self._doomed = {name: [x for x in said if x.barred(self._barred)] for name, said in timeline.items()}
-        self._kept = {
-            name: [x for x in said if not x.barred(self._barred)] for name, said in timeline.items()
+        self._doomed = {
+            name: [x for x in said if x.barred(self._barred)]
+            for name, said in timeline.items()
         }
-        self._mixed = {name for name in timeline if self._doomed[name] and self._kept[name]}
+        self._kept = {
+            name: [x for x in said if not x.barred(self._barred)]
+            for name, said in timeline.items()
+        }
+        self._mixed = {
+            name for name in timeline if self._doomed[name] and self._kept[name]
+        }
         self._token = ""
 
     def run(self, *, prune: bool) -> Found:
@@ -154,7 +179,9 @@ class _Pass:
             "turns": {r.id for r in gone if r.memory_type is MemoryType.TURN},
             "tripleOperations": {o.id for o in taken_back},
             "summaries": {one.record.id for one in summaries},
-            "payloads": set(sweep_payloads(self._scope, self._barred, mixed, objects=self._objects)),
+            "payloads": set(
+                sweep_payloads(self._scope, self._barred, mixed, objects=self._objects)
+            ),
             "profileEntries": profiles,
             "experience": self._experience(prune),
         }
@@ -162,13 +189,25 @@ class _Pass:
             found |= self._messages()
         return {sort: ids for sort, ids in found.items() if ids}
 
-    def _stained(self, records: list[Record], gone: list[Record], beside: list[Record]) -> list[Stained]:
+    def _stained(
+        self, records: list[Record], gone: list[Record], beside: list[Record]
+    ) -> list[Stained]:
         """The summaries to take out, made known to the tombstones: one may be on its way to the writer."""
         going, anew = [*gone, *beside], frozenset(r.id for r in beside)
-        days = {line.day for said in self._doomed.values() for line in said} | {r.period for r in going}
+        days = {line.day for said in self._doomed.values() for line in said} | {
+            r.period for r in going
+        }
         left = frozenset(r.id for r in records) - {r.id for r in going}
         tools = self._tools
-        found = stained(self._scope, days, left, anew, self._barred, tools.config, reader=tools.reader)
+        found = stained(
+            self._scope,
+            days,
+            left,
+            anew,
+            self._barred,
+            tools.config,
+            reader=tools.reader,
+        )
         if pairs := [pair for one in found for pair in one.pairs]:
             self._barred = tombstones.extend(
                 self._scope,
@@ -180,7 +219,11 @@ class _Pass:
     def _erase_records(self, going: list[Record], prune: bool) -> None:
         ids, days = tuple(r.id for r in going), tuple(sorted({r.period for r in going}))
         if ids or prune:
-            self._send(EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=_known_by(going)))
+            self._send(
+                EraseRecords(
+                    self._scope, Grain.WORKING, ids, days, known_by=_known_by(going)
+                )
+            )
 
     def _erase_triples(self, going: list[TripleOperation]) -> None:
         if going:
@@ -193,14 +236,24 @@ class _Pass:
             rest = [one.rest for one in mine if one.rest]
             if not (mine or prune):
                 continue
-            vectors = embedder.embed([record.content for record in rest]) if rest else []
-            remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
+            vectors = (
+                embedder.embed([record.content for record in rest]) if rest else []
+            )
+            remade = tuple(
+                EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True)
+            )
             gone = [one.record for one in mine if not one.rest]
             ids, by = tuple(record.id for record in gone), _known_by(gone)
-            self._send(EraseRecords(self._scope, grain, ids, labels(mine), embedder.model, remade, by))
+            self._send(
+                EraseRecords(
+                    self._scope, grain, ids, labels(mine), embedder.model, remade, by
+                )
+            )
             for one in mine:
                 # A reason of failure may quote what a model answered.
-                self._tools.ledger.recover(self._scope, Period(grain, one.record.period))
+                self._tools.ledger.recover(
+                    self._scope, Period(grain, one.record.period)
+                )
 
     def _read_beside(self, record: Record) -> bool:
         """A fact of others, read beside words that are forgotten, which can be read anew without them."""
@@ -212,7 +265,9 @@ class _Pass:
         return self._can_be_read_anew(operation.conversation_id, operation.message_ids)
 
     def _can_be_read_anew(self, conversation: str, ids: Iterable[str]) -> bool:
-        return conversation in self._mixed and {x.id for x in self._kept[conversation]} >= set(ids)
+        return conversation in self._mixed and {
+            x.id for x in self._kept[conversation]
+        } >= set(ids)
 
     def _read_anew(
         self,
@@ -223,20 +278,38 @@ class _Pass:
         for name in sorted({b.conversation_id for b in beside if b.conversation_id}):
             said = [r for r in records if r.conversation_id == name]
             cited = [(r.source_ids, r.created_at) for r in said]
-            cited += [(o.message_ids, o.created_at) for o in operations if o.conversation_id == name]
+            cited += [
+                (o.message_ids, o.created_at)
+                for o in operations
+                if o.conversation_id == name
+            ]
             learnt: dict[str, datetime] = {}
             for ids, at in cited:
                 learnt |= {id_: min(at, learnt.get(id_, at)) for id_ in ids}
-            turns = frozenset(r.source_ids[0] for r in said if r.memory_type is MemoryType.TURN)
+            turns = frozenset(
+                r.source_ids[0] for r in said if r.memory_type is MemoryType.TURN
+            )
             again = Reread(self._scope, name, learnt, turns)
-            send_reread(again, self._pass(), queue=self._tools.conversations, objects=self._objects)
+            send_reread(
+                again,
+                self._pass(),
+                queue=self._tools.conversations,
+                objects=self._objects,
+            )
 
     def _profiles(self) -> set[str]:
         """What users' profiles say; of others, what was read beside the forgotten words is read anew."""
-        gone, stand = _split(stated_in_profiles(self._scope, objects=self._objects), self._barred.bars_entry)
+        gone, stand = _split(
+            stated_in_profiles(self._scope, objects=self._objects),
+            self._barred.bars_entry,
+        )
         beside = [e for e in stand if self._first and self._stated_beside(e)]
         if gone or beside:
-            self._send(EraseProfiles(self._scope, tuple(entry.id for entry in [*gone, *beside])))
+            self._send(
+                EraseProfiles(
+                    self._scope, tuple(entry.id for entry in [*gone, *beside])
+                )
+            )
         return {entry.id for entry in gone}
 
     def _stated_beside(self, entry: ProfileEntry) -> bool:
@@ -252,10 +325,19 @@ class _Pass:
         # The last look at the lessons names them; the next look is made of what is left.
         self._objects.delete([curation_key(self._scope)])
         rest = list(gone.rewritten)
-        vectors = tools.embedder.embed([record.content for record in rest]) if rest else []
+        vectors = (
+            tools.embedder.embed([record.content for record in rest]) if rest else []
+        )
         remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
-        ids, by = tuple(sorted(gone.deleted)), _known_by(row for row in rows if row.id in gone.deleted)
-        self._send(EraseRecords(self._scope, Store.EXPERIENCE, ids, (), tools.embedder.model, remade, by))
+        ids, by = (
+            tuple(sorted(gone.deleted)),
+            _known_by(row for row in rows if row.id in gone.deleted),
+        )
+        self._send(
+            EraseRecords(
+                self._scope, Store.EXPERIENCE, ids, (), tools.embedder.model, remade, by
+            )
+        )
         return set(gone.deleted) | {record.id for record in rest}
 
     def _messages(self) -> Found:
@@ -265,7 +347,13 @@ class _Pass:
             if not lines:
                 continue
             whole = not self._kept[name]
-            sweep_taken_in(self._scope, name, [line.id for line in lines], whole=whole, objects=self._objects)
+            sweep_taken_in(
+                self._scope,
+                name,
+                [line.id for line in lines],
+                whole=whole,
+                objects=self._objects,
+            )
             every = [*lines, *self._kept[name]]
             sweep_timeline(self._scope, every, self._barred, objects=self._objects)
             found["messages"] |= {f"{name}/{line.id}" for line in lines}
@@ -273,7 +361,9 @@ class _Pass:
         return found
 
     def _send(self, message: EraseMessage) -> None:
-        send_erasure(message, self._pass(), queue=self._tools.writes, objects=self._objects)
+        send_erasure(
+            message, self._pass(), queue=self._tools.writes, objects=self._objects
+        )
 
     def _pass(self) -> str:
         """What tells this pass's messages from those of another that ask for the same."""

@@ -7,7 +7,12 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Tombstones
 from varve.domain.identity import Scope
 from varve.domain.record import Record
-from varve.domain.summary import KeyFact, key_facts_as_json, key_facts_from_json, summary_id
+from varve.domain.summary import (
+    KeyFact,
+    key_facts_as_json,
+    key_facts_from_json,
+    summary_id,
+)
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.subject import summaries_of
@@ -46,17 +51,24 @@ def stained(
     `left` are the ids of the facts and turns that stay, `anew` those of the facts that are read anew: they
     may say what was forgotten, and so may what sums them up.
     """
-    chain = {period for day in days for period in _ancestors(Period(Grain.WORKING, day))}
+    chain = {
+        period for day in days for period in _ancestors(Period(Grain.WORKING, day))
+    }
     clean: dict[str, str] = {}
     there, outdated = set(left), set(anew)
     found = []
     for grain, record in summaries_of(scope, reader):
         facts = key_facts_from_json(record.key_facts)
         old = outdated.intersection(record.source_ids)
-        gone = (barred.stained_sources(record) | _unclean(grain, record, chain, clean)) - old
+        gone = (
+            barred.stained_sources(record) | _unclean(grain, record, chain, clean)
+        ) - old
         if gone or any(map(barred.bars_fact, facts)):
             known = zip(record.source_ids, record.source_fingerprints, strict=True)
-            pairs = ((record.id, record.fingerprint[:16]), *(pair for pair in known if pair[0] in gone))
+            pairs = (
+                (record.id, record.fingerprint[:16]),
+                *(pair for pair in known if pair[0] in gone),
+            )
         elif old or any(fact.id in anew for fact in facts):
             pairs = ()
             outdated.add(record.id)
@@ -64,8 +76,17 @@ def stained(
             clean[record.id] = record.fingerprint[:16]
             there.add(record.id)
             continue
-        kept = [fact for fact in facts if not barred.bars_fact(fact) and fact.id not in anew]
-        found.append(Stained(grain, record, pairs, _rest(grain, record, gone | old, kept, there, config)))
+        kept = [
+            fact for fact in facts if not barred.bars_fact(fact) and fact.id not in anew
+        ]
+        found.append(
+            Stained(
+                grain,
+                record,
+                pairs,
+                _rest(grain, record, gone | old, kept, there, config),
+            )
+        )
     return found
 
 
@@ -74,7 +95,9 @@ def _ancestors(period: Period) -> Iterable[Period]:
         yield (period := above)
 
 
-def _unclean(grain: Grain, record: Record, chain: set[Period], clean: dict[str, str]) -> frozenset[str]:
+def _unclean(
+    grain: Grain, record: Record, chain: set[Period], clean: dict[str, str]
+) -> frozenset[str]:
     """Sources that sum up a day of the chain, and are not a clean summary as it is now."""
     period = Period(grain, record.period)
     if grain is Grain.DAILY or period not in chain:

@@ -12,7 +12,9 @@ from varve.domain.identity import Scope
 from varve.ports.objects import Objects
 
 
-def put(scope: Scope, at: datetime, body: Mapping[str, Any], *, objects: Objects) -> str:
+def put(
+    scope: Scope, at: datetime, body: Mapping[str, Any], *, objects: Objects
+) -> str:
     """Keep the receipt of an erasure that began then; its key. Raises Retryable."""
     key = f"{_folder(scope)}/{iso(at).replace(':', '')}-{uuid4().hex[:8]}.json"
     objects.put(key, json.dumps(body, indent=2).encode())

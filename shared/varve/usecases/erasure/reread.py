@@ -47,7 +47,9 @@ def reread(
     return ExtractOutcome(facts=facts, operations=operations)
 
 
-def _parts(message: Reread, left: list[Line]) -> Iterator[tuple[IngestMessage, list[Said]]]:
+def _parts(
+    message: Reread, left: list[Line]
+) -> Iterator[tuple[IngestMessage, list[Said]]]:
     """The messages in runs that came together, of bounded length, each with the few before it."""
     start = 0
     for learnt, run in groupby(left, key=lambda line: _learnt(message, line)):

@@ -42,7 +42,9 @@ class Subject:
         return bool(self.messages or self.records)
 
 
-def find(scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Objects) -> Subject:
+def find(
+    scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Objects
+) -> Subject:
     """Everything the selector takes. Raises Rejected: it names a summary.
 
     A fact or a turn takes the messages it was said in, and so whatever else they say: the words that
@@ -51,9 +53,16 @@ def find(scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Obj
     every = list(working(scope, reader))
     summaries = [record for _, record in summaries_of(scope, reader)]
     if any(record.id in selector.ids for record in summaries):
-        raise Rejected("id", "is a summary's; name the facts and turns it is made from (varve show)")
-    facts = [fact for record in summaries for fact in key_facts_from_json(record.key_facts)]
-    timeline = [line for said in read_timeline(scope, objects=objects).values() for line in said]
+        raise Rejected(
+            "id",
+            "is a summary's; name the facts and turns it is made from (varve show)",
+        )
+    facts = [
+        fact for record in summaries for fact in key_facts_from_json(record.key_facts)
+    ]
+    timeline = [
+        line for said in read_timeline(scope, objects=objects).values() for line in said
+    ]
     keys = _messages(selector, every, facts, timeline)
     lines = tuple(line for line in timeline if (line.conversation_id, line.id) in keys)
     taken: list[Record] = []
@@ -62,11 +71,21 @@ def find(scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Obj
         goes = _takes(selector, r.id, r.user_id, r.conversation_id) or _of(r) & keys
         (taken if goes else kept).append(r)
     records = {(r.id,) for r in taken} | set(_gone(selector, facts, summaries))
-    records |= {(id_,) for line in lines for id_ in turn_ids(line.conversation_id, line.message)}
-    others = tuple(line for line in timeline if (line.conversation_id, line.id) not in keys)
+    records |= {
+        (id_,) for line in lines for id_ in turn_ids(line.conversation_id, line.message)
+    }
+    others = tuple(
+        line for line in timeline if (line.conversation_id, line.id) not in keys
+    )
     stays = [r.content for r in kept if r.memory_type is MemoryType.FACT]
-    stays += [fact.content for fact in facts if (fact.id,) not in records and not _said_in(fact) & keys]
-    return Subject(frozenset(keys), lines, others, tuple(stays), tuple(taken), frozenset(records))
+    stays += [
+        fact.content
+        for fact in facts
+        if (fact.id,) not in records and not _said_in(fact) & keys
+    ]
+    return Subject(
+        frozenset(keys), lines, others, tuple(stays), tuple(taken), frozenset(records)
+    )
 
 
 def working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
@@ -85,14 +104,26 @@ def summaries_of(scope: Scope, reader: MemoryReader) -> Iterator[tuple[Grain, Re
 def _messages(
     selector: Selector, every: list[Record], facts: list[KeyFact], timeline: list[Line]
 ) -> set[MessageKey]:
-    keys = {(line.conversation_id, line.id) for line in timeline if selector.user in line.users}
-    keys |= {(x.conversation_id, x.id) for x in timeline if x.conversation_id == selector.conversation}
+    keys = {
+        (line.conversation_id, line.id)
+        for line in timeline
+        if selector.user in line.users
+    }
+    keys |= {
+        (x.conversation_id, x.id)
+        for x in timeline
+        if x.conversation_id == selector.conversation
+    }
     known = {(line.conversation_id, line.id) for line in timeline}
     for record in every:
         named = record.id in selector.ids
         if named or _takes(selector, "", None, record.conversation_id):
             keys |= _of(record)
-        elif record.memory_type is MemoryType.TURN and record.user_id == selector.user and selector.user:
+        elif (
+            record.memory_type is MemoryType.TURN
+            and record.user_id == selector.user
+            and selector.user
+        ):
             # What the timeline knows of a message is more than the turn does; else the turn must do.
             keys |= _of(record) - known
     for fact in facts:
@@ -101,7 +132,9 @@ def _messages(
     return keys
 
 
-def _gone(selector: Selector, facts: list[KeyFact], summaries: list[Record]) -> Iterator[tuple[str, ...]]:
+def _gone(
+    selector: Selector, facts: list[KeyFact], summaries: list[Record]
+) -> Iterator[tuple[str, ...]]:
     """What summaries alone still say: facts that retention has taken, and sources that were all his."""
     for fact in facts:
         if _takes(selector, fact.id, fact.user_id, fact.conversation_id):
@@ -111,7 +144,9 @@ def _gone(selector: Selector, facts: list[KeyFact], summaries: list[Record]) -> 
             yield from zip(summary.source_ids, summary.source_fingerprints, strict=True)
 
 
-def _takes(selector: Selector, id_: str, user: str | None, conversation: str | None) -> bool:
+def _takes(
+    selector: Selector, id_: str, user: str | None, conversation: str | None
+) -> bool:
     return (
         id_ in selector.ids
         or (selector.user is not None and user == selector.user)

@@ -72,12 +72,16 @@ def _lines(conversation_id: str, said: list[tuple[str, dict[str, Any]]]) -> list
     said.sort(key=lambda pair: pair[1]["position"])
     whose = owners((value["message"]["role"], value.get("userId")) for _, value in said)
     return [
-        Line(key, conversation_id, users, value, Message.model_validate(value["message"]))
+        Line(
+            key, conversation_id, users, value, Message.model_validate(value["message"])
+        )
         for (key, value), users in zip(said, whose, strict=True)
     ]
 
 
-def sweep_timeline(scope: Scope, lines: Iterable[Line], barred: Tombstones, *, objects: Objects) -> None:
+def sweep_timeline(
+    scope: Scope, lines: Iterable[Line], barred: Tombstones, *, objects: Objects
+) -> None:
     """Write each object that holds something forgotten anew without it."""
     by_key: dict[str, list[Line]] = {}
     for line in lines:
@@ -88,12 +92,23 @@ def sweep_timeline(scope: Scope, lines: Iterable[Line], barred: Tombstones, *, o
             continue
         # The rest is written first: a crash in between leaves a message twice, and never not at all.
         if kept:
-            write_lines(map(dict, kept), scope, said[0].day, said[0].conversation_id, objects=objects)
+            write_lines(
+                map(dict, kept),
+                scope,
+                said[0].day,
+                said[0].conversation_id,
+                objects=objects,
+            )
         objects.delete([key])
 
 
 def sweep_taken_in(
-    scope: Scope, conversation_id: str, message_ids: Iterable[str], *, whole: bool, objects: Objects
+    scope: Scope,
+    conversation_id: str,
+    message_ids: Iterable[str],
+    *,
+    whole: bool,
+    objects: Objects,
 ) -> None:
     """Forget that the messages were taken in. Raises Retryable: others kept taking in messages."""
     ids = list(message_ids)
@@ -121,13 +136,20 @@ def sweep_payloads(
     for key, stored in fetch(keys, objects):
         before = _object(stored)
         is_checkpoint = _sort(key) == "extractions"
-        after = _checkpoint(before, barred, mixed) if is_checkpoint else _claim(before, barred)
+        after = (
+            _checkpoint(before, barred, mixed)
+            if is_checkpoint
+            else _claim(before, barred)
+        )
         if after == before:
             continue
         if after is None:
             objects.delete([key])
         else:
-            objects.put(key, json.dumps(after, ensure_ascii=False, separators=(",", ":")).encode())
+            objects.put(
+                key,
+                json.dumps(after, ensure_ascii=False, separators=(",", ":")).encode(),
+            )
         changed.append(key)
     return changed
 
@@ -140,14 +162,22 @@ def _sort(key: str) -> str:
 def stated_in_profiles(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:
     """Every statement in the agent's profiles. Raises Damaged: names the key of one that cannot be read."""
     found = []
-    for key, stored in fetch((info.key for info in objects.list(f"profiles/{scope}")), objects):
+    for key, stored in fetch(
+        (info.key for info in objects.list(f"profiles/{scope}")), objects
+    ):
         with intact(key):
-            found += [entry_from_json(row) for row in json.loads(stored.data)["entries"]]
+            found += [
+                entry_from_json(row) for row in json.loads(stored.data)["entries"]
+            ]
     return found
 
 
 def sweep_again(
-    scope: Scope, barred: Tombstones, conversation: str | None = None, *, objects: Objects
+    scope: Scope,
+    barred: Tombstones,
+    conversation: str | None = None,
+    *,
+    objects: Objects,
 ) -> None:
     """Where somebody has been forgotten since `barred` was read, take out again what was put meanwhile."""
     later = tombstones.load(scope, objects=objects)
@@ -155,7 +185,9 @@ def sweep_again(
         return
     mixed = []
     if conversation is not None:
-        said = read_timeline(scope, objects=objects, conversation=conversation).get(conversation, [])
+        said = read_timeline(scope, objects=objects, conversation=conversation).get(
+            conversation, []
+        )
         sweep_timeline(scope, said, later, objects=objects)
         mixed = [conversation] if any(line.barred(later) for line in said) else []
     sweep_payloads(scope, later, mixed, objects=objects)
@@ -191,8 +223,18 @@ def _claim(body: Any, barred: Tombstones) -> Any:
 def _checkpoint(body: Any, barred: Tombstones, mixed: Collection[str]) -> Any:
     try:
         name = body["conversationId"]
-        gone = name in mixed or barred.hash("conversation", name) in barred.conversations
-        gone = gone or any(barred.hash("message", name, id_) in barred.messages for id_ in body["messageIds"])
-        return None if gone or any(barred.hash("user", u) in barred.users for u in body["userIds"]) else body
+        gone = (
+            name in mixed or barred.hash("conversation", name) in barred.conversations
+        )
+        gone = gone or any(
+            barred.hash("message", name, id_) in barred.messages
+            for id_ in body["messageIds"]
+        )
+        return (
+            None
+            if gone
+            or any(barred.hash("user", u) in barred.users for u in body["userIds"])
+            else body
+        )
     except (KeyError, TypeError):
         return None

@@ -17,7 +17,9 @@ def load(scope: Scope, *, objects: Objects) -> Tombstones:
     return _read(scope, objects)[0]
 
 
-def extend(scope: Scope, change: Callable[[Tombstones], Tombstones], *, objects: Objects) -> Tombstones:
+def extend(
+    scope: Scope, change: Callable[[Tombstones], Tombstones], *, objects: Objects
+) -> Tombstones:
     """Add to an agent's tombstones, whoever else does so meanwhile; all of them, then. Raises Retryable."""
     for _ in range(MAX_RACES):
         known, etag = _read(scope, objects)

@@ -15,16 +15,30 @@ def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
     the forgetting; of one that has come back what is newer stays.
     """
     known = list(rows)
-    doomed = [row for row in known if row.memory_type is not MemoryType.LESSON and barred.bars_record(row)]
+    doomed = [
+        row
+        for row in known
+        if row.memory_type is not MemoryType.LESSON and barred.bars_record(row)
+    ]
     stay = [row for row in known if row not in doomed]
     lessons = [lesson_from(row) for row in stay if row.memory_type is MemoryType.LESSON]
-    users = {row.user_id for row in doomed} | {user for lesson in lessons for user in lesson.user_ids}
-    names = {row.conversation_id for row in doomed} | {n for one in lessons for n in one.conversation_ids}
+    users = {row.user_id for row in doomed} | {
+        user for lesson in lessons for user in lesson.user_ids
+    }
+    names = {row.conversation_id for row in doomed} | {
+        n for one in lessons for n in one.conversation_ids
+    }
     found = erase(
         known,
-        user_ids=_forgotten(users, {row.user_id for row in stay}, "user", barred.users, barred),
+        user_ids=_forgotten(
+            users, {row.user_id for row in stay}, "user", barred.users, barred
+        ),
         conversation_ids=_forgotten(
-            names, {row.conversation_id for row in stay}, "conversation", barred.conversations, barred
+            names,
+            {row.conversation_id for row in stay},
+            "conversation",
+            barred.conversations,
+            barred,
         ),
         message_ids={
             (row.conversation_id or "", id_)
@@ -37,7 +51,11 @@ def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
 
 
 def _forgotten(
-    ids: Iterable[str | None], newer: Iterable[str | None], kind: str, held: Iterable[str], barred: Tombstones
+    ids: Iterable[str | None],
+    newer: Iterable[str | None],
+    kind: str,
+    held: Iterable[str],
+    barred: Tombstones,
 ) -> frozenset[str]:
     left = {id_ for id_ in ids if id_} - set(newer)
     return frozenset(id_ for id_ in left if barred.hash(kind, id_) in set(held))

@@ -92,20 +92,36 @@ def needles(selector: Selector, subject: Subject, known: str = "") -> Needles:
     others = _folded(" ".join([_FORMATS, known, *said, *subject.kept]))
     kept_conversations = {line.conversation_id for line in subject.others}
     ids = (
-        {selector.user or ""} | {line.id for line in subject.lines} | {r.id for r in subject.facts_and_turns}
+        {selector.user or ""}
+        | {line.id for line in subject.lines}
+        | {r.id for r in subject.facts_and_turns}
     )
     ids |= {line.conversation_id for line in subject.lines} - kept_conversations
-    contents = [line.message.text for line in subject.lines] + [r.words for r in subject.facts_and_turns]
-    texts = {_folded(p[:TEXT_CHARACTERS]) for content in contents for p in passages(content)}
+    contents = [line.message.text for line in subject.lines] + [
+        r.words for r in subject.facts_and_turns
+    ]
+    texts = {
+        _folded(p[:TEXT_CHARACTERS]) for content in contents for p in passages(content)
+    }
     names = " ".join(line.message.name or "" for line in subject.lines)
     found = _WORD.findall(_folded(" ".join([*contents, names])))
     words = {word for word in found if not _DIGITS.fullmatch(word)}
-    ordered = [*sorted(map(_folded, ids)), *sorted(texts), *sorted(words, key=lambda w: (-len(w), w))]
-    own = [needle for needle in ordered if _is_distinct(needle) and needle not in others]
-    return Needles(frozenset(own[:MAX_NEEDLES]), frozenset(line.key for line in subject.lines))
+    ordered = [
+        *sorted(map(_folded, ids)),
+        *sorted(texts),
+        *sorted(words, key=lambda w: (-len(w), w)),
+    ]
+    own = [
+        needle for needle in ordered if _is_distinct(needle) and needle not in others
+    ]
+    return Needles(
+        frozenset(own[:MAX_NEEDLES]), frozenset(line.key for line in subject.lines)
+    )
 
 
-def verify(scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInspector) -> Verification:
+def verify(
+    scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInspector
+) -> Verification:
     """Read all that there is of the agent and of its workspace, and look for the needles."""
     result = Verification(needles=len(wanted))
     for key, stored in fetch(sorted({*_keys(scope, objects), *wanted.lay_in}), objects):
@@ -127,7 +143,9 @@ def _keys(scope: Scope, objects: Objects) -> Iterator[str]:
     """Every object that can hold something of the agent's; areas that came later are found by listing."""
     for area in objects.folders(""):
         if area == "ledger":
-            yield from (info.key for info in objects.list(area) if _is_of(scope, info.key))
+            yield from (
+                info.key for info in objects.list(area) if _is_of(scope, info.key)
+            )
         else:
             shared = area in ("workspaces", "audit")
             folder = f"{area}/{scope.workspace}" if shared else f"{area}/{scope}"
@@ -137,7 +155,11 @@ def _keys(scope: Scope, objects: Objects) -> Iterator[str]:
 def _own(scope: Scope, key: str) -> str:
     """The key, without the name of another agent, which the workspace has given and nobody has said."""
     parts = key.split("/")
-    if parts[0] == "audit" and len(parts) > 3 and parts[3].removesuffix(".json") != scope.agent:
+    if (
+        parts[0] == "audit"
+        and len(parts) > 3
+        and parts[3].removesuffix(".json") != scope.agent
+    ):
         del parts[3]
     return "/".join(parts)
 

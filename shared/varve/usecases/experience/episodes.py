@@ -12,7 +12,13 @@ from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
 from varve.domain.experience.reading import Judge, read_segment, worth_keeping
 from varve.domain.experience.rows import episode_record
-from varve.domain.experience.segments import DEFAULT_THRESHOLDS, Heard, Segment, Thresholds, segments
+from varve.domain.experience.segments import (
+    DEFAULT_THRESHOLDS,
+    Heard,
+    Segment,
+    Thresholds,
+    segments,
+)
 from varve.domain.identity import Scope
 from varve.domain.text import passages
 from varve.messages.ingest import IngestMessage
@@ -52,14 +58,22 @@ def keep_episodes(
     fresh = [_heard(s.message, s, conversation_id, conversation.user_id) for s in new]
     if not worth_keeping(Segment(tuple(fresh), "")):
         return 0
-    heard = fresh if new[0].position == 0 else list(_so_far(new, scope, message, zone, objects))
+    heard = (
+        fresh
+        if new[0].position == 0
+        else list(_so_far(new, scope, message, zone, objects))
+    )
     ids = {said.id for said in new}
     episodes, grown = [], []
     for segment in segments(_embedded(heard, embedder), cutting.thresholds):
         grows = any(one.message_id in ids for one in segment.heard)
-        episodes.append(read_segment(segment, message.received_at, cutting.judge if grows else None))
+        episodes.append(
+            read_segment(segment, message.received_at, cutting.judge if grows else None)
+        )
         grown += episodes[-1:] if grows else []
-    records = [episode_record(episode, year_of(episode.began, zone)) for episode in grown]
+    records = [
+        episode_record(episode, year_of(episode.began, zone)) for episode in grown
+    ]
     send_rows(records, scope, embedder=embedder, queue=queue, objects=objects)
     links = tuple(
         link
@@ -73,24 +87,42 @@ def keep_episodes(
 
 
 def _so_far(
-    new: Sequence[Said], scope: Scope, message: IngestMessage, zone: ZoneInfo, objects: Objects
+    new: Sequence[Said],
+    scope: Scope,
+    message: IngestMessage,
+    zone: ZoneInfo,
+    objects: Objects,
 ) -> Iterator[Heard]:
     """The conversation's messages of the new ones' days and of the day before, the new ones among them."""
     conversation = message.conversation
     first = min(said.at for said in new)
-    days = {working_day(said.at, zone) for said in new} | {working_day(first - timedelta(days=1), zone)}
+    days = {working_day(said.at, zone) for said in new} | {
+        working_day(first - timedelta(days=1), zone)
+    }
     lines = [
         line
         for day in sorted(days)
-        for line in messages_on(day, scope, conversation.conversation_id, objects=objects)
+        for line in messages_on(
+            day, scope, conversation.conversation_id, objects=objects
+        )
     ]
-    known = {line["message"]["id"]: line for line in lines}  # a retried delivery may have left two
+    known = {
+        line["message"]["id"]: line for line in lines
+    }  # a retried delivery may have left two
     for line in sorted(known.values(), key=lambda line: line["position"]):
-        said = Said(Message.model_validate(line["message"]), parse_instant(line["at"]), line["position"])
-        yield _heard(said.message, said, conversation.conversation_id, conversation.user_id)
+        said = Said(
+            Message.model_validate(line["message"]),
+            parse_instant(line["at"]),
+            line["position"],
+        )
+        yield _heard(
+            said.message, said, conversation.conversation_id, conversation.user_id
+        )
 
 
-def _heard(message: Message, said: Said, conversation_id: str, user_id: str | None) -> Heard:
+def _heard(
+    message: Message, said: Said, conversation_id: str, user_id: str | None
+) -> Heard:
     spoken = message.role in SPOKEN or message.role == "tool"
     return Heard(
         conversation_id=conversation_id,
@@ -109,5 +141,7 @@ def _embedded(heard: Sequence[Heard], embedder: Embedder) -> list[Heard]:
     """The same with the vectors of what was said in person, of a long message its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
     vectors = embedder.embed([next(passages(one.text)) for one in spoken])
-    by_id = {one.message_id: vector for one, vector in zip(spoken, vectors, strict=True)}
+    by_id = {
+        one.message_id: vector for one, vector in zip(spoken, vectors, strict=True)
+    }
     return [replace(one, vector=by_id.get(one.message_id)) for one in heard]

@@ -15,7 +15,14 @@ from varve.domain.experience.outcomes import UNDECIDED, Outcome, Verdict
 from varve.domain.experience.rows import WORDED, LessonVersion
 from varve.domain.experience.words import content_words
 from varve.ports.models import LLM
-from varve.prompts.experience import JUDGE, WORD, LessonReply, OutcomeReply, judge_text, word_text
+from varve.prompts.experience import (
+    JUDGE,
+    WORD,
+    LessonReply,
+    OutcomeReply,
+    judge_text,
+    word_text,
+)
 
 MAX_CHARACTERS = 300
 GROUNDED = 2
@@ -42,19 +49,29 @@ class ModelJudge:
             return UNDECIDED
         quote = _plain(reply.quote)
         outcome = Outcome(reply.outcome)
-        if outcome is Outcome.UNKNOWN or not quote or not any(quote in _plain(text) for _, text in said):
+        if (
+            outcome is Outcome.UNKNOWN
+            or not quote
+            or not any(quote in _plain(text) for _, text in said)
+        ):
             return UNDECIDED
         return Verdict(outcome, "model", quote[:MAX_CHARACTERS])
 
 
-def worded(lesson: Lesson, evidence: Sequence[Lived], now: datetime, llm: LLM) -> LessonVersion:
+def worded(
+    lesson: Lesson, evidence: Sequence[Lived], now: datetime, llm: LLM
+) -> LessonVersion:
     """A derived lesson in a model's words.
 
     Raises Rejected: the words are of no use; Retryable, Misconfigured.
     """
-    episodes = [(one.episode.situation, one.correction or "") for one in evidence[-EVIDENCE:]]
+    episodes = [
+        (one.episode.situation, one.correction or "") for one in evidence[-EVIDENCE:]
+    ]
     reply = llm.complete(WORD, word_text(lesson.action, episodes), LessonReply)
-    condition, claim = (" ".join(text.split()) for text in (reply.condition, reply.claim))
+    condition, claim = (
+        " ".join(text.split()) for text in (reply.condition, reply.claim)
+    )
     if max(len(condition), len(claim)) > MAX_CHARACTERS:
         raise Rejected("lesson", f"is longer than {MAX_CHARACTERS} characters")
     if reason := vague(condition, lesson.action):
@@ -65,7 +82,12 @@ def worded(lesson: Lesson, evidence: Sequence[Lived], now: datetime, llm: LLM) -
     if len(content_words(condition) & own) < GROUNDED:
         raise Rejected("lesson", "speaks of what its episodes do not")
     return replace(
-        lesson.versions[-1], claim=claim, condition=condition, at=now, created_at=now, origin=WORDED
+        lesson.versions[-1],
+        claim=claim,
+        condition=condition,
+        at=now,
+        created_at=now,
+        origin=WORDED,
     )
 
 

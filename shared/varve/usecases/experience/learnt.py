@@ -9,7 +9,9 @@ from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_rows
 
 
-def lessons_of(scope: Scope, user_id: str | None, *, reader: MemoryReader) -> list[Lesson]:
+def lessons_of(
+    scope: Scope, user_id: str | None, *, reader: MemoryReader
+) -> list[Lesson]:
     """An agent's lessons; those that rest on one user's experience alone where a user is named."""
     return lessons(of_user(History(read_rows(scope, reader=reader)), user_id))
 

@@ -10,7 +10,13 @@ from varve.domain.experience.links import links_of_report
 from varve.domain.experience.rows import Report, report_record
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, Record, Store
-from varve.messages.write import WriteRecords, WriteTriples, records_in_bounds, send_records, send_triples
+from varve.messages.write import (
+    WriteRecords,
+    WriteTriples,
+    records_in_bounds,
+    send_records,
+    send_triples,
+)
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
@@ -23,19 +29,34 @@ def year_of(at: datetime, zone: ZoneInfo) -> str:
 
 
 def send_rows(
-    records: Sequence[Record], scope: Scope, *, embedder: Embedder, queue: Queue, objects: Objects
+    records: Sequence[Record],
+    scope: Scope,
+    *,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
 ) -> None:
     """Embed rows and make them durable on the write queue, in the group of the experience store."""
     if not records:
         return
     vectors = embedder.embed([record.content for record in records])
-    embedded = tuple(EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True))
-    for piece in records_in_bounds(WriteRecords(scope, Store.EXPERIENCE, embedder.model, embedded)):
+    embedded = tuple(
+        EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True)
+    )
+    for piece in records_in_bounds(
+        WriteRecords(scope, Store.EXPERIENCE, embedder.model, embedded)
+    ):
         send_records(piece, queue=queue, objects=objects)
 
 
 def send_report(
-    report: Report, scope: Scope, zone: ZoneInfo, *, embedder: Embedder, queue: Queue, objects: Objects
+    report: Report,
+    scope: Scope,
+    zone: ZoneInfo,
+    *,
+    embedder: Embedder,
+    queue: Queue,
+    objects: Objects,
 ) -> None:
     """A report's row, and the links it states of an episode.
 
@@ -56,4 +77,6 @@ def read_history(scope: Scope, *, reader: MemoryReader) -> History:
 def read_rows(scope: Scope, *, reader: MemoryReader) -> list[Record]:
     """All rows of an agent's experience, by year."""
     years = sorted(reader.periods(scope, Store.EXPERIENCE))
-    return [row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)]
+    return [
+        row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)
+    ]

@@ -15,7 +15,13 @@ from varve.domain.record import MemoryType, Record, Store
 from varve.domain.search.answer import Result, SearchResponse, Why
 from varve.domain.search.nearness import recency
 from varve.domain.search.outline import microseconds
-from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest, as_of, window
+from varve.domain.search.query import (
+    EXPERIENCE_TYPES,
+    Filter,
+    SearchRequest,
+    as_of,
+    window,
+)
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.text import estimated_tokens
 from varve.ports.models import Embedder
@@ -47,13 +53,19 @@ def with_experience(
     Raises Rejected: the limits leave no time at all.
     """
     plain = bool(set(request.memory_types) - EXPERIENCE_TYPES)
-    where, present, wanted = window(request, now, zone), as_of(request, now, zone), _wanted(request)
+    where, present, wanted = (
+        window(request, now, zone),
+        as_of(request, now, zone),
+        _wanted(request),
+    )
     held = History(row for row in history.all_rows if _within(row, where))
     known = _found(wanted, request, present, zone, held, embedder)
     both = [*(found.results if plain else ()), *known]
     shown: list[Result] = []
     tokens = 0
-    for result in sorted(both, key=lambda result: (-result.score, result.id))[: request.max_results]:
+    for result in sorted(both, key=lambda result: (-result.score, result.id))[
+        : request.max_results
+    ]:
         cost = estimated_tokens(result.content)
         if request.max_tokens is None or tokens + cost <= request.max_tokens:
             shown.append(result)
@@ -61,8 +73,14 @@ def with_experience(
     grains = [*(found.searched.grains if plain else ()), str(Store.EXPERIENCE)]
     rows = sum(row.memory_type in wanted for row in held.all_rows)
     records = rows + (found.searched.records if plain else 0)
-    searched = found.searched.model_copy(update={"grains": grains, "records": records, "tokens": tokens})
-    hint = None if shown else "No experience matches; episodes come with states and outcomes."
+    searched = found.searched.model_copy(
+        update={"grains": grains, "records": records, "tokens": tokens}
+    )
+    hint = (
+        None
+        if shown
+        else "No experience matches; episodes come with states and outcomes."
+    )
     return SearchResponse(results=shown, searched=searched, hint=hint)
 
 
@@ -80,7 +98,9 @@ def _found(
         results += _lived(request, present, zone, held, embedder)
     if "prior_answer" in wanted:
         results += _answers(request, present, zone, held, embedder)
-    return sorted(results, key=lambda result: (-result.score, result.id))[: request.max_results]
+    return sorted(results, key=lambda result: (-result.score, result.id))[
+        : request.max_results
+    ]
 
 
 def _recency(at: datetime, present: datetime) -> float:
@@ -101,16 +121,29 @@ def _within(row: Record, where: Filter) -> bool:
 
 
 def _lived(
-    request: SearchRequest, present: datetime, zone: ZoneInfo, held: History, embedder: Embedder
+    request: SearchRequest,
+    present: datetime,
+    zone: ZoneInfo,
+    held: History,
+    embedder: Embedder,
 ) -> list[Result]:
     if not request.text:
         newest = list(held.lived)[-request.max_results :]
-        return [_episode(one, _recency(one.episode.began, present), None, present, zone) for one in newest]
+        return [
+            _episode(one, _recency(one.episode.began, present), None, present, zone)
+            for one in newest
+        ]
     known = lessons(held)
     (vector,) = embedder.embed([request.text])
     words = word_embedding(embedder)
     found = recollect(
-        request.text, vector, held, known, embedder.embed, words=words, limit=request.max_results
+        request.text,
+        vector,
+        held,
+        known,
+        embedder.embed,
+        words=words,
+        limit=request.max_results,
     )
     by_id = {lesson.id: lesson for lesson in known}
     return [
@@ -122,12 +155,20 @@ def _lived(
 
 
 def _answers(
-    request: SearchRequest, present: datetime, zone: ZoneInfo, held: History, embedder: Embedder
+    request: SearchRequest,
+    present: datetime,
+    zone: ZoneInfo,
+    held: History,
+    embedder: Embedder,
 ) -> list[Result]:
     rows = held.rows(MemoryType.PRIOR_ANSWER)
     if not rows:
         return []
-    vectors = embedder.embed([request.text, *(row.content for row in rows)]) if request.text else []
+    vectors = (
+        embedder.embed([request.text, *(row.content for row in rows)])
+        if request.text
+        else []
+    )
     near = [float(np.dot(vectors[0], vector)) for vector in vectors[1:]]
     scores = near or [_recency(row.event_time, present) for row in rows]
     return [
@@ -144,11 +185,17 @@ def _answers(
     ]
 
 
-def _episode(one: Lived, score: float, vector: float | None, present: datetime, zone: ZoneInfo) -> Result:
+def _episode(
+    one: Lived, score: float, vector: float | None, present: datetime, zone: ZoneInfo
+) -> Result:
     episode = one.episode
     known = [f"[{one.outcome}] {episode.situation}"]
     known += [f"Done: {one.decision}"] if one.decision else []
-    known += [f"Right: {one.resolution}"] if one.resolution and one.outcome is not Outcome.SUCCESS else []
+    known += (
+        [f"Right: {one.resolution}"]
+        if one.resolution and one.outcome is not Outcome.SUCCESS
+        else []
+    )
     known += [f"Correction: {one.correction}"] if one.correction else []
     return Result(
         id=episode.id,
@@ -183,7 +230,10 @@ def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> 
         event_time=iso(at),
         score=score,
         why=Why(
-            vector=None, keyword=None, recency=round(_recency(at, present), 4), importance=lesson.confidence
+            vector=None,
+            keyword=None,
+            recency=round(_recency(at, present), 4),
+            importance=lesson.confidence,
         ),
         conversation_id=None,
         source_ids=list(lesson.supporting),
@@ -193,7 +243,13 @@ def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> 
 
 
 def _result(
-    id_: str, content: str, score: float, row: Record, present: datetime, zone: ZoneInfo, compared: bool
+    id_: str,
+    content: str,
+    score: float,
+    row: Record,
+    present: datetime,
+    zone: ZoneInfo,
+    compared: bool,
 ) -> Result:
     return Result(
         id=id_,

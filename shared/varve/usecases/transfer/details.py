@@ -22,11 +22,15 @@ def require_details(record: Record) -> None:
     try:
         _READERS[record.memory_type](record)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise Rejected("keyFacts", f"are not those of a {record.memory_type}") from error
+        raise Rejected(
+            "keyFacts", f"are not those of a {record.memory_type}"
+        ) from error
 
 
 def _key_facts_of(record: Record) -> None:
-    _KEY_FACTS.validate_python([asdict(fact) for fact in key_facts_from_json(record.key_facts)])
+    _KEY_FACTS.validate_python(
+        [asdict(fact) for fact in key_facts_from_json(record.key_facts)]
+    )
 
 
 def _counts(record: Record) -> None:

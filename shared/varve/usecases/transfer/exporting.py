@@ -47,10 +47,16 @@ def export(
     counts[TRIPLES] = writer.lines(f"{TRIPLES}.jsonl", map(_triple, triples))
     writer.triples(f"{TRIPLES}.parquet", triples)
     held = {grain: stores.embedded(scope, grain) for grain in STORES}
-    rows = [(grain, str(model), e) for grain, (model, embedded) in held.items() for e in embedded]
+    rows = [
+        (grain, str(model), e)
+        for grain, (model, embedded) in held.items()
+        for e in embedded
+    ]
     writer.records(f"{RECORDS}.parquet", rows)
     writer.lines(f"{RECORDS}.jsonl", (_record(grain, e) for grain, _, e in rows))
-    counts[RECORDS] = {str(grain): len(embedded) for grain, (_, embedded) in held.items()}
+    counts[RECORDS] = {
+        str(grain): len(embedded) for grain, (_, embedded) in held.items()
+    }
     counts[TIMELINE] = writer.lines(f"{TIMELINE}.jsonl", _timeline(scope, objects))
     writer.document(f"{CONFIG}.json", _config(config, scope.agent))
     manifest = {
@@ -60,7 +66,9 @@ def export(
         "agentId": scope.agent,
         "exportedAt": iso(now),
         "timezone": config.timezone,
-        "embeddingModels": {str(grain): model for grain, (model, _) in held.items() if model},
+        "embeddingModels": {
+            str(grain): model for grain, (model, _) in held.items() if model
+        },
         "counts": counts,
     }
     writer.finish(manifest)
@@ -100,13 +108,17 @@ def _timeline(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
     """The messages day by day, those of a day by conversation and place."""
     for day in timeline.kept_days(scope, objects=objects):
         found = timeline.messages_of_day(day, scope, objects=objects)
-        for conversation_id, line in sorted(found, key=lambda pair: (pair[0], pair[1]["position"])):
+        for conversation_id, line in sorted(
+            found, key=lambda pair: (pair[0], pair[1]["position"])
+        ):
             yield {"day": day, "conversationId": conversation_id, **line}
 
 
 def _config(config: WorkspaceConfig, agent: str) -> Mapping[str, Any]:
     """The workspace's settings, of the agents' only the exported one's; keys are references, never keys."""
-    tree: dict[str, Any] = json.loads(config.model_dump_json(by_alias=True, exclude_unset=True))
+    tree: dict[str, Any] = json.loads(
+        config.model_dump_json(by_alias=True, exclude_unset=True)
+    )
     tree.get("models", {}).pop("movingFrom", None)
     if own := tree.pop("agents", {}).get(agent):
         tree["agents"] = {agent: own}

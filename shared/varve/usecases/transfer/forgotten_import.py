@@ -23,16 +23,29 @@ def without_forgotten(imported: Imported, tombs: Tombstones) -> tuple[Imported, 
         hashes.setdefault(conversation_id, set()).add(taken_in_as(message_id))
     kept = replace(
         imported,
-        records={s: [r for r in rows if not tombs.bars_record(r)] for s, rows in imported.records.items()},
-        operations={k: o for k, o in imported.operations.items() if not tombs.bars_operation(o)},
+        records={
+            s: [r for r in rows if not tombs.bars_record(r)]
+            for s, rows in imported.records.items()
+        },
+        operations={
+            k: o for k, o in imported.operations.items() if not tombs.bars_operation(o)
+        },
         entries=[entry for entry in imported.entries if not tombs.bars_entry(entry)],
         timeline={
-            place: [line for line in lines if (place[1], line["message"]["id"]) not in barred]
+            place: [
+                line
+                for line in lines
+                if (place[1], line["message"]["id"]) not in barred
+            ]
             for place, lines in imported.timeline.items()
         },
         taken_in={
             conversation_id: (
-                {id_: words for id_, words in messages.items() if id_ not in hashes.get(conversation_id, ())},
+                {
+                    id_: words
+                    for id_, words in messages.items()
+                    if id_ not in hashes.get(conversation_id, ())
+                },
                 erased,
             )
             for conversation_id, (messages, erased) in imported.taken_in.items()
@@ -57,4 +70,9 @@ def _barred_messages(imported: Imported, tombs: Tombstones) -> Iterator[MessageK
 
 def _size(imported: Imported) -> int:
     records, messages = imported.records.values(), imported.timeline.values()
-    return sum(map(len, records)) + len(imported.operations) + len(imported.entries) + sum(map(len, messages))
+    return (
+        sum(map(len, records))
+        + len(imported.operations)
+        + len(imported.entries)
+        + sum(map(len, messages))
+    )

@@ -15,8 +15,21 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import path_id, reference
-from varve.domain.profile import ProfileEntry, entry_from_json, profile_key, profile_value
-from varve.domain.record import MemoryType, Record, Store, StoreName, Vector, calendar_of, store_name
+from varve.domain.profile import (
+    ProfileEntry,
+    entry_from_json,
+    profile_key,
+    profile_value,
+)
+from varve.domain.record import (
+    MemoryType,
+    Record,
+    Store,
+    StoreName,
+    Vector,
+    calendar_of,
+    store_name,
+)
 from varve.domain.summary import summary_id
 from varve.domain.triple import Op, TripleOperation, operation_from_json
 from varve.domain.validation import rejected
@@ -72,7 +85,9 @@ def read(reader: ExportReader) -> Imported:
     for name in FILES:
         if name not in manifest["files"]:
             raise Rejected("manifest.json: files", f"does not name {name}")
-    config = parse_workspace_config(json.dumps(reader.document(f"{CONFIG}.json")).encode())
+    config = parse_workspace_config(
+        json.dumps(reader.document(f"{CONFIG}.json")).encode()
+    )
     _require("timezone", manifest, config.timezone)
     records = _records(reader)
     vectors = reader.vectors(f"{RECORDS}.parquet")
@@ -82,7 +97,9 @@ def read(reader: ExportReader) -> Imported:
         config=config,
         records=records,
         vectors=vectors,
-        operations={o.id: o for line in _each(reader, TRIPLES, _evidence) for o in line},
+        operations={
+            o.id: o for line in _each(reader, TRIPLES, _evidence) for o in line
+        },
         entries=list(_each(reader, PROFILES, _entry)),
         timeline=_grouped(_each(reader, TIMELINE, _message)),
         taken_in=dict(_each(reader, TAKEN_IN, _taken_in)),
@@ -106,14 +123,18 @@ def _each(reader: ExportReader, name: str, parse: Callable[[Any], T]) -> Iterato
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
             yield parse(value)
         except Rejected as error:
-            raise Rejected(": ".join(filter(None, (place, error.field))), error.reason) from error
+            raise Rejected(
+                ": ".join(filter(None, (place, error.field))), error.reason
+            ) from error
         except ValidationError as error:
             found = rejected(error)
             raise Rejected(f"{place}: {to_camel(found.field)}", found.reason) from error
         except KeyError as error:
             raise Rejected(f"{place}: {error.args[0]}", "is missing") from error
         except _BROKEN as error:
-            raise Rejected(place, f"is not a line of this file ({type(error).__name__})") from error
+            raise Rejected(
+                place, f"is not a line of this file ({type(error).__name__})"
+            ) from error
 
 
 def _check(fields: Mapping[str, Any], /, **checks: Check) -> None:
@@ -152,7 +173,11 @@ def _reference(value: Any) -> str:
 
 
 def _place(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_PLACE:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or not 0 <= value <= _LAST_PLACE
+    ):
         raise ValueError("not a place")
 
 
@@ -165,7 +190,9 @@ def _records(reader: ExportReader) -> dict[StoreName, list[Record]]:
     records: dict[StoreName, dict[str, Record]] = {}
     for number, (store, record) in enumerate(_each(reader, RECORDS, _record), start=1):
         if record.id in records.setdefault(store, {}):
-            raise Rejected(f"{RECORDS}.jsonl: line {number}: id", "is that of an earlier line")
+            raise Rejected(
+                f"{RECORDS}.jsonl: line {number}: id", "is that of an earlier line"
+            )
         records[store][record.id] = record
     return {store: list(found.values()) for store, found in records.items()}
 
@@ -212,10 +239,13 @@ def _require_place(store: StoreName, record: Record, period: Period) -> None:
 
 
 def _require_vectors(
-    records: Mapping[StoreName, list[Record]], vectors: Mapping[tuple[str, str], tuple[str, Vector]]
+    records: Mapping[StoreName, list[Record]],
+    vectors: Mapping[tuple[str, str], tuple[str, Vector]],
 ) -> None:
     file = f"{RECORDS}.parquet"
-    keys = {(str(store), record.id) for store, found in records.items() for record in found}
+    keys = {
+        (str(store), record.id) for store, found in records.items() for record in found
+    }
     if keys != vectors.keys():
         raise Rejected(file, f"holds other records than {RECORDS}.jsonl")
     for model, vector in vectors.values():
@@ -224,7 +254,9 @@ def _require_vectors(
         except Misconfigured as error:
             raise Rejected(f"{file}: model", "names no dimensions") from error
         if len(vector) != dimensions or not np.isfinite(vector).all():
-            raise Rejected(f"{file}: vector", f"is not {dimensions} numbers, as its model has")
+            raise Rejected(
+                f"{file}: vector", f"is not {dimensions} numbers, as its model has"
+            )
 
 
 def _evidence(value: dict[str, Any]) -> list[TripleOperation]:
@@ -244,7 +276,9 @@ def _evidence(value: dict[str, Any]) -> list[TripleOperation]:
         except Rejected as error:
             raise Rejected(f"evidence[{index}].{error.field}", error.reason) from error
         except KeyError as error:
-            raise Rejected(f"evidence[{index}].{error.args[0]}", "is missing") from error
+            raise Rejected(
+                f"evidence[{index}].{error.args[0]}", "is missing"
+            ) from error
     return found
 
 
@@ -274,8 +308,14 @@ def _message(value: dict[str, Any]) -> tuple[tuple[str, str], dict[str, Any]]:
     )
     if "userId" in value:
         _check(value, userId=_reference)
-    parse_conversation({"conversationId": value["conversationId"], "messages": [value["message"]]})
-    line = {name: part for name, part in value.items() if name not in ("day", "conversationId")}
+    parse_conversation(
+        {"conversationId": value["conversationId"], "messages": [value["message"]]}
+    )
+    line = {
+        name: part
+        for name, part in value.items()
+        if name not in ("day", "conversationId")
+    }
     return (value["day"], value["conversationId"]), line
 
 

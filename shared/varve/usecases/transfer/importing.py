@@ -10,7 +10,14 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import STORES, EmbeddedRecord, MemoryType, Record, Store, StoreName
+from varve.domain.record import (
+    STORES,
+    EmbeddedRecord,
+    MemoryType,
+    Record,
+    Store,
+    StoreName,
+)
 from varve.domain.triple import evidence_of
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import (
@@ -65,7 +72,9 @@ class Counts:
     """How much was new, and of records how many were there already, with the same or with other words."""
 
     config: str = "kept"
-    records: dict[str, int] = field(default_factory=lambda: {"new": 0, "present": 0, "differing": 0})
+    records: dict[str, int] = field(
+        default_factory=lambda: {"new": 0, "present": 0, "differing": 0}
+    )
     reembedded: int = 0
     operations: int = 0
     attributes: int = 0
@@ -103,7 +112,9 @@ def import_(reader: ExportReader, target: Target) -> dict[str, Any]:
     allowed, counts.forgotten = without_forgotten(imported, tombs)
     found = Filter(target.privacy(config)).applied(allowed)
     for (day, conversation_id), lines in found.timeline.items():
-        counts.messages += timeline.restore(day, target.scope, conversation_id, lines, objects=target.objects)
+        counts.messages += timeline.restore(
+            day, target.scope, conversation_id, lines, objects=target.objects
+        )
     _Records(found, target, config, counts).send()
     _send_operations(found, target, counts)
     _send_profiles(found, target, counts)
@@ -122,7 +133,9 @@ def _configured(imported: Imported, target: Target) -> str:
     Raises Rejected: it has another, in which the periods would not be the same.
     """
     scope, key = target.scope, config_key(target.scope.workspace)
-    known = target.objects.get(key) is not None or target.objects.folders(f"vectordb/{scope.workspace}")
+    known = target.objects.get(key) is not None or target.objects.folders(
+        f"vectordb/{scope.workspace}"
+    )
     if known:
         own = target.config().timezone
         if own != imported.timezone:
@@ -131,22 +144,37 @@ def _configured(imported: Imported, target: Target) -> str:
                 f"is {imported.timezone}, but workspace {scope.workspace!r} keeps its days in {own}",
             )
         return "kept"
-    tree = json.loads(imported.config.model_dump_json(by_alias=True, exclude_unset=True))
+    tree = json.loads(
+        imported.config.model_dump_json(by_alias=True, exclude_unset=True)
+    )
     for name in ("baseUrl", "key"):
         tree.get("models", {}).pop(name, None)
     if agents := tree.pop("agents", {}):
         tree["agents"] = {scope.agent: next(iter(agents.values()))}
     data = json.dumps(tree, ensure_ascii=False, indent=2).encode()
     if not target.objects.put_if(key, data, None):
-        raise Retryable(f"configuration of {scope.workspace}: was made by somebody else meanwhile")
+        raise Retryable(
+            f"configuration of {scope.workspace}: was made by somebody else meanwhile"
+        )
     return "taken over"
 
 
 class _Records:
     """The records to send, and which periods above them have summaries that know them."""
 
-    def __init__(self, imported: Imported, target: Target, config: WorkspaceConfig, counts: Counts) -> None:
-        self._imported, self._target, self._config, self._counts = imported, target, config, counts
+    def __init__(
+        self,
+        imported: Imported,
+        target: Target,
+        config: WorkspaceConfig,
+        counts: Counts,
+    ) -> None:
+        self._imported, self._target, self._config, self._counts = (
+            imported,
+            target,
+            config,
+            counts,
+        )
         self._embedder = target.embedder(config)
         reader = target.reader.at(target.scope)
         self._there = {store: _held(reader, target.scope, store) for store in STORES}
@@ -166,7 +194,11 @@ class _Records:
         there = self._there[store]
         for record in self._imported.records.get(store, ()):
             known = there.get(record.id)
-            grows = store is Store.EXPERIENCE and known is not None and known.gives_way_to(record)
+            grows = (
+                store is Store.EXPERIENCE
+                and known is not None
+                and known.gives_way_to(record)
+            )
             if known is None or grows:
                 self._counts.records["new"] += 1
                 yield record
@@ -177,15 +209,21 @@ class _Records:
     def _ready(self, grain: Grain) -> frozenset[str]:
         """The labels of the periods above whose summary, there or to come, knows all that will be below."""
         summaries = {
-            period.label: dict(zip(summary.source_ids, summary.source_fingerprints, strict=True))
+            period.label: dict(
+                zip(summary.source_ids, summary.source_fingerprints, strict=True)
+            )
             for period, summary in self._summaries(grain)
         }
-        below = {**self._there[grain], **{record.id: record for record in self._new[grain]}}
+        below = {
+            **self._there[grain],
+            **{record.id: record for record in self._new[grain]},
+        }
         unknown = {
             parent.label
             for record in below.values()
             if (parent := Period(grain, record.period).parent())
-            and summaries.get(parent.label, {}).get(record.id) != record.fingerprint[:16]
+            and summaries.get(parent.label, {}).get(record.id)
+            != record.fingerprint[:16]
         }
         return frozenset(summaries.keys() - unknown)
 
@@ -201,13 +239,16 @@ class _Records:
         return [
             record
             for record in self._imported.records.get(grain, ())
-            if (known := there.get(record.id)) and known.fingerprint == record.fingerprint
+            if (known := there.get(record.id))
+            and known.fingerprint == record.fingerprint
             if (parent := Period(grain, record.period).parent())
             and parent.label not in ready
             and parent not in self._pending
         ]
 
-    def _send(self, store: StoreName, records: Sequence[Record], ready: frozenset[str]) -> None:
+    def _send(
+        self, store: StoreName, records: Sequence[Record], ready: frozenset[str]
+    ) -> None:
         scope = self._target.scope
         labels = {_parent_label(store, record) for record in records}
         notes = {
@@ -227,11 +268,15 @@ class _Records:
         for piece in records_in_bounds(whole):
             send_records(piece, queue=self._target.queue, objects=self._target.objects)
 
-    def _embedded(self, store: StoreName, records: Sequence[Record]) -> Iterable[EmbeddedRecord]:
+    def _embedded(
+        self, store: StoreName, records: Sequence[Record]
+    ) -> Iterable[EmbeddedRecord]:
         """The records with the export's vectors, or where model or words are others with new ones."""
         known = {}
         for record in records:
-            model, vector = self._imported.vectors.get((str(store), record.id), ("", None))
+            model, vector = self._imported.vectors.get(
+                (str(store), record.id), ("", None)
+            )
             if model == self._embedder.model and vector is not None:
                 known[record.id] = vector
         fresh = [record for record in records if record.id not in known]
@@ -244,7 +289,11 @@ class _Records:
 
 def _held(reader: MemoryReader, scope: Scope, store: StoreName) -> dict[str, Record]:
     labels = reader.periods(scope, store)
-    return {record.id: record for label in labels for record in reader.in_period(scope, store, label)}
+    return {
+        record.id: record
+        for label in labels
+        for record in reader.in_period(scope, store, label)
+    }
 
 
 def _parent_label(store: StoreName, record: Record) -> str:
@@ -254,7 +303,9 @@ def _parent_label(store: StoreName, record: Record) -> str:
 
 def _send_operations(imported: Imported, target: Target, counts: Counts) -> None:
     known = evidence_of(target.graph.triples(target.scope))
-    new = [operation for id_, operation in imported.operations.items() if id_ not in known]
+    new = [
+        operation for id_, operation in imported.operations.items() if id_ not in known
+    ]
     for start in range(0, len(new), OPERATIONS):
         message = WriteTriples(target.scope, tuple(new[start : start + OPERATIONS]))
         send_triples(message, queue=target.queue, objects=target.objects)

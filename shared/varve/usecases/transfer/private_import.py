@@ -21,8 +21,13 @@ class Filter:
 
     def applied(self, imported: Imported) -> Imported:
         """The export with what the workspace keeps out taken out, and without the vectors of what changed."""
-        names = {r.about for found in imported.records.values() for r in found if r.about}
-        records = {store: [*map(self._record, found)] for store, found in imported.records.items()}
+        names = {
+            r.about for found in imported.records.values() for r in found if r.about
+        }
+        records = {
+            store: [*map(self._record, found)]
+            for store, found in imported.records.items()
+        }
         changed = {
             (str(store), after.id)
             for store, found in records.items()
@@ -30,15 +35,26 @@ class Filter:
             if before.content != after.content
         }
         operations = [
-            private_operation(o, lambda text: self._name(text, names)) for o in imported.operations.values()
+            private_operation(o, lambda text: self._name(text, names))
+            for o in imported.operations.values()
         ]
         return replace(
             imported,
             records=records,
-            vectors={key: pair for key, pair in imported.vectors.items() if key not in changed},
+            vectors={
+                key: pair
+                for key, pair in imported.vectors.items()
+                if key not in changed
+            },
             operations={operation.id: operation for operation in operations},
-            entries=[replace(entry, value=self._private(entry.value)) for entry in imported.entries],
-            timeline={place: [*map(self._line, lines)] for place, lines in imported.timeline.items()},
+            entries=[
+                replace(entry, value=self._private(entry.value))
+                for entry in imported.entries
+            ],
+            timeline={
+                place: [*map(self._line, lines)]
+                for place, lines in imported.timeline.items()
+            },
         )
 
     def _record(self, record: Record) -> Record:

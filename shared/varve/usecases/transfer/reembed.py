@@ -65,7 +65,9 @@ def reembed(
     """
     new = embedder(config)
     there = list(_stores(workspace, stores, objects))
-    behind = [(scope, grain, model) for scope, grain, model in there if model != new.model]
+    behind = [
+        (scope, grain, model) for scope, grain, model in there if model != new.model
+    ]
     if behind:
         names = {spelled(model): None for _, _, model in behind}
         before = dict.fromkeys([*config.models.embedders_before, *names])
@@ -73,17 +75,29 @@ def reembed(
     records = 0
     for scope, grain, _ in behind:
         records += _stage(scope, grain, stores, Staging(scope, new, objects), progress)
-        send_move(MoveStore(scope, grain, new.model), token, queue=queue, objects=objects)
-    waiting = [f"{s}/{g}" for s, g, model in _stores(workspace, stores, objects) if model != new.model]
+        send_move(
+            MoveStore(scope, grain, new.model), token, queue=queue, objects=objects
+        )
+    waiting = [
+        f"{s}/{g}"
+        for s, g, model in _stores(workspace, stores, objects)
+        if model != new.model
+    ]
     if not waiting:
         configuring.move_from(workspace, [], objects=objects)
         for scope in {scope for scope, _, _ in there}:
             sweep(scope, objects=objects)
-    moved = [store for scope, grain, _ in behind if (store := f"{scope}/{grain}") not in waiting]
+    moved = [
+        store
+        for scope, grain, _ in behind
+        if (store := f"{scope}/{grain}") not in waiting
+    ]
     return ReembedOutcome(new.model, len(there), tuple(moved), tuple(waiting), records)
 
 
-def _stores(workspace: str, stores: StoreReader, objects: Objects) -> Iterator[tuple[Scope, StoreName, str]]:
+def _stores(
+    workspace: str, stores: StoreReader, objects: Objects
+) -> Iterator[tuple[Scope, StoreName, str]]:
     """All stores of the workspace's agents, with their models."""
     for agent in objects.folders(f"vectordb/{workspace}"):
         scope = Scope(workspace, agent)
@@ -92,7 +106,13 @@ def _stores(workspace: str, stores: StoreReader, objects: Objects) -> Iterator[t
                 yield scope, grain, model
 
 
-def _stage(scope: Scope, grain: StoreName, stores: StoreReader, staging: Staging, progress: Progress) -> int:
+def _stage(
+    scope: Scope,
+    grain: StoreName,
+    stores: StoreReader,
+    staging: Staging,
+    progress: Progress,
+) -> int:
     """Embed a store's records and keep the vectors, so that the writer has next to nothing to ask for."""
     _, embedded = stores.embedded(scope, grain)
     done = 0

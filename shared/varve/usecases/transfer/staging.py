@@ -32,7 +32,9 @@ class Staging:
         """A vector for each record, in their order. Raises Retryable, Rejected, Misconfigured."""
         found: dict[str, Vector] = {}
         for batch in batches(records):
-            found |= zip((record.id for record in batch), self.batch(batch), strict=True)
+            found |= zip(
+                (record.id for record in batch), self.batch(batch), strict=True
+            )
         return [found[record.id] for record in records]
 
     def batch(self, records: Sequence[Record]) -> list[Vector]:
@@ -60,7 +62,9 @@ def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
     ordered = sorted(records, key=lambda record: (record.period, record.id))
     for _, group in groupby(ordered, key=lambda record: record.period):
         period = list(group)
-        yield from (period[start : start + BATCH] for start in range(0, len(period), BATCH))
+        yield from (
+            period[start : start + BATCH] for start in range(0, len(period), BATCH)
+        )
 
 
 def sweep(scope: Scope, *, objects: Objects) -> None:
@@ -73,13 +77,19 @@ def _as_json(vectors: Sequence[Vector]) -> dict[str, object]:
     import numpy as np  # the writer only sweeps
 
     matrix = np.asarray(vectors, dtype="<f2")
-    return {"type": "vectors", "rows": len(matrix), "float16": base64.b64encode(matrix.tobytes()).decode()}
+    return {
+        "type": "vectors",
+        "rows": len(matrix),
+        "float16": base64.b64encode(matrix.tobytes()).decode(),
+    }
 
 
 def _from_json(value: Any, *, rows: int) -> list[Vector]:
     import numpy as np
 
-    flat = np.frombuffer(base64.b64decode(value["float16"], validate=True), dtype="<f2").astype(np.float32)
+    flat = np.frombuffer(
+        base64.b64decode(value["float16"], validate=True), dtype="<f2"
+    ).astype(np.float32)
     if value["rows"] != rows:
         raise ValueError("vectors of other records")
     return list(flat.reshape(rows, -1))
