@@ -10,7 +10,7 @@ from varve.domain.usage import Usage
 from varve.ports.queues import Delivery
 
 
-def tell_fates(
+def log_fates(
     logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]
 ) -> None:
     """A line for each message of the batch: its ids, and whether it comes again. Never what is in it."""
@@ -20,7 +20,7 @@ def tell_fates(
         logger.info("returned" if delivery.id in again else "settled", extra=ids)
 
 
-def tell_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
+def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
     """A line for each message that ingest put on the queue."""
     for correlation_id in correlation_ids:
         logger.info("accepted", extra={"correlationId": correlation_id})

@@ -7,27 +7,33 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_models, tell_fates
+from functions.telemetry import count_models, log_fates
 from varve.adapters.queues.sqs import batch_response, deliveries
-from varve.application import Application, open_application
+from varve.usecases.extract import extract_batch
+from varve.wiring.sessions import Sessions
 
 logger = Logger()
 metrics = Metrics()
-application = cache(open_application)
+sessions = cache(Sessions.from_environment)
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """A batch of the ingest queue; answers with the messages to deliver again."""
-    app: Application = application()
-    batch = deliveries(event, app.parts.ingest_queue)
-    returned = app.extract(batch)
-    tell_fates(logger, batch, returned)
-    count_models(metrics, app.parts.usage)
-    metrics.add_metric("ExtractedFacts", MetricUnit.Count, app.extracted.facts)
-    metrics.add_metric(
-        "ExtractedMessages", MetricUnit.Count, len(batch) - len(returned)
+    """Handle a batch of the ingest queue; answer with the messages to deliver again."""
+    opened = sessions()
+    queue = opened.ingest_queue
+    batch = deliveries(event, queue)
+    outcome = extract_batch(
+        opened.open,
+        batch,
+        objects=opened.store.objects,
+        dead_letters=opened.dead_letters(queue),
     )
-    metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(returned))
-    return batch_response(returned)
+    log_fates(logger, batch, outcome.returned)
+    count_models(metrics, opened.models.usage)
+    handled = len(batch) - len(outcome.returned)
+    metrics.add_metric("ExtractedFacts", MetricUnit.Count, outcome.facts)
+    metrics.add_metric("ExtractedMessages", MetricUnit.Count, handled)
+    metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
+    return batch_response(outcome.returned)

@@ -1,4 +1,4 @@
-"""IngestFunction: a conversation (or several), or the outcome of one -> durable on the ingest queue."""
+"""IngestFunction: conversations, or the outcome of one -> durable on the ingest queue."""
 
 from functools import cache
 from typing import Any
@@ -7,36 +7,32 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import tell_accepted
-from varve.application import Application, open_application
+from functions.telemetry import log_accepted
 from varve.domain.errors import Rejected
 from varve.messages.outcome import tells_outcome
 from varve.messages.tool_calls import error_answer
-from varve.usecases.ingest import read_event
+from varve.usecases.experience.outcomes import report_event
+from varve.usecases.ingest import ingest_all, read_event
+from varve.wiring.sessions import Sessions
 
 logger = Logger()
 metrics = Metrics()
-application = cache(open_application)
+sessions = cache(Sessions.from_environment)
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     """A conversation of the contract, a list of them, `{"conversations": […]}`, or an outcome."""
-    app: Application = application()
+    opened = sessions()
     try:
         if tells_outcome(event):
-            app.ingest_outcome(event)
+            report_event(opened.open, event, opened.clock())
             return {"accepted": {"outcomes": 1}}
-        accepted, _ = app.ingest(read_event(event))
+        outcome = ingest_all(opened.open, read_event(event))
     except Rejected as error:
         metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)
         return error_answer(error)
-    tell_accepted(logger, accepted.correlation_ids)
-    metrics.add_metric("AcceptedMessages", MetricUnit.Count, accepted.messages)
-    return {
-        "accepted": {
-            "conversations": accepted.conversations,
-            "messages": accepted.messages,
-        }
-    }
+    log_accepted(logger, outcome.correlation_ids)
+    metrics.add_metric("AcceptedMessages", MetricUnit.Count, outcome.messages)
+    return outcome.to_dict()

@@ -7,23 +7,25 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import tell_fates
+from functions.telemetry import log_fates
 from varve.adapters.queues.sqs import batch_response, deliveries
-from varve.application import Application, open_application
+from varve.usecases.write import write
+from varve.wiring.sessions import Sessions
 
 logger = Logger()
 metrics = Metrics()
-application = cache(open_application)
+sessions = cache(Sessions.from_environment)
 
 
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """A batch of the write queue; answers with the messages to deliver again."""
-    app: Application = application()
-    batch = deliveries(event, app.parts.write_queue)
-    outcome = app.write(batch)
-    tell_fates(logger, batch, outcome.returned)
+    """Handle a batch of the write queue; answer with the messages to deliver again."""
+    opened = sessions()
+    queue = opened.write_queue
+    batch = deliveries(event, queue)
+    outcome = write(opened.open_writer(), batch, opened.dead_letters(queue))
+    log_fates(logger, batch, outcome.returned)
     metrics.add_metric("WrittenRecords", MetricUnit.Count, outcome.records)
     metrics.add_metric("WrittenTriples", MetricUnit.Count, outcome.operations)
     metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))

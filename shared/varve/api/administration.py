@@ -1,6 +1,5 @@
 """What an operator does with a whole deployment rather than with one agent's memory."""
 
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,7 @@ from varve.domain.errors import Rejected
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.queues import DeadLetterBox, Letter
 from varve.usecases.dead_letters import described
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
+from varve.wiring.sessions import Sessions
 
 QUEUES = ("ingest", "write", "summary")
 
@@ -22,8 +20,8 @@ class Administration:
     >>> administration.dead_letters()
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
 
     @classmethod
     def open(
@@ -32,15 +30,16 @@ class Administration:
         *,
         environment: Mapping[str, str] | None = None,
     ) -> "Administration":
-        """Of a store root and an environment, by default the process's. Raises Misconfigured."""
-        given = os.environ if environment is None else environment
-        settings = read_settings(given, str(store) if store is not None else None)
-        return cls(Parts(settings, environment=given))
+        """Open it over a store root and an environment, by default the process's.
+
+        Raises Misconfigured.
+        """
+        return cls(Sessions.from_environment(store, environment=environment))
 
     @property
     def queues(self) -> tuple[str, ...]:
         """The queues that the settings name, of `QUEUES`; none on a laptop, where nothing lies between."""
-        return tuple(self._parts.dead_letter_boxes)
+        return tuple(self._sessions.dead_letter_boxes)
 
     def dead_letters(self, queue: str | None = None) -> list[dict[str, Any]]:
         """All dead letters, or one queue's, as JSON values: ids, sizes and reasons, no content.
@@ -104,7 +103,7 @@ class Administration:
         ]
 
     def _boxes(self, queue: str | None) -> list[tuple[str, DeadLetterBox]]:
-        boxes = self._parts.dead_letter_boxes
+        boxes = self._sessions.dead_letter_boxes
         if queue is not None and queue not in boxes:
             raise Rejected(
                 "queue",
@@ -115,7 +114,7 @@ class Administration:
     def _shown(
         self, queue: str, letter: Letter, *, content: bool = False
     ) -> dict[str, Any]:
-        secretless = self._parts.privacy(WorkspaceConfig(), "any")
+        secretless = self._sessions.models.privacy(WorkspaceConfig(), "any")
         return described(queue, letter, secretless, content=content)
 
 

@@ -1,33 +1,28 @@
-"""One agent's prior answers, as a person uses them."""
+"""One agent's prior answers, as a program uses them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from varve.domain.errors import Rejected
 from varve.domain.experience.answers import (
     DEFAULT_DAYS,
     PriorAnswer,
     Rerun,
-    analogous,
-    answer_from,
-    answer_record,
     changed_materially,
-    evicted,
-    should_rerun,
 )
 from varve.domain.identity import Scope
-from varve.domain.record import MemoryType
-from varve.usecases.experience.rows import year_of
-from varve.verbs.experience import ExperienceVerbs
+from varve.usecases.experience import answers as usecases
+from varve.usecases.experience.answers import EVICTION_REASONS, RerunRequest
+from varve.usecases.session import Session
+from varve.wiring.sessions import Sessions
 
 CountReads = Callable[[Sequence[str]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Researched:
-    """What a research step came to; `proposal` is a lesson to look at where the answer has changed much."""
+    """The result of a research step; `proposal` is a lesson to review if it changed much."""
 
     answer: PriorAnswer
     reused: bool
@@ -39,14 +34,16 @@ class AnswerBook:
     """Answers by subject, task type and time."""
 
     def __init__(
-        self, verbs: ExperienceVerbs, scope: Scope, count_reads: CountReads
+        self, sessions: Sessions, scope: Scope, count_reads: CountReads
     ) -> None:
-        self._verbs, self.scope, self._count_reads = verbs, scope, count_reads
+        self._sessions = sessions
+        self._count_reads = count_reads
+        self.scope = scope
 
     def all(self) -> list[PriorAnswer]:
-        """Every answer, the oldest first."""
-        history = self._verbs.history(self.scope)
-        return [answer_from(row) for row in history.rows(MemoryType.PRIOR_ANSWER)]
+        """Return every answer, the oldest first."""
+        with self._open() as session:
+            return usecases.read_answers(session)
 
     def remember(
         self,
@@ -58,25 +55,15 @@ class AnswerBook:
         now: datetime | None = None,
         **given: Any,
     ) -> PriorAnswer:
-        """Keep an answer; `given` are probability, confidence, citations, regime, conversation_id, user_id.
+        """Keep an answer.
 
-        Raises Rejected: a text is empty, or a number lies outside [0, 1].
+        `given` are probability, confidence, citations, regime, conversation_id and
+        user_id. Raises Rejected: a text is empty, or a number lies outside [0, 1].
         """
-        at = self._verbs.parts.at(now)
-        question, answer = (
-            self._verbs.private(self.scope, text) for text in (question, answer)
-        )
-        kept = PriorAnswer(subject, task_type, question, answer, at, at, **given)
-        for name in ("subject", "task_type", "question", "answer"):
-            if not getattr(kept, name).strip():
-                raise Rejected(name, "must not be empty")
-        for name in ("probability", "confidence"):
-            value = getattr(kept, name)
-            if value is not None and not 0 <= value <= 1:
-                raise Rejected(name, "must lie between 0 and 1")
-        zone = self._verbs.parts.config(self.scope.workspace).zone
-        self._verbs.write(self.scope, [answer_record(kept, year_of(at, zone))])
-        return kept
+        with self._open(now) as session:
+            at = session.now
+            new = PriorAnswer(subject, task_type, question, answer, at, at, **given)
+            return usecases.remember_answer(session, new)
 
     def should_rerun(
         self,
@@ -88,23 +75,10 @@ class AnswerBook:
         regime: Mapping[str, str] | None = None,
         now: datetime | None = None,
     ) -> Rerun:
-        """Whether to ask again, and why; an answer that may be used counts as read."""
-        named = (
-            self._verbs.parts.config(self.scope.workspace).experience.material_signals
-            or ""
-        )
-        material = frozenset(name.strip() for name in named.split(",") if name.strip())
-        at = self._verbs.parts.at(now)
-        verdict = should_rerun(
-            self.all(),
-            subject,
-            task_type,
-            at,
-            days=days,
-            signals=signals,
-            material=material,
-            regime=regime,
-        )
+        """Decide whether to ask again, and say why; a usable answer counts as read."""
+        request = RerunRequest(subject, task_type, days, signals, regime)
+        with self._open(now) as session:
+            verdict = usecases.judge_rerun(session, request)
         if not verdict.rerun and verdict.prior:
             self._count_reads([verdict.prior.id])
         return verdict
@@ -112,29 +86,25 @@ class AnswerBook:
     def analogous(
         self, task_type: str, question: str, k: int = 5
     ) -> list[tuple[PriorAnswer, float]]:
-        """Answers to similar questions across subjects, with their cosines."""
-        embedder = self._verbs.parts.embedder(
-            self._verbs.parts.config(self.scope.workspace)
-        )
-        found = analogous(self.all(), task_type, question, embedder.embed, k)
+        """Return answers to similar questions across subjects, with their cosines."""
+        with self._open() as session:
+            found = usecases.find_analogous(session, task_type, question, k)
         self._count_reads([answer.id for answer, _ in found])
         return found
 
     def evict(
         self,
         *,
-        by: Sequence[str] = ("age", "number", "unread"),
+        by: Sequence[str] = EVICTION_REASONS,
         dry_run: bool = True,
         now: datetime | None = None,
     ) -> dict[str, str]:
-        """What goes and why, by any of age, number and unread; done unless `dry_run`."""
-        if unknown := set(by) - {"age", "number", "unread"}:
-            raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
-        reads = self._verbs.history(self.scope).reads
-        gone = evicted(self.all(), reads, self._verbs.parts.at(now), by=by)
-        if not dry_run:
-            self._verbs.delete(self.scope, list(gone))
-        return gone
+        """Delete answers by age, number or disuse; return the reason for each.
+
+        With `dry_run` nothing is deleted.
+        """
+        with self._open(now) as session:
+            return usecases.evict_answers(session, by, dry_run=dry_run)
 
     def research_step(
         self,
@@ -148,9 +118,10 @@ class AnswerBook:
         regime: Mapping[str, str] | None = None,
         now: datetime | None = None,
     ) -> Researched:
-        """Reuse the prior answer, or call `research` with the analogous ones and keep what it returns.
+        """Reuse the prior answer, or call `research` with analogous ones and keep its result.
 
-        `research` returns a mapping with `answer` and, if it likes, probability, confidence, citations.
+        `research` returns a mapping with `answer` and optionally probability,
+        confidence and citations.
         """
         verdict = self.should_rerun(
             subject, task_type, days=days, signals=signals, regime=regime, now=now
@@ -170,10 +141,17 @@ class AnswerBook:
             **result,
         )
         proposal = None
-        if changed_materially(verdict.prior, new) and verdict.prior:
-            before, after = verdict.prior.probability, new.probability
-            proposal = (
-                f"When {task_type} about {subject} is asked again ({verdict.reason}): the probability "
-                f"went from {before} to {after}; do not rely on the prior answer"
-            )
+        if verdict.prior and changed_materially(verdict.prior, new):
+            proposal = _propose(verdict.prior, new, verdict.reason)
         return Researched(new, False, verdict.reason, proposal)
+
+    def _open(self, now: datetime | None = None) -> Session:
+        return self._sessions.open(self.scope, now)
+
+
+def _propose(before: PriorAnswer, after: PriorAnswer, reason: str) -> str:
+    return (
+        f"When {after.task_type} about {after.subject} is asked again ({reason}): the "
+        f"probability went from {before.probability} to {after.probability}; do not rely "
+        "on the prior answer"
+    )

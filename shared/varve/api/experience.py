@@ -1,30 +1,31 @@
-"""What an agent learns from what it did, as a person uses it."""
+"""What an agent learns from what it did, as a program uses it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from threading import Lock
 from typing import Any
 
 from varve.api.answers import AnswerBook
 from varve.api.lessons import LessonBook
 from varve.api.research import ResearchNotes
-from varve.domain.calendar import iso
-from varve.domain.errors import Rejected
-from varve.domain.experience import forgetting
+from varve.domain.calendar import aware, iso
+from varve.domain.errors import VarveError
 from varve.domain.experience.history import Lived
-from varve.domain.experience.reads import Usage, usage_record
 from varve.domain.experience.recall import Recollection
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.messages.outcome import a_report, an_outcome
-from varve.usecases.experience.rows import year_of
-from varve.verbs.experience import ExperienceVerbs
+from varve.usecases.experience import recall as usecases
+from varve.usecases.experience.outcomes import report_outcome
+from varve.usecases.experience.recall import RecallRequest
+from varve.usecases.experience.rows import read_past
+from varve.usecases.local import catch_up
+from varve.usecases.session import Session
+from varve.wiring.sessions import Sessions
 
 READS_PER_WRITE = 50
-"""Reads that are counted in process before one row of them goes to the writer."""
-
-SendOutcome = Callable[[Scope, Report], None]
+"""Reads that are counted in process before one row for all of them is written."""
 
 
 class Experience:
@@ -34,14 +35,14 @@ class Experience:
     >>> memory.record_outcome("c-7", "FAILURE", correction="It was the release.", used=before.ids)
     """
 
-    def __init__(
-        self, verbs: ExperienceVerbs, scope: Scope, send_outcome: SendOutcome
-    ) -> None:
-        self._verbs, self.scope, self._send_outcome = verbs, scope, send_outcome
+    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+        self._sessions = sessions
+        self.scope = scope
         self._reads: Counter[str] = Counter()
-        self.lessons = LessonBook(verbs, scope)
-        self.answers = AnswerBook(verbs, scope, self.count_reads)
-        self.research = ResearchNotes(verbs, scope)
+        self._lock = Lock()
+        self.lessons = LessonBook(sessions, scope)
+        self.answers = AnswerBook(sessions, scope, self.count_reads)
+        self.research = ResearchNotes(sessions, scope)
 
     def record_outcome(
         self,
@@ -57,42 +58,36 @@ class Experience:
     ) -> Report:
         """Say how an episode ended, by its id, or the last one of a conversation, by that id.
 
-        `correction` says what was wrong, `decision` what was done, `resolution` what would have been right,
-        `used` the ids that were looked at before. The same statement with the same `at` counts once,
-        however often it is made. Raises Rejected: names the field.
+        `correction` says what was wrong, `decision` what was done, `resolution` what
+        would have been right, `used` the ids that were looked at before. The same
+        statement with the same `at` counts once. Raises Rejected: names the field.
         """
-        if isinstance(used, str):
-            raise Rejected("used", "must be a list of ids, not one")
-        now, then = self._verbs.parts.clock(), self._verbs.parts.at(at, "at")
-        history = self._verbs.history(self.scope)
-        lived = history.by_id.get(history.target_at(target, then))
-        of_conversation = lived.episode.conversation_id if lived else target
-        own = lived.episode.user_id if lived else None
-        report = a_report(
-            Report(
-                target=lived.episode.id if lived else target,
-                outcome=an_outcome(outcome),
+        then = None if at is None else aware(at, "at")
+        with self._open() as session:
+            report = report_outcome(
+                session,
+                target,
+                outcome,
+                correction=correction,
+                decision=decision,
+                resolution=resolution,
+                used=used,
+                user=user,
                 at=then,
-                created_at=now,
-                correction=self._private(correction),
-                decision=self._private(decision),
-                resolution=self._private(resolution),
-                used=tuple(sorted(set(used))),
-                user_id=user or own,
-                conversation_id=of_conversation,
             )
-        )
-        self._send_outcome(self.scope, report)
+            catch_up(session)
         return report
 
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
-        """The episodes, the newest first, as JSON values."""
-        lived = list(reversed(self._verbs.history(self.scope).lived))
+        """Return the episodes, the newest first, as JSON values."""
+        with self._open() as session:
+            lived = list(reversed(read_past(session).lived))
         return [shown(one) for one in lived[:limit]]
 
     def episode(self, id_: str) -> dict[str, Any]:
-        """One episode with all that is known of it. Raises Rejected: there is none of this id."""
-        return shown(self._find(id_))
+        """Return one episode with all that is known of it. Raises Rejected: no such episode."""
+        with self._open() as session:
+            return shown(usecases.find_episode(session, read_past(session), id_))
 
     def recall(
         self,
@@ -102,79 +97,69 @@ class Experience:
         user: str | None = None,
         limit: int = 8,
     ) -> "Recall":
-        """What of the past bears on a situation: episodes with their outcomes, lessons with confidence.
+        """Return episodes with their outcomes and lessons that bear on a situation.
 
         Raises Rejected: the situation has no words.
         """
-        found, chains = self._verbs.recall(
-            self.scope, situation, state=state, user_id=user, limit=limit
-        )
-        self.count_reads([item.id for item in found.items])
-        return Recall(found, chains)
+        request = RecallRequest(situation, state, user, limit)
+        with self._open() as session:
+            outcome = usecases.recall(session, request)
+        self.count_reads([item.id for item in outcome.found.items])
+        return Recall(outcome.found, outcome.chains)
 
     def why(self, id_: str, *, depth: int = 4) -> dict[str, Any]:
-        """The links around an episode, and their story in sentences. Raises Rejected: no such episode."""
-        steps, told = self._verbs.why(self.scope, self._find(id_), depth)
-        return {"id": id_, "links": [asdict(step) for step in steps], "story": told}
+        """Return the links around an episode, and their story. Raises Rejected: no such episode."""
+        with self._open() as session:
+            steps, story = usecases.explain_episode(session, id_, depth)
+        return {"id": id_, "links": [asdict(step) for step in steps], "story": story}
 
     def count_reads(self, ids: Sequence[str]) -> None:
         """Count reads in process; every fiftieth writes one row for all of them."""
-        self._reads.update(ids)
-        if self._reads.total() >= READS_PER_WRITE:
+        with self._lock:
+            self._reads.update(ids)
+            is_full = self._reads.total() >= READS_PER_WRITE
+        if is_full:
             self.flush()
 
     def flush(self) -> None:
-        """Write down the reads counted so far."""
-        if not self._reads:
+        """Write the reads counted so far."""
+        with self._lock:
+            reads = dict(self._reads)
+            self._reads.clear()
+        if not reads:
             return
-        at = self._verbs.parts.clock()
-        batch = ",".join(f"{id_}:{count}" for id_, count in sorted(self._reads.items()))
-        zone = self._verbs.parts.config(self.scope.workspace).zone
-        self._verbs.write(
-            self.scope,
-            [usage_record(Usage(dict(self._reads), at, batch), year_of(at, zone))],
-        )
-        self._reads.clear()
+        try:
+            with self._open() as session:
+                usecases.write_reads(session, reads)
+        except VarveError:
+            with self._lock:
+                self._reads.update(reads)
+            raise
 
     def forget_unread(
         self, *, dry_run: bool = True, now: datetime | None = None
     ) -> dict[str, Any]:
-        """What a time to live or decay takes, where they are turned on; done unless `dry_run`."""
-        config = self._verbs.parts.config(self.scope.workspace)
-        history, at = self._verbs.history(self.scope), self._verbs.parts.at(now)
-        gone = forgetting.forgotten(
-            history,
-            at,
-            config.experience.time_to_live_days,
-            decay=config.experience.decay,
-        )
-        if not dry_run:
-            self._verbs.delete(self.scope, list(gone))
-        return {"forgotten": dict(sorted(gone.items())), "dryRun": dry_run}
+        """Delete episodes past their time to live or decay, if configured.
 
-    def _private(self, text: str | None) -> str | None:
-        return self._verbs.private(self.scope, text) if text else text
+        With `dry_run` nothing is deleted.
+        """
+        with self._open(now) as session:
+            gone = usecases.forget_unread(session, dry_run=dry_run)
+        return {"forgotten": gone, "dryRun": dry_run}
 
-    def _find(self, id_: str) -> Lived:
-        found = self._verbs.history(self.scope).by_id.get(id_)
-        if found is None:
-            raise Rejected(
-                "episode", f"there is no episode {id_[:60]!r} in {self.scope}"
-            )
-        return found
+    def _open(self, now: datetime | None = None) -> Session:
+        return self._sessions.open(self.scope, now)
 
 
 class Recall:
-    """What `recall` found; `ids` are what to hand to `record_outcome` as `used`."""
+    """What `recall` found; pass `ids` to `record_outcome` as `used`."""
 
     def __init__(
         self, found: Recollection, chains: Mapping[str, Sequence[str]]
     ) -> None:
-        self.items, self.familiarity, self.chains = (
-            found.items,
-            found.familiarity,
-            chains,
-        )
+        self.items = found.items
+        self.familiarity = found.familiarity
+        self.chains = chains
 
     @property
     def ids(self) -> list[str]:
@@ -182,7 +167,7 @@ class Recall:
         return [item.id for item in self.items]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return it as JSON values."""
         items = [
             asdict(item) | {"chain": list(self.chains.get(item.id, ()))}
             for item in self.items
@@ -191,7 +176,7 @@ class Recall:
 
 
 def shown(one: Lived) -> dict[str, Any]:
-    """An episode as JSON values."""
+    """Return an episode as JSON values."""
     episode = one.episode
     return {
         "id": episode.id,

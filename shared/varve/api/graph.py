@@ -5,7 +5,6 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
-from varve.application import Application
 from varve.domain import entities
 from varve.domain.calendar import aware, iso
 from varve.domain.errors import Rejected
@@ -14,7 +13,9 @@ from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.domain.validation import valid_text
-from varve.ports.graph import GraphQueries, GraphView
+from varve.ports.graph import GraphView
+from varve.usecases.triples import send_operations
+from varve.wiring.sessions import Sessions
 
 MAX_HOPS = 6
 MAX_ANSWERS = 1_000
@@ -34,9 +35,8 @@ class Graph:
     >>> memory.graph.entity("Dana")["facts"]
     """
 
-    def __init__(self, application: Application, scope: Scope) -> None:
-        self._application = application
-        self._reader: GraphQueries = application.parts.graph
+    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+        self._sessions = sessions
         self.scope = scope
         self._unsaved: list[TripleOperation] = []
 
@@ -64,7 +64,8 @@ class Graph:
     def save(self) -> int:
         """Send what was noted to the writer; how many operations. Raises Retryable: they stay noted."""
         if self._unsaved:
-            self._application.tell(self.scope, self._unsaved)
+            with self._sessions.open(self.scope) as session:
+                send_operations(session, self._unsaved)
         sent = len(self._unsaved)
         self._unsaved.clear()
         return sent
@@ -97,7 +98,11 @@ class Graph:
         network or settings, and bounded in time, memory and output.
         Raises Rejected: field `sql`, with the reason or the limit it passed.
         """
-        return self._reader.query(self.scope, sql, limits or QueryLimits()).to_dicts()
+        return (
+            self._sessions.open(self.scope)
+            .graph.query(self.scope, sql, limits or QueryLimits())
+            .to_dicts()
+        )
 
     def entity(
         self,
@@ -112,7 +117,7 @@ class Graph:
         `as_of` asks what held then, `known_at` what we believed then; without them what holds, with
         `history` also what held. `ambiguous` lists the entities that claim the name where several do.
         """
-        view = self._reader.open(self.scope)
+        view = self._open_view()
         names = view.names()
         id_ = names.entity(valid_text(name, "name"))
         found = view.about(id_)
@@ -152,7 +157,7 @@ class Graph:
         """
         _within("hops", hops, MAX_HOPS)
         _within("most", most, MAX_ANSWERS)
-        view = self._reader.open(self.scope)
+        view = self._open_view()
         start = view.names().entity(valid_text(name, "name"))
         found = view.neighbours(start, hops, self._moment(as_of), most)
         return [
@@ -181,7 +186,7 @@ class Graph:
         """
         _within("max_hops", max_hops, MAX_HOPS)
         _within("most", most, MAX_ANSWERS)
-        view = self._reader.open(self.scope)
+        view = self._open_view()
         names = view.names()
         ends = names.entity(valid_text(a, "a")), names.entity(valid_text(b, "b"))
         if ends[0] == ends[1]:
@@ -196,7 +201,7 @@ class Graph:
         without a name the newest that hold. Facts as `entity` gives them.
         """
         _within("most", most, MAX_ANSWERS)
-        view = self._reader.open(self.scope)
+        view = self._open_view()
         now = self._moment(None)
         chosen = (
             view.newest(most, now)
@@ -208,13 +213,14 @@ class Graph:
             :most
         ]
 
+    def _open_view(self) -> GraphView:
+        return self._sessions.open(self.scope).graph.open(self.scope)
+
     def _moment(self, as_of: datetime | None) -> datetime:
-        return (
-            self._application.parts.clock() if as_of is None else aware(as_of, "as_of")
-        )
+        return self._sessions.clock() if as_of is None else aware(as_of, "as_of")
 
     def _note(self, op: Op, facts: Iterable[Fact]) -> None:
-        now = self._application.parts.clock()
+        now = self._sessions.clock()
         if isinstance(facts, Mapping | str):
             raise Rejected("facts", "must be a list of facts, not one")
         self._unsaved += [

@@ -1,6 +1,5 @@
-"""One agent's memory, as a person uses it."""
+"""One agent's memory, as a program uses it."""
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,29 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from varve.api.graph import Graph
-from varve.application import Application
-from varve.domain.calendar import SUMMARY_GRAINS, Grain, aware
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
-from varve.domain.search.query import parse_search_request
-from varve.usecases import configure as configuring
-from varve.usecases import ingest as ingesting
-from varve.usecases.ingest import IngestOutcome
-from varve.verbs.forgetting import forget_in
-from varve.wiring.clock import fixed_clock, system_clock
-from varve.wiring.parts import Parts
-from varve.wiring.privacy import require_regions
-from varve.wiring.settings import read_settings
+from varve.domain.search.query import SearchRequest, parse_search_request
+from varve.usecases.ingest import IngestOutcome, ingest, parse_conversations
+from varve.usecases.session import Session
+from varve.wiring.sessions import Now, Sessions
 
 if TYPE_CHECKING:
     from varve.api.experience import Experience, Recall
     from varve.usecases.extract import ExtractOutcome
 
-Now = datetime | Callable[[], datetime] | None
+Progress = Callable[[str, int, int], None]
+"""Receives a store's name, how many of its records are done, and of how many."""
 
 
 class Memory:
@@ -42,8 +36,8 @@ class Memory:
     >>> memory.search("where does Dana live?", max_results=5).results[0].content
     """
 
-    def __init__(self, application: Application, scope: Scope) -> None:
-        self._application = application
+    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+        self.sessions = sessions
         self.scope = scope
 
     @classmethod
@@ -56,16 +50,16 @@ class Memory:
         now: Now = None,
         environment: Mapping[str, str] | None = None,
     ) -> "Memory":
-        """A memory under a store root; nothing is written before the first `ingest`.
+        """Open the memory under a store root; the first `ingest` writes the first object.
 
-        `store` is a directory or `s3://bucket/prefix` (default: VARVE_STORE, then ./memory); `now` is
-        the clock, or an instant at which time stands still; `environment` replaces `os.environ`.
-        Raises Misconfigured (a setting is wrong), Rejected (workspace or agent is not a valid id).
+        `store` is a directory or `s3://bucket/prefix` (default: VARVE_STORE, then
+        ./memory). `now` is the clock, or an instant at which time stands still.
+        `environment` replaces `os.environ`.
+        Raises Misconfigured: a setting is wrong; Rejected: workspace or agent is not a
+        valid id.
         """
-        given = os.environ if environment is None else environment
-        settings = read_settings(given, str(store) if store is not None else None)
-        parts = Parts(settings, _clock(now), given)
-        return cls(Application(parts), Scope(workspace, agent))
+        sessions = Sessions.from_environment(store, now, environment)
+        return cls(sessions, Scope(workspace, agent))
 
     def ingest(
         self,
@@ -77,12 +71,15 @@ class Memory:
     ) -> "Ingested":
         """Take in a conversation or several; all are validated before any is stored.
 
-        Raises Rejected: names the field; nothing was stored. Raises Retryable, Misconfigured: some
-        may be stored; sending all of them again adds only what is missing.
+        Raises Rejected: names the field, and nothing was stored; Retryable,
+        Misconfigured: some may be stored, and sending all again adds what is missing.
         """
-        return Ingested(
-            *self._application.ingest(ingesting.parsed(conversation, self.scope), now)
-        )
+        from varve.usecases.local import catch_up
+
+        conversations = parse_conversations(conversation, self.scope)
+        with self._open(now) as session:
+            accepted = ingest(session, conversations)
+            return Ingested(accepted, catch_up(session))
 
     def search(
         self,
@@ -91,19 +88,27 @@ class Memory:
         now: datetime | None = None,
         **arguments: Any,
     ) -> SearchResponse:
-        """Answer a question, or without one list the newest memories.
+        """Answer a question; without one list the newest memories.
 
-        `arguments` are those of `search_memory` in snake case: grain, minimum_days_ago,
-        maximum_days_ago, since, until, as_of, max_results, max_tokens, user_id, conversation_id,
-        explain, memory_types. Raises Rejected: names the argument.
+        `arguments` are those of `search_memory` in snake case: grain,
+        minimum_days_ago, maximum_days_ago, since, until, as_of, max_results,
+        max_tokens, user_id, conversation_id, explain, memory_types.
+        Raises Rejected: names the argument.
         """
-        named = {
-            name: _plain(value)
-            for name, value in arguments.items()
-            if value is not None
-        }
-        request = parse_search_request({"query_text": query_text, **named})
-        return self._application.search(self.scope, request, now)
+        given: dict[str, Any] = {"query_text": query_text}
+        for name, value in arguments.items():
+            if value is not None:
+                given[name] = _as_json_time(value)
+        return self.answer(parse_search_request(given), now=now)
+
+    def answer(
+        self, request: SearchRequest, *, now: datetime | None = None
+    ) -> SearchResponse:
+        """Answer a validated request of `search_memory`."""
+        from varve.usecases.search import search
+
+        with self._open(now) as session:
+            return search(session, request)
 
     def context(
         self,
@@ -113,20 +118,30 @@ class Memory:
         now: datetime | None = None,
         **limits: Any,
     ) -> ContextBlock:
-        """The block to put before a prompt: `str()` of what is returned, empty where nothing bears on it.
+        """Build the block to put before a prompt; `str()` of it is empty if nothing bears on it.
 
-        `limits` are max_tokens (1,000) and documents, texts to choose passages from. With `user_id`
-        nothing but that user's memory enters. Raises Rejected: names the argument.
+        `limits` are max_tokens (1,000) and documents, texts to choose passages from.
+        With `user_id` only that user's memory enters. Raises Rejected: names the
+        argument.
         """
-        named = {name: value for name, value in limits.items() if value is not None}
-        request = parse_context_request({"prompt": prompt, "user_id": user_id, **named})
-        return self._application.knowledge.context(self.scope, request, now)
+        from varve.usecases.context import context
+
+        given = {name: value for name, value in limits.items() if value is not None}
+        request = parse_context_request({"prompt": prompt, "user_id": user_id, **given})
+        with self._open(now) as session:
+            return context(session, request)
 
     def profile(
         self, *, user_id: str | None = None, now: datetime | None = None
     ) -> dict[str, Any]:
-        """A user's attributes and their history; of those without an id, where none is given."""
-        return self._application.knowledge.profile(self.scope, user_id, now)
+        """Return a user's attributes and their history, as JSON values.
+
+        Without an id: those of messages without a user.
+        """
+        from varve.usecases.profile import read_profile
+
+        with self._open(now) as session:
+            return read_profile(session, user_id)
 
     def set_profile(
         self,
@@ -136,26 +151,37 @@ class Memory:
         user_id: str | None = None,
         now: datetime | None = None,
     ) -> None:
-        """Set an attribute, add to a list, or with an empty value end what it has. Raises Rejected."""
-        self._application.knowledge.set_attribute(self.scope, key, value, user_id, now)
+        """Set an attribute or add to a list; an empty value ends its values.
+
+        Raises Rejected: names the field.
+        """
+        from varve.usecases.profile import set_attribute
+
+        with self._open(now) as session:
+            set_attribute(session, key, value, user_id)
 
     def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
-        """A record and its sources, `depth` levels of them (None: down to the messages), as JSON values.
+        """Return a record and its sources as JSON values, `depth` levels of them.
 
-        Raises Rejected: there is no such record.
+        None: down to the messages. Raises Rejected: there is no such record.
         """
-        return self._application.show(self.scope, record_id, depth)
+        from varve.usecases.show import show
+
+        with self._open() as session:
+            return show(session, record_id, depth)
 
     def summarize(
         self, *, grain: str | None = None, now: datetime | None = None
     ) -> dict[str, int]:
-        """Build the summaries that are due, from daily up or of one grain; how many of what outcome.
+        """Build the summaries that are due, of one grain or from daily up; count them.
 
-        Raises Rejected: not a grain that has summaries.
+        Raises Rejected: the grain has no summaries.
         """
-        outcome = self._application.nights.summarize(
-            self.scope, _grains(grain), self.parts.at(now)
-        )
+        from varve.usecases.work import summarize_agent
+
+        grains = _summary_grains(grain)
+        with self._open(now) as session:
+            outcome = summarize_agent(session, grains)
         return {
             "built": outcome.built,
             "unchanged": outcome.unchanged,
@@ -163,16 +189,21 @@ class Memory:
         }
 
     def cleanup(
-        self, *, dry_run: bool = False, force: bool = False, now: datetime | None = None
+        self,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        now: datetime | None = None,
     ) -> dict[str, Any]:
-        """Delete what has outlived the plan, or with `dry_run` say what would go, as JSON values.
+        """Delete what has outlived the plan; return the report as JSON values.
 
-        Records whose period above has no ready summary stay and are reported, unless `force`.
+        With `dry_run` nothing is deleted. Records whose parent period has no ready
+        summary stay and are reported, unless `force`.
         """
-        at = self.parts.at(now)
-        return self._application.nights.cleanup(
-            self.scope, at, dry_run=dry_run, force=force
-        ).to_dict()
+        from varve.usecases.work import clean_agent
+
+        with self._open(now) as session:
+            return clean_agent(session, dry_run=dry_run, force=force).to_dict()
 
     def forget(
         self,
@@ -184,173 +215,169 @@ class Memory:
         dry_run: bool = False,
         verify: bool = False,
     ) -> dict[str, Any]:
-        """Erase a user, a conversation, or facts and turns with their messages; the receipt's figures.
+        """Erase a user, a conversation, or facts and turns with their messages.
 
-        `query` takes what `dry_run` lists for it: the best ten facts and turns that share a word with it.
-        `verify` reads all that is left and looks for what was there. Raises Rejected: not exactly one of
-        the four; Retryable: doing it again goes on where it ended.
+        `query` erases what `dry_run` lists for it: the best ten facts and turns that
+        share a word with it. `verify` reads everything left and searches it for what
+        was erased. Return the receipt's figures.
+        Raises Rejected: not exactly one of the four; Retryable: call again to go on.
         """
-        return forget_in(
-            self._application,
-            self.scope,
-            user,
-            conversation,
-            ids,
-            query,
-            dry_run=dry_run,
-            check=verify,
-        ).to_dict()
+        from varve.usecases.forget import forget, parse_forget_request
+
+        request = parse_forget_request(
+            user, conversation, ids, query, dry_run=dry_run, verify=verify
+        )
+        with self.sessions.open_owner(self.scope) as session:
+            return forget(session, request, self.sessions).to_dict()
 
     def config(self) -> dict[str, Any]:
-        """The workspace's settings by their dotted names."""
-        return configuring.values(self._application.parts.config(self.scope.workspace))
+        """Return the workspace's settings by their dotted names."""
+        from varve.usecases.configure import values
+
+        with self._open_owner() as session:
+            return values(session.config)
 
     def setting(self, name: str) -> Any:
-        """One of them. Raises Rejected: there is none of this name."""
-        return configuring.value(
-            self._application.parts.config(self.scope.workspace), name
-        )
+        """Return one setting. Raises Rejected: there is none of this name."""
+        from varve.usecases.configure import value
+
+        with self._open_owner() as session:
+            return value(session.config, name)
 
     def configure(self, name: str, value: str) -> dict[str, Any]:
-        """Set one of them, or with an empty value go back to the default; all of them, then.
+        """Set one setting, or with an empty value restore its default; return all.
 
         Raises Rejected: names the setting and what it may be.
         """
-        parts = self._application.parts
-        if name == "privacy.regions":
-            require_regions(
-                configuring.with_value(parts.config(self.scope.workspace), name, value)
-            )
-        configuring.change(
-            self.scope.workspace,
-            name,
-            value,
-            parts.clock(),
-            objects=parts.objects,
-            ledger=self._application.ledger,
-        )
+        from varve.usecases.configure import change, with_value
+        from varve.wiring.privacy import require_regions
+
+        with self._open_owner() as session:
+            if name == "privacy.regions":
+                require_regions(with_value(session.config, name, value))
+            change(session, name, value)
         return self.config()
 
     def export(self, directory: str | Path, *, force: bool = False) -> dict[str, Any]:
-        """Write this memory into a directory (docs/export.md); its manifest, without the files' hashes.
+        """Write this memory into a directory (docs/export.md); return its manifest.
 
-        The directory appears when it is whole. Raises Rejected: it is not empty; with `force` an earlier
-        export gives way. Raises Retryable.
+        The directory appears when it is complete. Raises Rejected: it is not empty;
+        with `force` an earlier export is replaced. Raises Retryable.
         """
-        application = self._application
-        return application.transferring.export(
-            self.scope, directory, application.parts.clock(), force=force
-        )
+        from varve.usecases.transfer.exporting import export
+        from varve.wiring.exports import create_export
+
+        with (
+            self._open_owner() as session,
+            create_export(Path(directory), force=force) as writer,
+        ):
+            return export(session, writer)
 
     def import_(self, directory: str | Path) -> dict[str, Any]:
-        """Add what an export holds; how much was new and how much there, as JSON values.
+        """Add what an export holds; return how much was new, as JSON values.
 
-        All of it is validated first. Importing again changes nothing. Raises Rejected: names file, line and
-        field. Raises Retryable, Misconfigured: some may be there; import again.
+        All of it is validated first. Importing again changes nothing.
+        Raises Rejected: names file, line and field; Retryable, Misconfigured: some may
+        be written, and importing again adds the rest.
         """
-        return self._application.transferring.import_(self.scope, directory)
+        from varve.usecases.transfer.importing import import_
+        from varve.wiring.exports import open_export
+
+        with self._open_owner() as session:
+            return import_(session, open_export(Path(directory)))
 
     def reembed(
-        self,
-        *,
-        to: str | None = None,
-        progress: Callable[[str, int, int], None] | None = None,
+        self, *, to: str | None = None, progress: Progress | None = None
     ) -> dict[str, Any]:
-        """Move the stores of all the workspace's agents to its embedding model, as JSON values.
+        """Move the stores of all the workspace's agents to its embedding model.
 
-        `to` becomes that model first; `progress` is told a store, how many of its records are embedded, and
-        of how many. Search goes on all the while. Interrupted, it goes on where it was when called again.
-        Raises Rejected, Retryable, Misconfigured.
+        `to` becomes that model first; `progress` is called as records are embedded.
+        Search works meanwhile. Interrupted, it goes on where it was when called again.
+        Return the outcome as JSON values. Raises Rejected, Retryable, Misconfigured.
         """
-        application = self._application
-        outcome = application.transferring.reembed(
-            self.scope.workspace,
-            application.parts.clock(),
-            to=to,
-            progress=progress or _silent,
-        )
+        from varve.usecases.transfer.reembed import reembed
+        from varve.wiring.models import spell_embedder
+
+        with self._open_owner() as session:
+            outcome = reembed(
+                session, spell_embedder, to=to, progress=progress or _no_progress
+            )
         return outcome.to_dict()
 
     @cached_property
     def graph(self) -> Graph:
-        """What is known about whom: the triples, to ask and to change."""
-        return Graph(self._application, self.scope)
-
-    @property
-    def parts(self) -> Parts:
-        """The adapters and models behind this memory."""
-        return self._application.parts
+        """The triples, to query and to change."""
+        return Graph(self.sessions, self.scope)
 
     @cached_property
     def experience(self) -> "Experience":
         """What this agent has learnt: episodes, lessons, prior answers, research notes."""
         from varve.api.experience import Experience
 
-        return Experience(
-            self._application.experience, self.scope, self._application.send_outcome
-        )
+        return Experience(self.sessions, self.scope)
 
     def record_outcome(self, target: str, outcome: str, **given: Any) -> Report:
-        """Say how an episode, or a conversation's last one, ended (`Experience.record_outcome`)."""
+        """Say how an episode ended (`Experience.record_outcome`)."""
         return self.experience.record_outcome(target, outcome, **given)
 
     def recall_experience(
         self, situation: str, *, state: str | None = None, **given: Any
     ) -> "Recall":
-        """What of the past bears on a situation (`Experience.recall`)."""
+        """Return what of the past bears on a situation (`Experience.recall`)."""
         return self.experience.recall(situation, state=state, **given)
 
     def status(self) -> dict[str, Any]:
-        """What memory holds, as JSON values."""
-        return self._application.status(self.scope)
+        """Return what memory holds and which periods wait, as JSON values."""
+        from varve.usecases.status import status
+
+        with self._open_owner() as session:
+            return status(session)
+
+    def _open(self, now: datetime | None = None) -> Session:
+        return self.sessions.open(self.scope, now)
+
+    def _open_owner(self) -> Session:
+        return self.sessions.open_owner(self.scope)
 
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What `ingest` did: `accepted` for certain, `stored` where no queue lies between."""
+    """What `ingest` did: what was accepted, and what was stored if no queue is configured."""
 
     accepted: IngestOutcome
     stored: "ExtractOutcome | None"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
-        accepted, stored = self.accepted, self.stored
-        return {
-            "accepted": {
-                "conversations": accepted.conversations,
-                "messages": accepted.messages,
-            },
-            "stored": stored
-            and {
-                "messages": stored.messages,
-                "turns": stored.turns,
-                "facts": stored.facts,
-                "tripleOperations": stored.operations,
-                "ignored": stored.ignored,
-            },
+        """Return it as JSON values."""
+        accepted = {
+            "conversations": self.accepted.conversations,
+            "messages": self.accepted.messages,
         }
+        if self.stored is None:
+            return {"accepted": accepted, "stored": None}
+        stored = {
+            "messages": self.stored.messages,
+            "turns": self.stored.turns,
+            "facts": self.stored.facts,
+            "tripleOperations": self.stored.operations,
+            "ignored": self.stored.ignored,
+        }
+        return {"accepted": accepted, "stored": stored}
 
 
-def _silent(store: str, done: int, of: int) -> None:
-    """Whoever does not ask is not told."""
+def _no_progress(store: str, done: int, total: int) -> None:
+    """Do nothing: the default progress callback."""
 
 
-def _grains(grain: str | None) -> Sequence[Grain]:
+def _summary_grains(grain: str | None) -> Sequence[Grain]:
     if grain is None:
         return SUMMARY_GRAINS
     if grain not in SUMMARY_GRAINS:
-        raise Rejected(
-            "grain", f"{grain[:40]!r} is not one of {', '.join(SUMMARY_GRAINS)}"
-        )
+        names = ", ".join(SUMMARY_GRAINS)
+        raise Rejected("grain", f"{grain[:40]!r} is not one of {names}")
     return (Grain(grain),)
 
 
-def _clock(now: Now) -> Callable[[], datetime]:
-    if now is None:
-        return system_clock
-    return (lambda: aware(now())) if callable(now) else fixed_clock(now)
-
-
-def _plain(value: Any) -> Any:
-    """Dates and times as the contract writes them."""
+def _as_json_time(value: Any) -> Any:
+    """Return dates and times as the contract writes them."""
     return value.isoformat() if hasattr(value, "isoformat") else value

@@ -20,7 +20,6 @@ from varve.domain.experience.trial import (
 )
 from varve.domain.experience.trial_memory import ExperienceMemory
 from varve.ports.search import word_embedding
-from varve.wiring.parts import Parts
 
 OpenMemory = Callable[[argparse.Namespace], Memory]
 
@@ -253,14 +252,14 @@ def answers(options: argparse.Namespace, memory: Memory) -> None:
     return _out(options, known, lines or ["no prior answers yet"])
 
 
-def evaluate(options: argparse.Namespace, parts: Parts) -> None:
+def evaluate(options: argparse.Namespace, memory: Memory) -> None:
     """The same agent over the same scenarios, with this memory and with flat vectors."""
     scenarios: list[Scenario] = []
     for name in options.scenarios:
         read = _json(name)
         with within(f"{name}: "):
             scenarios += parse_scenarios(read)
-    embedder = parts.embedder(parts.config(options.workspace or "default"))
+    embedder = memory.sessions.open(memory.scope).embedder
     memories: dict[str, Callable[[], TrialMemory]] = {
         "memory": lambda: ExperienceMemory(embedder.embed, word_embedding(embedder)),
         "flat": lambda: FlatMemory(embedder.embed),

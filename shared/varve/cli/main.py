@@ -7,7 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from varve.api.memory import Memory, Now
+from varve.api.memory import Memory
 from varve.cli import experience, knowledge, mcp, transfer
 from varve.cli.arguments import SEARCH_ARGUMENTS, parser
 from varve.cli.inputs import AT_ONCE, read_conversations
@@ -25,6 +25,7 @@ from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 from varve.domain.identity import Scope
+from varve.wiring.sessions import Now
 
 DEFAULT_ID = "default"
 FAILED, BAD_INPUT = 1, 2
@@ -164,7 +165,7 @@ def forget(options: argparse.Namespace) -> None:
 
 def evaluate(options: argparse.Namespace) -> None:
     """How much memory is worth, measured."""
-    experience.evaluate(options, open_memory(options).parts)
+    experience.evaluate(options, open_memory(options))
 
 
 def _with_memory(

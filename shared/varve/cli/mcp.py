@@ -12,7 +12,6 @@ from uuid import uuid4
 
 from varve import __version__
 from varve.api.memory import Memory
-from varve.application import Application
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 from varve.domain.identity import reference
 from varve.domain.search.query import parse_search_request
@@ -115,7 +114,7 @@ class Tools:
     """
 
     def __init__(self, memory: Memory, user_id: str | None) -> None:
-        self._memory, self._application = memory, Application(memory.parts)
+        self._memory = memory
         self._user_id = None if user_id is None else reference(user_id, "--user")
         self._session = f"mcp-{uuid4().hex}"
 
@@ -134,7 +133,7 @@ class Tools:
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         request = parse_search_request(pinned(arguments, self._user_id))
-        return self._application.search(self._memory.scope, request).to_dict()
+        return self._memory.answer(request).to_dict()
 
     def _remember(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _require_known(arguments, REMEMBERED, "")

@@ -63,6 +63,10 @@ class GraphQueries(Protocol):
         """Run untrusted SQL over `facts`. Raises Rejected: field `sql`, and why or past which limit."""
 
 
+class GraphStore(GraphReader, GraphQueries, Protocol):
+    """Everything that reads an agent's triples."""
+
+
 class GraphWriter(GraphEraser, Protocol):
     """The only way to change triples; only `usecases/write.py` takes one."""
 

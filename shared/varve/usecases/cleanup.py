@@ -13,10 +13,9 @@ from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
 from varve.ports.records import MemoryReader
 from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
 from varve.usecases.timeline import delete_days, ending, kept_days
 
 LOOK_AGAIN = timedelta(hours=23)
@@ -67,62 +66,49 @@ class CleanupReport:
 
 
 def inspect(
-    scope: Scope,
-    now: datetime,
-    config: WorkspaceConfig,
-    *,
-    reader: MemoryReader,
-    ledger: Ledger,
-    objects: Objects,
-    grains: Collection[Grain] = tuple(Grain),
-    force: bool = False,
+    session: Session, grains: Collection[Grain], *, force: bool = False
 ) -> CleanupReport:
-    """What cleanup would do for one agent in these grains; `force` takes unsealed periods too."""
-    store = _Store(scope, now, config, reader, ledger)
+    """Report what cleanup would do in these grains; `force` takes unsealed periods too."""
+    scope = session.scope
+    config = session.config
+    store = _Store(scope, session.now, config, session.records, session.ledger)
     reports = tuple(_inspect(grain, store, force) for grain in Grain if grain in grains)
     if Grain.YEARLY in grains:
         reports += (_inspect_experience(store),)
     own = config.retention.timeline_limit
-    limit = timeline_limit(config.plan, own, now, config.zone)
-    oldest = oldest_kept(Grain.DAILY, limit, now, config.zone).label
-    days = kept_days(scope, objects=objects)
+    limit = timeline_limit(config.plan, own, session.now, config.zone)
+    oldest = oldest_kept(Grain.DAILY, limit, session.now, config.zone).label
+    days = kept_days(scope, objects=session.objects)
     gone = tuple(day for day in days if day < oldest)
     left = days[len(gone) :]
-    return CleanupReport(
-        reports, gone, force, ending(left[0], scope, config) if left else ()
-    )
+    next_note = ending(left[0], scope, config) if left else ()
+    return CleanupReport(reports, gone, force, next_note)
 
 
-def clean(
-    scope: Scope,
-    report: CleanupReport,
-    notes: Iterable[str] = (),
-    *,
-    queue: Queue,
-    ledger: Ledger,
-    objects: Objects,
-) -> None:
-    """Do it: one message per store, in the store's own group, so that no write is overtaken.
+def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) -> None:
+    """Send the deletions, one message a store, in the store's own group.
 
-    The `notes` of expiry that called for it go when it is done, and one is left for what expires next.
+    No write is overtaken that way. The `notes` of expiry that called for it go when it
+    is done, and one stays for what expires next. Raises Retryable.
     """
+    scope = session.scope
+    objects = session.objects
+    noted = list(notes)
     for grain in report.grains:
-        settles = tuple(note for note in notes if noted_grain(note) is grain.grain)
-        expiries = (
-            (expiry_key(grain.next_expiry, scope, grain.grain),)
-            if grain.next_expiry
-            else ()
-        )
+        settles = tuple(note for note in noted if noted_grain(note) is grain.grain)
+        expiries: tuple[str, ...] = ()
+        if grain.next_expiry:
+            expiries = (expiry_key(grain.next_expiry, scope, grain.grain),)
         changes = LedgerChanges(settles, expiries)
-        if grain.expired:
-            message = ExpirePeriods(
-                scope, grain.grain, tuple(grain.expired), changes, report.force
-            )
-            send_expiry(message, queue=queue, objects=objects)
-        else:
-            ledger.change(changes)
+        if not grain.expired:
+            session.ledger.change(changes)
+            continue
+        message = ExpirePeriods(
+            scope, grain.grain, tuple(grain.expired), changes, report.force
+        )
+        send_expiry(message, queue=session.queues.write, objects=objects)
     delete_days(report.timeline, scope, objects=objects)
-    ledger.change(LedgerChanges(expiries=report.ending))
+    session.ledger.change(LedgerChanges(expiries=report.ending))
 
 
 @dataclass(frozen=True)

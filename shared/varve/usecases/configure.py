@@ -20,6 +20,7 @@ from varve.domain.workspace import (
 )
 from varve.ports.objects import Objects
 from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
 
 _AGENTS = "agents.AGENT.extract or agents.AGENT.summarize.GRAIN"
 _OF_AGENT = re.compile(
@@ -48,21 +49,16 @@ def value(config: WorkspaceConfig, name: str) -> Any:
     return known.get(name)
 
 
-def change(
-    workspace: str,
-    name: str,
-    text: str,
-    now: datetime,
-    *,
-    objects: Objects,
-    ledger: Ledger,
-) -> WorkspaceConfig:
-    """Set one value, or with an empty text go back to the default; the new configuration.
+def change(session: Session, name: str, text: str) -> WorkspaceConfig:
+    """Set one value, or with an empty text restore its default; return the configuration.
 
-    Where it bears on retention, cleanup is told to look at all of the workspace's agents. Where it names
-    another embedder, the one before is noted too, because the stores are still of its model.
-    Raises Rejected: names the setting and what it may be; nothing is changed. Raises Retryable.
+    If it affects retention, cleanup will look at all of the workspace's agents. If it
+    names another embedder, the previous one is noted, because the stores are of its
+    model. Raises Rejected: names the setting and what it may be, and nothing is
+    changed; Retryable.
     """
+    workspace = session.scope.workspace
+    objects = session.objects
     key = config_key(workspace)
     if not isinstance(text, str):
         raise Rejected(name[:60], "is set by a text, such as '90' or 'true'")
@@ -84,7 +80,7 @@ def change(
             f"configuration of {workspace}: was changed by somebody else meanwhile"
         )
     if name.partition(".")[0] in _CHANGES_RETENTION:
-        _look_again(workspace, now, objects, ledger)
+        _look_again(workspace, session.now, objects, session.ledger)
     return config
 
 

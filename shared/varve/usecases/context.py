@@ -1,7 +1,8 @@
 """Context: of what memory knows that bears on a prompt, one bounded block."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 from varve.domain.block import Entry, Head, closed, head
@@ -9,8 +10,8 @@ from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import standing
-from varve.domain.record import Vector
+from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
+from varve.domain.record import STORES, Vector
 from varve.domain.relevance import (
     BACKGROUND,
     ENTRY_FLOOR,
@@ -20,6 +21,7 @@ from varve.domain.relevance import (
     relevances,
 )
 from varve.domain.search.diversity import distinct, mmr
+from varve.domain.search.query import SearchRequest
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -31,6 +33,10 @@ from varve.usecases.gathering import (
     attribute_entry,
     gathered,
 )
+from varve.usecases.session import Session
+from varve.usecases.views import View
+
+Profile = Callable[[], list[ProfileEntry]]
 
 MAX_TRIPLES, MAX_ENTRIES = 30, 40
 QUERY_END = 1_000
@@ -39,18 +45,56 @@ BALANCE = 0.6
 """Relevance against novelty in the choice of entries; measured with benchmarks/context.py."""
 
 
-def context(
+def context(session: Session, request: ContextRequest) -> ContextBlock:
+    """Build the block for a prompt; empty if nothing in memory bears on it.
+
+    If the request names a user, only that user's memory enters.
+    Raises Rejected, Misconfigured, Retryable.
+    """
+    user = request.user_id or DEFAULT_USER
+    profile = session.views.start(
+        partial(session.profiles.entries, session.scope, user)
+    )
+    answer = partial(_answer_view, session, request, profile)
+    return session.views.answer(session, SearchRequest(), answer, STORES)
+
+
+def _answer_view(
+    session: Session, request: ContextRequest, profile: Profile, view: View
+) -> ContextBlock:
+    session = session.with_config(view.config)
+    models = session.models
+    sources = Sources(
+        reader=view.reader,
+        ledger=view.ledger,
+        triples=view.triples,
+        profile=profile,
+        embedder=session.embedder,
+        finder=models.entity_finder(view.config),
+        reranker=models.reranker(view.config),
+        most_lessons=view.config.experience.block_lessons,
+    )
+    # Filtered as memory's own words are, and before a model sees them.
+    filtered = request.model_copy(
+        update={
+            "prompt": session.privacy(request.prompt),
+            "documents": tuple(map(session.privacy, request.documents)),
+        }
+    )
+    return build_block(session.scope, filtered, session.now, session.zone, sources)
+
+
+def build_block(
     scope: Scope,
     request: ContextRequest,
     now: datetime,
     zone: ZoneInfo,
-    *,
     sources: Sources,
 ) -> ContextBlock:
-    """The block for a prompt. Of a request that names a user, nothing but that user's memory enters.
+    """Build the block from what the sources hold.
 
-    Below the floor of relevance nothing is injected. A reranker that does not answer in time leaves the
-    fused order, and the result says so. Raises Rejected, Misconfigured, Retryable.
+    Below the floor of relevance nothing is injected. If a reranker does not answer in
+    time, the fused order stays, and the result says so.
     """
     prompt = _query(request.prompt)
     statements = standing(sources.profile(), now)

@@ -1,235 +1,252 @@
-"""Read a conversation: keep its messages, extract what to remember, embed it, send it to the writer."""
+"""Read a conversation: keep its messages, extract what to remember, send it to the writer."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from varve.domain.calendar import Grain
-from varve.domain.conversation import SPOKEN, Message
-from varve.domain.echo import without_injected
+from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Tombstones
-from varve.domain.extraction import Fact, Utterance, restated
-from varve.domain.profile import stated
-from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
+from varve.domain.experience.rows import Report
+from varve.domain.extraction import Utterance
+from varve.domain.identity import Scope
+from varve.domain.ledger import LedgerChanges
+from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.text import passages, salience
-from varve.domain.transcript import introduction, speakers
-from varve.domain.triple import TripleOperation
-from varve.messages.erasure import admitted
-from varve.messages.ingest import IngestMessage
-from varve.messages.write import (
-    WriteProfile,
-    WriteRecords,
-    WriteTriples,
-    records_in_bounds,
-    send_profile,
-    send_records,
-    send_triples,
-)
-from varve.ports.models import Embedder, Extractor
+from varve.messages.erasure import Erased, Reread, admitted
+from varve.messages.ingest import IngestMessage, read_ingest
+from varve.messages.outcome import carries_outcome, read_outcome
 from varve.ports.objects import Objects
-from varve.ports.queues import Queue
-from varve.usecases.batching import CONTEXT_UTTERANCES, extracted
+from varve.ports.queues import DeadLetters, Delivery
+from varve.usecases.deliver import deliver_each
 from varve.usecases.erasure import tombstones
+from varve.usecases.erasure.reread import reread
 from varve.usecases.erasure.sweep import sweep_again, sweep_payloads
-from varve.usecases.experience.episodes import Cutting, keep_episodes
-from varve.usecases.timeline import Said, TakenIn, keep, working_day
+from varve.usecases.experience.episodes import keep_episodes
+from varve.usecases.experience.outcomes import take_in_outcome
+from varve.usecases.learning import learn, send_facts_and_turns, spoken_in
+from varve.usecases.session import OpenSession, Session
+from varve.usecases.timeline import Said, TakenIn, end_of, keep, working_day
+
+Told = tuple[Scope, Report]
+"""Whose outcome a message reports, and the report."""
+IngestQueueMessage = IngestMessage | Reread | Erased | Told
+
+MAX_PENDING = 100
+"""Conversations whose writes share a commit at most: they are held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractOutcome:
-    """What one delivery added; `ignored` messages came before with other words, which stay."""
+    """What deliveries added.
+
+    `ignored` messages came before with other words, which stay. `returned` must be
+    delivered again.
+    """
 
     messages: int = 0
     turns: int = 0
     facts: int = 0
     operations: int = 0
     ignored: int = 0
+    returned: tuple[Delivery, ...] = ()
 
-
-def summed(outcomes: Sequence[ExtractOutcome]) -> ExtractOutcome:
-    """What several deliveries added."""
-    total = ExtractOutcome()
-    for one in outcomes:
-        total = replace(
-            total,
-            messages=total.messages + one.messages,
-            turns=total.turns + one.turns,
-            facts=total.facts + one.facts,
-            operations=total.operations + one.operations,
-            ignored=total.ignored + one.ignored,
+    def __add__(self, other: "ExtractOutcome") -> "ExtractOutcome":
+        return ExtractOutcome(
+            messages=self.messages + other.messages,
+            turns=self.turns + other.turns,
+            facts=self.facts + other.facts,
+            operations=self.operations + other.operations,
+            ignored=self.ignored + other.ignored,
+            returned=self.returned + other.returned,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Extracted:
+    """One delivery's outcome, and what to note once its writes are durable."""
+
+    outcome: ExtractOutcome
+    new: Sequence[Said] = ()
+    taken_in: TakenIn | None = None
+    barred: Tombstones = field(default_factory=Tombstones)
+    conversation_id: str = ""
+
+
+def extract_batch(
+    open_session: OpenSession,
+    deliveries: Sequence[Delivery],
+    *,
+    objects: Objects,
+    dead_letters: DeadLetters,
+) -> ExtractOutcome:
+    """Handle a batch of the ingest queue, each message with a session of its agent.
+
+    `objects` hold the bodies too large for a message.
+    """
+    total = ExtractOutcome()
+
+    def handle(delivery: Delivery) -> None:
+        nonlocal total
+        message = _read(delivery, objects)
+        if isinstance(message, Erased):
+            return
+        with open_session(_scope_of(message)) as session:
+            extracted = _extract(session, message)
+        _note(session, extracted)
+        total += extracted.outcome
+
+    returned = deliver_each(deliveries, handle, dead_letters=dead_letters)
+    return replace(total, returned=tuple(returned))
+
+
+def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutcome:
+    """Handle messages of one agent whose sender waits for them; their writes share commits.
+
+    Raises Retryable, Rejected, Misconfigured: what was sent before is written.
+    """
+    total = ExtractOutcome()
+    pending: list[_Extracted] = []
+    try:
+        for delivery in deliveries:
+            message = _read(delivery, session.objects)
+            if isinstance(message, Erased):
+                continue
+            begun = {one.conversation_id for one in pending}
+            if _conversation_of(message) in begun or len(pending) >= MAX_PENDING:
+                _settle(session, pending)
+            pending.append(_extract(session, message))
+            total += pending[-1].outcome
+    finally:
+        _settle(session, pending)
     return total
 
 
-def extract(
-    message: IngestMessage,
-    zone: ZoneInfo,
-    *,
-    extractor: Extractor,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-    cutting: Cutting = Cutting(),  # noqa: B008 - frozen
-    afterwards: Callable[[Callable[[], None]], None] = lambda work: work(),
-) -> ExtractOutcome:
-    """Turn the new messages of a delivery into records and triple operations on the write queue.
+def _settle(session: Session, pending: list[_Extracted]) -> None:
+    """Make the writes durable, then note the messages as taken in."""
+    settled = list(pending)
+    pending.clear()
+    session.queues.flush()
+    for extracted in settled:
+        _note(session, extracted)
 
-    The conversation's messages count as taken in only after everything is safe on the queue, so that a
-    failure anywhere makes the redelivery do all of it again; every id comes from the content. `afterwards`
-    is given what must wait for that: on most queues a message is safe when it is sent.
+
+def _read(delivery: Delivery, objects: Objects) -> IngestQueueMessage:
+    """Return the message of a delivery. Raises Rejected: it is none; Retryable."""
+    if not carries_outcome(delivery):
+        return read_ingest(delivery, objects=objects)
+    told = read_outcome(delivery, objects=objects)
+    return Erased() if told is None else told
+
+
+def _scope_of(message: IngestMessage | Reread | Told) -> Scope:
+    if isinstance(message, IngestMessage):
+        return message.conversation.scope
+    return message.scope if isinstance(message, Reread) else message[0]
+
+
+def _conversation_of(message: IngestMessage | Reread | Told) -> str | None:
+    if isinstance(message, IngestMessage):
+        return message.conversation.conversation_id
+    return None
+
+
+def _extract(session: Session, message: IngestMessage | Reread | Told) -> _Extracted:
+    if isinstance(message, IngestMessage):
+        # Filtered again: a sender may have put it on the queue without ingest.
+        return extract(session, session.privacy.delivered(message))
+    if isinstance(message, Reread):
+        facts, operations = reread(session, message)
+        return _Extracted(ExtractOutcome(facts=facts, operations=operations))
+    take_in_outcome(session, message[1])
+    return _Extracted(ExtractOutcome())
+
+
+def extract(session: Session, message: IngestMessage) -> _Extracted:
+    """Send the records and triple operations of a delivery's new messages to the writer.
+
+    The messages count as taken in only when the writes are durable (`_note`). A failure
+    anywhere makes the redelivery do all of it again; every id comes from the content.
     Raises Retryable, Rejected, Misconfigured.
     """
-    scope, conversation_id = (
-        message.conversation.scope,
-        message.conversation.conversation_id,
-    )
-    barred = tombstones.load(scope, objects=objects)
+    scope = session.scope
+    conversation_id = message.conversation.conversation_id
+    barred = tombstones.load(scope, objects=session.objects)
     message, whole = _admitted(message, barred)
     if not whole:
-        sweep_payloads(scope, barred, objects=objects)
+        sweep_payloads(scope, barred, objects=session.objects)
     conversation = message.conversation
-    taken_in = TakenIn(scope, conversation_id, objects)
+    taken_in = TakenIn(scope, conversation_id, session.objects)
     ignored = sum(1 for m in conversation.messages if taken_in.differs(m))
     new = _new(message, taken_in)
     if not new:
-        return ExtractOutcome(ignored=ignored)
+        return _Extracted(ExtractOutcome(ignored=ignored))
     keep(
-        new, scope, conversation_id, zone, user_id=conversation.user_id, objects=objects
-    )
-    spoken = _spoken(new, message)
-    turns = list(_turns(spoken, message, zone))
-    # The words go first: whatever becomes of the extraction, they are in memory and can be found.
-    _send_records(turns, message, embedder, queue, objects)
-    facts, operations = learn(
-        message,
         new,
-        zone,
-        extractor=extractor,
-        embedder=embedder,
-        queue=queue,
-        objects=objects,
+        scope,
+        conversation_id,
+        session.zone,
+        user_id=conversation.user_id,
+        objects=session.objects,
     )
-    keep_episodes(
-        message, new, zone, cutting, embedder=embedder, queue=queue, objects=objects
+    turns = list(_turns(spoken_in(new, message), message, session))
+    # The words go first: if extraction fails, they are in memory and can be found.
+    send_facts_and_turns(session, turns, message)
+    facts, operations = learn(session, message, new)
+    keep_episodes(session, message, new)
+    if not turns:
+        _note_expiry(session, message)
+    outcome = ExtractOutcome(len(new), len(turns), facts, operations, ignored)
+    return _Extracted(outcome, new, taken_in, barred, conversation_id)
+
+
+def _note(session: Session, extracted: _Extracted) -> None:
+    """Note the messages as taken in. Raises Retryable: another writer was faster."""
+    if extracted.taken_in is None:
+        return
+    extracted.taken_in.add(extracted.new)
+    sweep_again(
+        session.scope,
+        extracted.barred,
+        extracted.conversation_id,
+        objects=session.objects,
     )
 
-    def done() -> None:
-        taken_in.add(new)
-        sweep_again(scope, barred, conversation_id, objects=objects)
 
-    afterwards(done)
-    return ExtractOutcome(len(new), len(turns), facts, operations, ignored)
-
-
-def learn(
-    message: IngestMessage,
-    new: Sequence[Said],
-    zone: ZoneInfo,
-    *,
-    extractor: Extractor,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-    about: Container[str] | None = None,
-) -> tuple[int, int]:
-    """Extract facts and triple operations from messages and send them to the writer; how many of each.
-
-    `about` are the messages that facts may stand on (None: all of them). Raises as `extract` does.
-    """
-    scope, said = (
-        message.conversation.scope,
-        {s.id for s in new if about is None or s.id in about},
-    )
-    spoken = [u for _, u in _spoken(new, message)]
-    extraction = extracted(message, spoken, _context(message, new[0]), zone, extractor)
-    facts = [
-        _fact_record(f, new, message, zone)
-        for f in extraction.facts
-        if said & set(f.message_ids)
-    ]
-    _send_records(facts, message, embedder, queue, objects)
-    if operations := restated(extraction.operations, spoken):
-        triples = WriteTriples(scope, tuple(operations), message.correlation_id)
-        send_triples(triples, queue=queue, objects=objects)
-    _send_profiles(operations, spoken, message, queue, objects)
-    return len(facts), len(extraction.operations)
+def _note_expiry(session: Session, message: IngestMessage) -> None:
+    """Note when a day's messages expire: without words no summary will note it."""
+    day = Period.of(message.received_at, Grain.DAILY, session.zone)
+    expiry = end_of(day, session.scope, session.config)
+    session.ledger.change(LedgerChanges(expiries=(expiry,)))
 
 
 def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage, bool]:
-    """The message without what has been forgotten, and whether that is all of it."""
+    """Return the message without what has been forgotten, and whether that is all of it."""
     given = message.conversation
     if not barred:
         return message, True
     context, kept = admitted(given, list(message.context), message.received_at, barred)
-    whole = (len(context), len(kept)) == (len(message.context), len(given.messages))
+    whole = len(context) == len(message.context) and len(kept) == len(given.messages)
     conversation = given.model_copy(update={"messages": kept})
     return replace(message, conversation=conversation, context=tuple(context)), whole
 
 
-def _spoken(
-    new: Sequence[Said], message: IngestMessage
-) -> list[tuple[Said, Utterance]]:
-    names = _names(message)
-    return [
-        (said, u)
-        for said in new
-        if (u := _utterance(said.message, said.at, message, names))
-    ]
-
-
 def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
-    """The messages not taken in yet, each with its time: its own, the conversation's, or arrival."""
+    """Return the messages not taken in yet, each with its time.
+
+    The time is the message's own, the conversation's, or that of arrival.
+    """
     start = message.conversation.started_at or message.received_at
     new = [m for m in message.conversation.messages if m not in taken_in]
+    first = len(taken_in)
     return [
-        Said(m, m.timestamp or start, len(taken_in) + index)
-        for index, m in enumerate(new)
+        Said(one, one.timestamp or start, first + index)
+        for index, one in enumerate(new)
     ]
-
-
-def _context(message: IngestMessage, first: Said) -> list[Utterance]:
-    """The last utterances before the first new message, from this part and the end of the last."""
-    start = message.conversation.started_at or message.received_at
-    known: list[Message] = list(message.context)
-    for earlier in message.conversation.messages:
-        if earlier.id == first.id:
-            break
-        known.append(earlier)
-    names = _names(message)
-    spoken = (_utterance(m, m.timestamp or start, message, names) for m in known)
-    return [u for u in spoken if u][-CONTEXT_UTTERANCES:]
-
-
-def _names(message: IngestMessage) -> frozenset[str]:
-    """Who speaks by the texts themselves, of the messages that have no name."""
-    said = (*message.context, *message.conversation.messages)
-    return speakers(m.text for m in said if m.role in SPOKEN and m.name is None)
-
-
-def _utterance(
-    message: Message, at: datetime, source: IngestMessage, names: frozenset[str]
-) -> Utterance | None:
-    """What was said in person, without recalled memory; None for tools, system texts and silence."""
-    text = without_injected(message.text) if message.role in SPOKEN else ""
-    if not text:
-        return None
-    user_id = message.user_id or source.conversation.user_id
-    name, words = introduction(text)
-    if message.name is None and name in names:
-        return Utterance(str(message.id), message.role, name, words, at, user_id)
-    speaker = (
-        message.name
-        or (user_id if message.role == "user" else None)
-        or message.role.capitalize()
-    )
-    return Utterance(str(message.id), message.role, speaker, text, at, user_id)
 
 
 def _turns(
-    spoken: Sequence[tuple[Said, Utterance]], message: IngestMessage, zone: ZoneInfo
+    spoken: Sequence[tuple[Said, Utterance]], message: IngestMessage, session: Session
 ) -> Iterator[Record]:
-    """The words as said, with the speaker's name; a long message in several passages."""
+    """Yield the words as said, with the speaker's name; a long message in several passages."""
     conversation_id = message.conversation.conversation_id
     for said, utterance in spoken:
         for index, passage in enumerate(passages(utterance.text)):
@@ -237,7 +254,7 @@ def _turns(
                 id=turn_id(conversation_id, said.id, index),
                 memory_type=MemoryType.TURN,
                 content=f"{utterance.speaker}: {passage}",
-                period=working_day(said.at, zone),
+                period=working_day(said.at, session.zone),
                 event_time=said.at,
                 created_at=message.received_at,
                 source_ids=(said.id,),
@@ -247,65 +264,3 @@ def _turns(
                 importance=salience(passage),
                 position=said.position,
             )
-
-
-def _fact_record(
-    fact: Fact, new: Sequence[Said], message: IngestMessage, zone: ZoneInfo
-) -> Record:
-    """The fact as a record of the period in which it was said."""
-    sources = [said for said in new if said.id in fact.message_ids]
-    last = max(sources, key=lambda said: said.at)
-    conversation_id = message.conversation.conversation_id
-    return Record(
-        id=fact_id(conversation_id, fact.message_ids, fact.content),
-        memory_type=MemoryType.FACT,
-        content=fact.content,
-        period=working_day(last.at, zone),
-        event_time=fact.event_time,
-        created_at=message.received_at,
-        source_ids=fact.message_ids,
-        conversation_id=conversation_id,
-        user_id=last.message.user_id or message.conversation.user_id,
-        about=fact.about,
-        importance=fact.importance,
-        confidence=fact.confidence,
-        position=last.position,
-    )
-
-
-def _send_records(
-    records: Sequence[Record],
-    message: IngestMessage,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-) -> None:
-    vectors = embedder.embed([record.content for record in records])
-    embedded = tuple(
-        EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True)
-    )
-    scope, correlation_id = message.conversation.scope, message.correlation_id
-    whole = WriteRecords(
-        scope, Grain.WORKING, embedder.model, embedded, correlation_id=correlation_id
-    )
-    for piece in records_in_bounds(whole):
-        send_records(piece, queue=queue, objects=objects)
-
-
-def _send_profiles(
-    operations: Sequence[TripleOperation],
-    spoken: Sequence[Utterance],
-    message: IngestMessage,
-    queue: Queue,
-    objects: Objects,
-) -> None:
-    """What the users said of themselves, a message for each of them."""
-    scope, correlation_id = message.conversation.scope, message.correlation_id
-    entries = stated(operations, spoken)
-    for user_id in sorted({entry.user_id for entry in entries}):
-        own = tuple(entry for entry in entries if entry.user_id == user_id)
-        send_profile(
-            WriteProfile(scope, user_id, own, correlation_id),
-            queue=queue,
-            objects=objects,
-        )

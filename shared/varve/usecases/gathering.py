@@ -26,7 +26,7 @@ from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.learnt import lessons_of
 from varve.usecases.ledger import Ledger
-from varve.usecases.search import search
+from varve.usecases.search import Lookup, look_up
 
 MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
 """Of what there is from each source, so many are weighed against each other."""
@@ -157,15 +157,15 @@ def _ask(question: Question, sources: Sources, **limits: str) -> SearchResponse:
         "user_id": question.request.user_id,
         "max_results": MAX_RESULTS,
     }
-    return search(
-        question.scope,
-        SearchRequest.model_validate({**given, **limits}),
-        question.now,
-        question.zone,
+    lookup = Lookup(
+        scope=question.scope,
+        now=question.now,
+        zone=question.zone,
         reader=sources.reader,
         ledger=sources.ledger,
         embedder=sources.embedder,
     )
+    return look_up(lookup, SearchRequest.model_validate({**given, **limits}))
 
 
 def _names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected, within
 from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
+from varve.usecases.session import OpenSession, Session
 
 MESSAGES_PER_PART = 40
 CHARACTERS_PER_PART = 200_000
@@ -25,6 +25,11 @@ class IngestOutcome:
     messages: int
     parts: int
     correlation_ids: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as JSON values."""
+        accepted = {"conversations": self.conversations, "messages": self.messages}
+        return {"accepted": accepted}
 
 
 def read_event(event: object) -> list[Conversation]:
@@ -45,7 +50,7 @@ def _numbered(index: int, value: object) -> Conversation:
         return parse_conversation(value)
 
 
-def parsed(given: object, scope: Scope) -> list[Conversation]:
+def parse_conversations(given: object, scope: Scope) -> list[Conversation]:
     """One conversation or several for one agent, all of them valid.
 
     Raises Rejected: names the first faulty field, of one of several with its place.
@@ -61,28 +66,42 @@ def parsed(given: object, scope: Scope) -> list[Conversation]:
     return conversations
 
 
-def ingest(
-    conversations: Sequence[Conversation],
-    now: datetime,
-    *,
-    queue: Queue,
-    objects: Objects,
-) -> IngestOutcome:
-    """Accept validated conversations: when this returns, all of them are on the queue.
+def ingest(session: Session, conversations: Sequence[Conversation]) -> IngestOutcome:
+    """Accept an agent's conversations: when this returns, all are on the ingest queue.
 
-    A long conversation travels in several parts of at most `MESSAGES_PER_PART` messages, in order, so that
-    no single run of the extractor takes longer than a function may.
-    Raises Retryable: some are not on the queue; sending all of them again is safe.
+    A long one travels in several parts, in order, so that no run of the extractor takes
+    longer than a function may.
+    Raises Rejected: names the message that the workspace blocks; Retryable: some are
+    not on the queue, and sending all again is safe.
     """
+    return _ingest([(session, conversation) for conversation in conversations])
+
+
+def ingest_all(
+    open_session: OpenSession, conversations: Sequence[Conversation]
+) -> IngestOutcome:
+    """Accept conversations of any agents, as `ingest` does."""
+    sessions: dict[Scope, Session] = {}
     for conversation in conversations:
-        conversation.scope  # noqa: B018 - refuses the lot before any of it is sent
+        if conversation.scope not in sessions:
+            sessions[conversation.scope] = open_session(conversation.scope)
+    return _ingest([(sessions[one.scope], one) for one in conversations])
+
+
+def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
+    # Filtered before a queue, a claim check or anything else that outlives the call.
+    private = [
+        (session, session.privacy.conversation(conversation))
+        for session, conversation in given
+    ]
     sent: list[str] = []
-    for conversation in conversations:
-        for part in _parts(conversation, now):
-            send_ingest(part, queue=queue, objects=objects)
+    messages = 0
+    for session, conversation in private:
+        messages += len(conversation.messages)
+        for part in _parts(conversation, session.now):
+            send_ingest(part, queue=session.queues.ingest, objects=session.objects)
             sent.append(part.correlation_id)
-    messages = sum(len(c.messages) for c in conversations)
-    return IngestOutcome(len(conversations), messages, len(sent), tuple(sent))
+    return IngestOutcome(len(private), messages, len(sent), tuple(sent))
 
 
 def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:

@@ -1,15 +1,26 @@
-"""Plan: which periods of a grain are to be summarized now."""
+"""Plan: which periods to summarize, which agents to clean up or curate, and put them on the queue."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property, partial
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period, is_closed
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import Due
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages.work import (
+    CleanAgent,
+    CurateAgent,
+    SummarizePeriod,
+    send_cleaning,
+    send_curation,
+    send_work,
+)
+from varve.ports.queues import Queue
 from varve.usecases.ledger import Ledger
 
 GRACE = timedelta(hours=1)
@@ -22,16 +33,85 @@ MAX_PER_PASS = 5_000
 """Periods that one pass puts on the queue: what it can send in half of its function's time."""
 
 
+MAX_AGENTS_PER_PASS = 5_000
+"""Agents that one pass puts on the queue; the rest stay noted for the next."""
+MAX_NOTES = 800
+"""Notes of one agent in one work item, so that it fits a queue message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """What planning works with: the ledger of all agents, and the work queue."""
+
+    ledger: Ledger
+    read_config: Callable[[str], WorkspaceConfig]
+    queue: Queue
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The periods to summarize now, oldest first, how many more there are, and how many wait for others."""
+    """The periods to summarize now, the oldest first.
+
+    `left` more are due, and `waiting` ones need other periods first.
+    """
 
     due: tuple[Due, ...]
     left: int
     waiting: int
 
 
-def plan(
+@dataclass(frozen=True, slots=True)
+class PassOutcome:
+    """What a pass put on the work queue, left for the next, and what waits for others."""
+
+    planned: int
+    left: int
+    waiting: int = 0
+
+
+def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome:
+    """Put the grain's due periods of all agents on the work queue. Raises Retryable."""
+    read_config = cache(partial(_config_or_default, planner))
+    found = find_due(grain, now, ledger=planner.ledger, config=read_config)
+    for due in found.due:
+        work = SummarizePeriod(due.scope, due.period, now)
+        send_work(work, due.marks, queue=planner.queue)
+    return PassOutcome(len(found.due), found.left, found.waiting)
+
+
+def plan_cleanup(planner: Planner, now: datetime) -> PassOutcome:
+    """Put the agents of which something has expired on the work queue. Raises Retryable."""
+    expired = planner.ledger.expiring(now)
+    for scope, notes in islice(expired.items(), MAX_AGENTS_PER_PASS):
+        send_cleaning(CleanAgent(scope, notes[:MAX_NOTES], now), queue=planner.queue)
+    return _count(len(expired))
+
+
+def plan_curation(planner: Planner, now: datetime) -> PassOutcome:
+    """Put the agents whose lessons changed or may be stale on the work queue."""
+    due = planner.ledger.lessons_due(now)
+    for scope, months in islice(due.items(), MAX_AGENTS_PER_PASS):
+        send_curation(CurateAgent(scope, months, now), queue=planner.queue)
+    return _count(len(due))
+
+
+def _count(agents: int) -> PassOutcome:
+    planned = min(agents, MAX_AGENTS_PER_PASS)
+    return PassOutcome(planned, agents - planned)
+
+
+def _config_or_default(planner: Planner, workspace: str) -> WorkspaceConfig:
+    """Return the workspace's configuration, or the default if it is invalid.
+
+    One bad workspace must not block the nightly run of the others.
+    """
+    try:
+        return planner.read_config(workspace)
+    except Rejected:
+        return WorkspaceConfig()
+
+
+def find_due(
     grain: Grain,
     now: datetime,
     *,
@@ -41,20 +121,20 @@ def plan(
     retry_now: bool = False,
     most: int = MAX_PER_PASS,
 ) -> Plan:
-    """The grain's periods that are closed, whose children are ready, and that are not waiting.
+    """Return the grain's periods that are closed, with ready children, and not waiting.
 
-    Of all agents that have something due, or of one. Missed passes need no memory of their own: what
-    they would have done is still in the ledger. `retry_now` does not wait for failed periods' time.
+    Of all agents, or of one. Missed passes need no memory of their own: their periods
+    are still in the ledger. `retry_now` includes failed periods whose time to try again
+    has not come.
     """
     over = [
         period for period in ledger.marked(grain, scope) if _may_be_closed(period, now)
     ]
-    ready = [
-        due
-        for period in over
-        for due in _tried(period, now, ledger, scope, retry_now)
-        if is_closed(period, now, config(due.scope.workspace).zone, GRACE)
-    ]
+    ready: list[Due] = []
+    for period in over:
+        for due in _tried(period, now, ledger, scope, retry_now):
+            if is_closed(period, now, config(due.scope.workspace).zone, GRACE):
+                ready.append(due)
     children = _Children(grain, ledger, scope)
     free = [due for due in ready if not children.hold_up(due)]
     return Plan(tuple(free[:most]), len(free[most:]), len(ready) - len(free))

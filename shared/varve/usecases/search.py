@@ -1,8 +1,9 @@
 """Search: what `search_memory` answers. No model is asked, and identity is the caller's."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -11,10 +12,11 @@ import numpy as np
 from varve.domain.calendar import Grain, iso
 from varve.domain.entities import of_user
 from varve.domain.identity import Scope
+from varve.domain.record import GRAINS, STORES
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.nearness import recency
 from varve.domain.search.outline import microseconds
-from varve.domain.search.query import Filter, SearchRequest
+from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
 from varve.domain.search.results import Browsed, ranked_result, within
@@ -30,15 +32,147 @@ from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
+from varve.usecases.experience.rows import read_history
+from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Stock, Wanted, find, reranked
 from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
+from varve.usecases.views import View
 
 if TYPE_CHECKING:
     from varve.domain.search.timewords import TimeWords
 
 MAX_RESULTS = 100
-BEHIND = 10
-"""Results more to choose from where some may step back behind what took their place."""
+SPARE_RESULTS = 10
+"""Additional candidates if superseded statements may step back behind their successors."""
+
+
+def search(session: Session, request: SearchRequest) -> SearchResponse:
+    """Answer `search_memory` for one agent.
+
+    Experience is searched too if the request asks for its memory types.
+    Raises Rejected: the limits leave no time; Misconfigured: the store has another
+    embedding model; Retryable.
+    """
+    stores = STORES if EXPERIENCE_TYPES & set(request.memory_types) else GRAINS
+    answer = partial(_answer_view, session, request)
+    return session.views.answer(session, request, answer, stores)
+
+
+def _answer_view(
+    session: Session, request: SearchRequest, view: View
+) -> SearchResponse:
+    session = session.with_config(view.config)
+    request = session.privacy.question(request)
+    lookup = Lookup(
+        scope=session.scope,
+        now=session.now,
+        zone=session.zone,
+        reader=view.reader,
+        ledger=view.ledger,
+        embedder=session.embedder,
+        half_life_days=session.config.search.half_life_days,
+        reranker=session.models.reranker(session.config),
+        triples=view.triples,
+    )
+    found = look_up(lookup, request)
+    if not EXPERIENCE_TYPES & set(request.memory_types):
+        return found
+    return with_experience(
+        found,
+        request,
+        session.now,
+        session.zone,
+        history=read_history(session.scope, reader=view.reader),
+        embedder=lookup.embedder,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Where one question is looked up, and when: the same for the whole of a search.
+
+    `triples` are the agent's; they are read only if the question is about how things
+    stand.
+    """
+
+    scope: Scope
+    now: datetime
+    zone: ZoneInfo
+    reader: MemoryReader
+    ledger: Ledger
+    embedder: Embedder
+    half_life_days: float = HALF_LIFE_DAYS
+    reranker: Reranker | None = None
+    triples: Callable[[], Sequence[Triple]] = list
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A request beside where it is looked up, with the stores that were read for it."""
+
+    lookup: Lookup
+    request: SearchRequest
+    stock: Stock = field(repr=False)
+
+    def count(self, grain: Grain, where: Filter) -> int:
+        """Count the records that pass the filter, in memory if the store is read anyway."""
+        if self.request.text:
+            return self.stock.count(grain, where)
+        return self.lookup.reader.count(self.lookup.scope, grain, where=where)
+
+
+def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
+    """Answer one request about one agent's memory as the lookup's reader shows it.
+
+    Filters apply before ranking and before the limit. Without a text: newest first.
+    Raises Rejected, Misconfigured, Retryable as `search` does.
+    """
+    zone = lookup.zone
+    way = route(request, lookup.now, zone)
+    stock = Stock(lookup.scope, lookup.reader, lookup.embedder)
+    asking = _Asking(lookup, request, stock)
+    lanes = _lanes(way, asking)
+    if way.weighs and not stock.holds(lanes.filled, way):
+        way = way.seen_from(stock.newest(lanes.filled, way.present), zone)
+    found = _find(way, lanes, asking)
+    if not found and way.understood and way.text:
+        wide = way.anywhen(request)
+        found = _find(wide, _lanes(wide, asking), asking)
+    elsewhere = _elsewhere_hint(way, lanes, asking, bool(found))
+    ranked = [item for item in found if isinstance(item, Ranked)]
+    used = None
+    if lookup.reranker is not None and ranked:
+        found, used = reranked(way.text, ranked, lookup.reranker)
+    best, tokens = within(found, request.max_results, request.max_tokens)
+    hint = elsewhere if best else None
+    # One validation of all values: twice as fast as one for each result.
+    return SearchResponse.model_validate(
+        {
+            "results": [_result(item, zone) for item in best],
+            "searched": _searched(way, lanes, tokens, used),
+            "hint": hint or _hint(way, lanes, len(found), len(best), asking),
+        }
+    )
+
+
+def _elsewhere_hint(
+    way: Route, lanes: "_Lanes", asking: _Asking, found: bool
+) -> str | None:
+    """Say that the results lie outside the time that the question named."""
+    if not way.understood:
+        return None
+    outside = way.weighs and not asking.stock.holds(lanes.filled, way)
+    if outside or (found and not lanes.filled):
+        phrase = way.understood.phrase
+        return f"Nothing matches in the time of {phrase!r}; these are from any time."
+    return None
+
+
+def _result(item: Ranked | Browsed, zone: ZoneInfo) -> Any:
+    if isinstance(item, Ranked):
+        return ranked_result(item, zone)
+    return item.result(zone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,83 +185,6 @@ class _Lanes:
     @property
     def filled(self) -> list[Grain]:
         return [grain for grain, count in self.counts.items() if count]
-
-
-def search(
-    scope: Scope,
-    request: SearchRequest,
-    now: datetime,
-    zone: ZoneInfo,
-    *,
-    reader: MemoryReader,
-    ledger: Ledger,
-    embedder: Embedder,
-    half_life_days: float = HALF_LIFE_DAYS,
-    reranker: Reranker | None = None,
-    triples: Callable[[], Sequence[Triple]] = list,
-) -> SearchResponse:
-    """Answer one request about one agent's memory as it stands at this moment.
-
-    Filters apply before ranking and before the limit. Without a text: newest first. `triples` are the
-    agent's, asked for only where the question is about how things stand.
-    Raises Rejected (the limits leave no time), Misconfigured (another embedding model), Retryable.
-    """
-    way = route(request, now, zone)
-    stock = Stock(scope, reader, embedder)
-    asking = _Asking(
-        scope, request, zone, reader, ledger, embedder, half_life_days, stock, triples
-    )
-    lanes = _lanes(way, asking)
-    if way.weighs and not asking.stock.holds(lanes.filled, way):
-        way = way.seen_from(asking.stock.newest(lanes.filled, way.present), zone)
-    found = _find(way, lanes, asking)
-    hint = None
-    if not found and way.understood and way.text:
-        wide = way.anywhen(request)
-        found = _find(wide, _lanes(wide, asking), asking)
-    elsewhere = way.weighs and not asking.stock.holds(lanes.filled, way)
-    if way.understood and (elsewhere or (found and not lanes.filled)):
-        hint = f"Nothing matches in the time of {way.understood.phrase!r}; these are from any time."
-    used = None
-    ranked = [item for item in found if isinstance(item, Ranked)]
-    if reranker is not None and ranked:
-        found, used = reranked(way.text, ranked, reranker)
-    best, tokens = within(found, request.max_results, request.max_tokens)
-    # All values at once: validated one by one they would take twice as long as they are made.
-    return SearchResponse.model_validate(
-        {
-            "results": [
-                ranked_result(item, zone)
-                if isinstance(item, Ranked)
-                else item.result(zone)
-                for item in best
-            ],
-            "searched": _searched(way, lanes, tokens, used),
-            "hint": (hint if best else None)
-            or _hint(way, lanes, len(found), len(best), asking),
-        }
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """Who asks what of which parts, the same for the whole of a search."""
-
-    scope: Scope
-    request: SearchRequest
-    zone: ZoneInfo
-    reader: MemoryReader
-    ledger: Ledger
-    embedder: Embedder
-    half_life_days: float
-    stock: Stock
-    triples: Callable[[], Sequence[Triple]]
-
-    def count(self, grain: Grain, where: Filter) -> int:
-        """How many records the filter lets through, from memory where the store is read anyway."""
-        if self.request.text:
-            return self.stock.count(grain, where)
-        return self.reader.count(self.scope, grain, where=where)
 
 
 def _lanes(way: Route, asking: _Asking) -> _Lanes:
@@ -146,11 +203,13 @@ def _lanes(way: Route, asking: _Asking) -> _Lanes:
 
 def _pending(way: Route, asking: _Asking) -> bool:
     """Whether a period of the grain asked for that touches the window is due or stale."""
-    since, until, zone = way.since, way.until, asking.zone
+    since, until, zone = way.since, way.until, asking.lookup.zone
     return any(
         (until is None or due.period.start(zone) < until)
         and (since is None or due.period.end(zone) > since)
-        for due in asking.ledger.due(Grain(way.asked or Grain.DAILY), asking.scope)
+        for due in asking.lookup.ledger.due(
+            Grain(way.asked or Grain.DAILY), asking.lookup.scope
+        )
     )
 
 
@@ -162,7 +221,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     current = (
         way.since is None and way.until is None and asks_how_things_stand(way.text)
     )
-    limit = asking.request.max_results + (BEHIND if current else 0)
+    limit = asking.request.max_results + (SPARE_RESULTS if current else 0)
     wanted = Wanted(
         question=read_question(
             way.text, way.near_since, way.near_until, lasting=way.lasting
@@ -170,7 +229,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
         where=way.where,
         present=way.present,
         strategy=with_half_life(
-            CURRENT if current else BALANCED, asking.half_life_days
+            CURRENT if current else BALANCED, asking.lookup.half_life_days
         ),
         weights={
             grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled
@@ -181,7 +240,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     found = find(wanted, asking.stock)
     if not current:
         return found
-    triples = of_user(asking.triples(), asking.request.user_id)
+    triples = of_user(asking.lookup.triples(), asking.request.user_id)
     return behind(found, way.text, ended(triples, way.present))
 
 
@@ -190,8 +249,11 @@ def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browse
     browsed = [
         (record, grain)
         for grain in grains
-        for record in asking.reader.browse(
-            asking.scope, grain, where=way.where, limit=asking.request.max_results
+        for record in asking.lookup.reader.browse(
+            asking.lookup.scope,
+            grain,
+            where=way.where,
+            limit=asking.request.max_results,
         )
     ]
     browsed.sort(
@@ -205,7 +267,7 @@ def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browse
     times = np.array(
         [microseconds(record.event_time) for record, _ in browsed], np.int64
     )
-    fresh = recency(times, way.present, asking.half_life_days).tolist()
+    fresh = recency(times, way.present, asking.lookup.half_life_days).tolist()
     return [
         Browsed(record, grain, score)
         for (record, grain), score in zip(browsed, fresh, strict=True)
@@ -250,7 +312,7 @@ def _hint(
     if lanes.filled:
         return "Nothing in this window matches; ask with other words, or without queryText to browse it."
     elsewhere = {
-        grain: asking.reader.count(asking.scope, grain, where=Filter())
+        grain: asking.lookup.reader.count(asking.lookup.scope, grain, where=Filter())
         for grain in Grain
     }
     names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)

@@ -10,27 +10,23 @@ from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.validation import valid_text
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.session import Session
 from varve.usecases.timeline import messages_of_day, messages_on
 
 
-def show(
-    scope: Scope,
-    record_id: str,
-    *,
-    reader: MemoryReader,
-    objects: Objects,
-    depth: int | None = None,
-) -> dict[str, Any]:
-    """The record and its sources as JSON values, `depth` levels of them (None: all).
+def show(session: Session, record_id: str, depth: int | None = None) -> dict[str, Any]:
+    """Return a record and its sources as JSON values, `depth` levels (None: all).
 
-    A summary's sources are records with sources of their own; a fact's and a turn's are messages. Of a
-    source that retention has taken only the id is left, or, for a turn, the message it repeated.
-    Raises Rejected: there is no such record.
+    A summary's sources are records with sources of their own; a fact's and a turn's are
+    messages. Of a source that retention has deleted only the id is left, or, for a
+    turn, the message it repeated. Raises Rejected: there is no such record.
     """
+    scope = session.scope
+    reader = session.records.at(scope)
     valid_text(record_id, "id")
     for grain in Grain:
         for record in reader.get(scope, grain, [record_id]):
-            return _Tree(scope, reader, objects).shown(record, grain, depth)
+            return _Tree(scope, reader, session.objects).shown(record, grain, depth)
     raise Rejected("id", f"there is no record {record_id[:80]!r} in {scope}")
 
 

@@ -1,38 +1,33 @@
 """How things stand: what memory holds, which periods wait, and why some have failed."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import Failure, noted_grain
-from varve.domain.workspace import WorkspaceConfig
-from varve.ports.graph import GraphReader
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
 from varve.ports.transfer import StoreReader
 from varve.usecases.erasure import receipts
-from varve.usecases.ledger import Ledger
 from varve.usecases.plan import GRACE
+from varve.usecases.session import Session
 
 
-def status(
-    scope: Scope,
-    now: datetime,
-    config: WorkspaceConfig,
-    *,
-    reader: MemoryReader,
-    graph: GraphReader,
-    ledger: Ledger,
-    objects: Objects,
-    stores: StoreReader,
-) -> dict[str, Any]:
-    """Counts, bytes, model, oldest and newest of each grain, its periods' states, and the graph, as JSON.
+def status(session: Session) -> dict[str, Any]:
+    """Return counts, bytes, model and span of each grain, its periods, and the graph.
 
-    `backlog`: closed periods whose summary lacks something and has not failed, and the grains of which
-    something has expired. `erasure`: the last one's receipt, None where there was none.
+    `backlog`: closed periods whose summary is missing or stale and has not failed, and
+    the grains of which something has expired. `erasure`: the last receipt, or None.
     """
+    scope = session.scope
+    config = session.config
+    objects = session.objects
+    ledger = session.ledger
+    stores = session.store.stores
+    now = session.now
+    reader = session.records.at(scope)
+    graph = session.graph
     triples, current = graph.counts(scope, now)
     grains = {
         str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain

@@ -1,6 +1,6 @@
 """Summarize one agent's period: gather its sources, and build its one summary where they changed."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -25,13 +25,11 @@ from varve.domain.summary import (
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, send_records
-from varve.ports.models import Embedder, Summarizer
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
+from varve.ports.models import Summarizer
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
-from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
 from varve.usecases.timeline import ending
 
 SUMMARY_IMPORTANCE = 0.6
@@ -73,65 +71,82 @@ class Gathered:
         )
 
 
-def summarize(
-    scope: Scope,
-    period: Period,
-    now: datetime,
-    config: WorkspaceConfig,
-    *,
-    reader: MemoryReader,
-    ledger: Ledger,
-    summarizer: Summarizer,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-    private: Callable[[str], str] = str,
-) -> Outcome:
-    """Bring one agent's period up to date: one summary with a deterministic id, through the writer.
+def summarize(session: Session, period: Period) -> Outcome:
+    """Bring one agent's period up to date: one summary with a deterministic id.
 
-    Nothing is asked of a model and nothing is written where the sources are what they were. A model
-    that fails is noted in the ledger with its reason and a time to try again; no other period waits.
-    `private` is what the workspace's privacy makes of a text, for facts older than it ride along.
-    Raises Retryable: the store failed, or a stale listing hides what a mark stands for; Misconfigured.
+    No model is called and nothing is written if the sources are unchanged. A model's
+    failure is noted in the ledger with its reason and a time to try again; no other
+    period waits. Raises Retryable: the store failed, or a stale listing hides what a
+    mark stands for; Misconfigured.
     """
-    # Listed before anything is read: what is written from here on has marks of its own.
-    marks = ledger.marks(scope, period)
-    barred = tombstones.load(scope, objects=objects)
-    since = max(map(version_in, marks), default=0)
-    gathered = gather(scope, period, now, config, reader=reader, since=since)
-    if not gathered.changed:
-        notes = expiries(scope, period, config) if gathered.prior else ()
-        ledger.change(LedgerChanges(settles=marks, expiries=notes))
-        ledger.recover(scope, period)
-        return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
     try:
-        facts = tuple(
-            replace(fact, content=private(fact.content)) for fact in gathered.key_facts
-        )
-        record = _built(
-            scope, period, replace(gathered, key_facts=facts), now, config, summarizer
-        )
+        session.config  # noqa: B018 - an invalid configuration fails this period alone
+    except Rejected as error:
+        return note_failure(session, period, error)
+    scope = session.scope
+    # Listed before anything is read: whatever is written later has marks of its own.
+    marks = session.ledger.marks(scope, period)
+    barred = tombstones.load(scope, objects=session.objects)
+    since = max(map(version_in, marks), default=0)
+    gathered = gather(
+        scope, period, session.now, session.config, reader=session.records, since=since
+    )
+    if not gathered.changed:
+        return _settle_unchanged(session, period, marks, gathered)
+    embedder = session.embedder
+    try:
+        record = _build(session, period, gathered)
         (vector,) = embedder.embed([record.content])
     except (Retryable, Rejected) as error:
-        sweep_again(scope, barred, objects=objects)
-        return failed(scope, period, error, now, ledger=ledger)
-    sweep_again(scope, barred, objects=objects)
-    # Failures too are forgotten by the commit: until then, a repeated delivery may add one.
-    settles = (*marks, failed_key(scope, period))
-    changes = LedgerChanges(settles=settles, expiries=expiries(scope, period, config))
-    message = WriteRecords(
-        scope, period.grain, embedder.model, (EmbeddedRecord(record, vector),), changes
+        sweep_again(scope, barred, objects=session.objects)
+        return note_failure(session, period, error)
+    sweep_again(scope, barred, objects=session.objects)
+    # The commit forgets failures too: until then, a repeated delivery may add one.
+    changes = LedgerChanges(
+        settles=(*marks, failed_key(scope, period)),
+        expiries=expiries(scope, period, session.config),
     )
-    send_records(message, queue=queue, objects=objects)
+    embedded = (EmbeddedRecord(record, vector),)
+    message = WriteRecords(scope, period.grain, embedder.model, embedded, changes)
+    send_records(message, queue=session.queues.write, objects=session.objects)
     return Outcome.BUILT
 
 
-def failed(
-    scope: Scope, period: Period, error: VarveError, now: datetime, *, ledger: Ledger
+def _settle_unchanged(
+    session: Session, period: Period, marks: Sequence[str], gathered: Gathered
 ) -> Outcome:
-    """Note that it failed and why; the ledger says when to try again. Raises Retryable."""
-    failure = ledger.fail(scope, period, str(error), now)
+    """Settle a period whose summary is up to date, or that has nothing to summarize."""
+    notes: tuple[str, ...] = ()
+    if gathered.prior:
+        notes = expiries(session.scope, period, session.config)
+    session.ledger.change(LedgerChanges(settles=tuple(marks), expiries=notes))
+    session.ledger.recover(session.scope, period)
+    return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
+
+
+def note_failure(session: Session, period: Period, error: VarveError) -> Outcome:
+    """Note that a period failed and why; the ledger says when to try again.
+
+    Raises Retryable.
+    """
+    failure = session.ledger.fail(session.scope, period, str(error), session.now)
     return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
+
+
+def _build(session: Session, period: Period, gathered: Gathered) -> Record:
+    # Facts may be older than the workspace's privacy settings.
+    facts = tuple(
+        replace(fact, content=session.privacy(fact.content))
+        for fact in gathered.key_facts
+    )
+    return _built(
+        session.scope,
+        period,
+        replace(gathered, key_facts=facts),
+        session.now,
+        session.config,
+        session.summarizer,
+    )
 
 
 def gather(

@@ -36,6 +36,9 @@ from varve.usecases.erasure.sweep import sweep_payloads
 from varve.usecases.ledger import Ledger, marking
 from varve.usecases.transfer.staging import Staging, sweep
 
+MAX_WAITING = 100
+"""Messages that `DirectWrites` holds in memory at most."""
+
 Pending = list[tuple[Delivery, WriteMessage]]
 
 
@@ -53,11 +56,11 @@ class WriteOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Stores:
-    """The writers, which nothing but this module is given, the ledger that follows them, and the objects
-    that hold what has been forgotten.
+class WriterSession:
+    """Everything that changes stores, of every agent; only this module takes one.
 
-    `embedder` is a workspace's, for what comes with vectors of a model that its store has left.
+    `embedder` returns a workspace's embedder, for records whose vectors are of a model
+    that their store has left.
     """
 
     records: MemoryWriter
@@ -70,39 +73,58 @@ class Stores:
 
 
 def write(
-    deliveries: Sequence[Delivery],
-    stores: Stores,
-    *,
-    objects: Objects,
-    dead_letters: DeadLetters,
+    session: WriterSession, deliveries: Sequence[Delivery], dead_letters: DeadLetters
 ) -> WriteOutcome:
     """Write a FIFO batch, group by group.
 
-    In each group everything up to its first unreadable payload is committed at once; the first
-    failure and all later ones of the group are returned. A message that can never succeed goes to
-    the dead letters with its reason and its group goes on.
+    In each group everything up to its first unreadable payload is committed together;
+    the first failure and all later ones of the group are returned. A message that can
+    never succeed goes to the dead letters with its reason and its group goes on.
     """
     outcome = WriteOutcome()
     for group in by_group(deliveries):
-        pending, returned = _read_group(group, objects, dead_letters)
-        outcome.returned += _commit(pending, stores, dead_letters, outcome) + returned
-    stores.records.finish()
+        pending, returned = _read_group(group, session.objects, dead_letters)
+        outcome.returned += _commit(pending, session, dead_letters, outcome) + returned
+    session.records.finish()
     return outcome
 
 
-def write_now(
-    deliveries: Sequence[Delivery], stores: Stores, *, objects: Objects
-) -> None:
-    """Write messages whose sender waits for them. Raises Rejected, Misconfigured, Retryable."""
+def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
+    """Write messages whose sender waits for them.
+
+    Raises Rejected, Misconfigured, Retryable.
+    """
     try:
         for group in by_group(deliveries):
-            _apply(
-                [read_write(delivery, objects=objects) for delivery in group],
-                stores,
-                WriteOutcome(),
-            )
+            messages = [read_write(one, objects=session.objects) for one in group]
+            _apply(messages, session, WriteOutcome())
     finally:
-        stores.records.finish()
+        session.records.finish()
+
+
+class DirectWrites:
+    """The write queue of a process without SQS: `flush` writes what was sent.
+
+    Messages sent together share commits. A hundred that wait are written early, to
+    bound memory. `open_writer` opens the writer on first use.
+    """
+
+    def __init__(self, open_writer: Callable[[], WriterSession]) -> None:
+        self._open_writer = open_writer
+        self._sent: list[Delivery] = []
+
+    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        """Hold the message until the next flush. Raises what `flush` raises."""
+        self._sent.append(Delivery(id=deduplication_id, body=body, group=group))
+        if len(self._sent) >= MAX_WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write everything sent. Raises Rejected, Misconfigured, Retryable: send again."""
+        sent = self._sent
+        self._sent = []
+        if sent:
+            write_now(self._open_writer(), sent)
 
 
 def _read_group(
@@ -119,19 +141,22 @@ def _read_group(
 
 
 def _commit(
-    pending: Pending, stores: Stores, dead_letters: DeadLetters, outcome: WriteOutcome
+    pending: Pending,
+    session: WriterSession,
+    dead_letters: DeadLetters,
+    outcome: WriteOutcome,
 ) -> list[Delivery]:
     """Commit all at once; where one of them is at fault, one by one. Those to be returned."""
     messages = {delivery.id: message for delivery, message in pending}
 
     def one_by_one(delivery: Delivery) -> None:
-        _apply([messages[delivery.id]], stores, outcome)
+        _apply([messages[delivery.id]], session, outcome)
 
     def fail(_: Delivery) -> None:
         raise failure
 
     try:
-        _apply(list(messages.values()), stores, outcome)
+        _apply(list(messages.values()), session, outcome)
     except (Rejected, Misconfigured):
         return until_failure(
             [d for d, _ in pending], one_by_one, dead_letters=dead_letters
@@ -143,7 +168,7 @@ def _commit(
 
 
 def _apply(
-    messages: Sequence[WriteMessage], stores: Stores, outcome: WriteOutcome
+    messages: Sequence[WriteMessage], session: WriterSession, outcome: WriteOutcome
 ) -> None:
     """One commit for each run of messages of one sort for one store, in their order.
 
@@ -154,18 +179,18 @@ def _apply(
         match batch[0]:
             case WriteRecords():
                 written = _unbarred(
-                    [m for m in batch if isinstance(m, WriteRecords)], stores
+                    [m for m in batch if isinstance(m, WriteRecords)], session
                 )
-                outcome.records += _upsert(written, stores) if written else 0
+                outcome.records += _upsert(written, session) if written else 0
             case ExpirePeriods():
                 outcome.expired += _expire(
-                    [m for m in batch if isinstance(m, ExpirePeriods)], stores
+                    [m for m in batch if isinstance(m, ExpirePeriods)], session
                 )
             case DeleteRecords(scope, grain):
                 ids = [
                     id_ for m in batch if isinstance(m, DeleteRecords) for id_ in m.ids
                 ]
-                outcome.expired += stores.records.delete(scope, grain, ids)
+                outcome.expired += session.records.delete(scope, grain, ids)
             case WriteTriples(scope):
                 operations = [
                     o
@@ -173,35 +198,35 @@ def _apply(
                     if isinstance(m, WriteTriples)
                     for o in m.operations
                 ]
-                barred = tombstones.load(scope, objects=stores.objects)
+                barred = tombstones.load(scope, objects=session.objects)
                 kept = [o for o in operations if not barred.bars_operation(o)]
-                _drop_payloads(scope, barred, len(kept) < len(operations), stores)
-                outcome.operations += stores.graph.apply(scope, kept)
+                _drop_payloads(scope, barred, len(kept) < len(operations), session)
+                outcome.operations += session.graph.apply(scope, kept)
             case WriteProfile(scope, user_id):
                 entries = [
                     e for m in batch if isinstance(m, WriteProfile) for e in m.entries
                 ]
-                barred = tombstones.load(scope, objects=stores.objects)
+                barred = tombstones.load(scope, objects=session.objects)
                 stated = [e for e in entries if not barred.bars_entry(e)]
-                _drop_payloads(scope, barred, len(stated) < len(entries), stores)
-                outcome.attributes += stores.profiles.apply(scope, user_id, stated)
+                _drop_payloads(scope, barred, len(stated) < len(entries), session)
+                outcome.attributes += session.profiles.apply(scope, user_id, stated)
             case EraseRecords():
                 outcome.erased += sum(
-                    _erase(m, stores) for m in batch if isinstance(m, EraseRecords)
+                    _erase(m, session) for m in batch if isinstance(m, EraseRecords)
                 )
             case EraseTriples(scope):
                 ids = [
                     id_ for m in batch if isinstance(m, EraseTriples) for id_ in m.ids
                 ]
-                outcome.erased += stores.graph.erase(scope, ids)
+                outcome.erased += session.graph.erase(scope, ids)
             case EraseProfiles(scope):
                 ids = [
                     id_ for m in batch if isinstance(m, EraseProfiles) for id_ in m.ids
                 ]
-                outcome.erased += stores.profiles.erase(scope, ids)
+                outcome.erased += session.profiles.erase(scope, ids)
             case MoveStore():
                 outcome.moved += sum(
-                    _move(m, stores) for m in batch if isinstance(m, MoveStore)
+                    _move(m, session) for m in batch if isinstance(m, MoveStore)
                 )
 
 
@@ -217,10 +242,10 @@ def _store(message: WriteMessage) -> tuple[object, ...]:
     return (type(message), message.scope, message.grain, model)
 
 
-def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
+def _upsert(messages: Sequence[WriteRecords], session: WriterSession) -> int:
     scope, grain = messages[0].scope, messages[0].grain
     records = [embedded for message in messages for embedded in message.records]
-    written = _put(scope, grain, records, messages[0].model, stores)
+    written = _put(scope, grain, records, messages[0].model, session)
     parents = [
         parent
         for message in messages
@@ -235,18 +260,20 @@ def _upsert(messages: Sequence[WriteRecords], stores: Stores) -> int:
         month = month_of(max(embedded.record.created_at for embedded in records))
         changes += LedgerChanges(expiries=(lessons_key(month, scope),))
     # Even where nothing changed: the delivery before may have ended between commit and mark.
-    stores.ledger.change(sum((message.ledger for message in messages), changes))
+    session.ledger.change(sum((message.ledger for message in messages), changes))
     return written.changed
 
 
-def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRecords]:
+def _unbarred(
+    messages: Sequence[WriteRecords], session: WriterSession
+) -> list[WriteRecords]:
     """The messages without what has been forgotten since they were sent.
 
     A summary of something forgotten is not written and settles nothing: its period stays due.
     """
     scope, kept = messages[0].scope, []
-    stores.records.expect(scope, messages[0].grain)
-    barred = tombstones.load(scope, objects=stores.objects)
+    session.records.expect(scope, messages[0].grain)
+    barred = tombstones.load(scope, objects=session.objects)
     if not barred:
         return list(messages)
     for message in messages:
@@ -254,33 +281,33 @@ def _unbarred(messages: Sequence[WriteRecords], stores: Stores) -> list[WriteRec
         if records:
             kept.append(replace(message, records=records))
     dropped = sum(len(m.records) for m in kept) < sum(len(m.records) for m in messages)
-    _drop_payloads(scope, barred, dropped, stores)
+    _drop_payloads(scope, barred, dropped, session)
     return kept
 
 
 def _drop_payloads(
-    scope: Scope, barred: Tombstones, dropped: bool, stores: Stores
+    scope: Scope, barred: Tombstones, dropped: bool, session: WriterSession
 ) -> None:
     """Where something was held back, its claim check must not keep it either."""
     if dropped:
-        sweep_payloads(scope, barred, objects=stores.objects)
+        sweep_payloads(scope, barred, objects=session.objects)
 
 
-def _erase(message: EraseRecords, stores: Stores) -> int:
+def _erase(message: EraseRecords, session: WriterSession) -> int:
     """Put what is left of summaries in their place, then delete: both leave no byte of what was there.
 
     What is left but of somebody forgotten since is not put: the passes that look for either find the summary.
     """
-    barred = tombstones.load(message.scope, objects=stores.objects)
+    barred = tombstones.load(message.scope, objects=session.objects)
     remade = [e for e in message.remade if not barred.bars_record(e.record)]
     if remade:
-        _put(message.scope, message.grain, remade, message.model, stores)
+        _put(message.scope, message.grain, remade, message.model, session)
     # Vectors that wait for a move may be of what is erased; they are made again.
-    sweep(message.scope, objects=stores.objects)
-    deleted = stores.records.delete(
+    sweep(message.scope, objects=session.objects)
+    deleted = session.records.delete(
         message.scope, message.grain, message.ids, message.known_by
     )
-    stores.ledger.mark(
+    session.ledger.mark(
         message.scope,
         message.due(),
         *message.ids,
@@ -294,45 +321,45 @@ def _put(
     grain: StoreName,
     records: Sequence[EmbeddedRecord],
     model: str,
-    stores: Stores,
+    session: WriterSession,
 ) -> Written:
     """Upsert; what comes with vectors of another model than its store's, as a move begins or ends, is
     embedded anew where the workspace knows the store's."""
     try:
-        return stores.records.upsert(scope, grain, records, model)
+        return session.records.upsert(scope, grain, records, model)
     except EmbeddingMismatch as mismatch:
-        embedder = embedder_for(mismatch, stores.embedder(scope.workspace))
+        embedder = embedder_for(mismatch, session.embedder(scope.workspace))
     vectors = embedder.embed([embedded.record.content for embedded in records])
     anew = [
         EmbeddedRecord(e.record, vector)
         for e, vector in zip(records, vectors, strict=True)
     ]
-    return stores.records.upsert(scope, grain, anew, embedder.model)
+    return session.records.upsert(scope, grain, anew, embedder.model)
 
 
-def _move(message: MoveStore, stores: Stores) -> int:
+def _move(message: MoveStore, session: WriterSession) -> int:
     """Put a store under the model that its workspace has now. Raises Misconfigured: it has another."""
     scope, store = message.scope, f"{message.scope}/{message.grain}"
-    embedder = stores.embedder(scope.workspace)
+    embedder = session.embedder(scope.workspace)
     require_same_model(store, message.model, embedder.model)
-    staging = Staging(scope, embedder, stores.objects)
-    moved = stores.vectors.move(scope, message.grain, message.model, staging.vectors)
+    staging = Staging(scope, embedder, session.objects)
+    moved = session.vectors.move(scope, message.grain, message.model, staging.vectors)
     staging.clear()
     return moved
 
 
-def _expire(messages: Sequence[ExpirePeriods], stores: Stores) -> int:
+def _expire(messages: Sequence[ExpirePeriods], session: WriterSession) -> int:
     """Delete what cleanup found, but for what something has come to since: that waits for the next pass."""
     deleted = 0
     for message in messages:
-        waiting = set() if message.force else _waiting(message, stores.ledger)
+        waiting = set() if message.force else _waiting(message, session.ledger)
         labels = [label for label in message.labels if label not in waiting]
         if labels:
-            deleted += stores.records.delete_periods(
+            deleted += session.records.delete_periods(
                 message.scope, message.grain, labels
             )
         # The notes that call for cleanup stay with what waits.
-        stores.ledger.change(
+        session.ledger.change(
             LedgerChanges(expiries=message.ledger.expiries)
             if waiting
             else message.ledger

@@ -27,7 +27,7 @@ MAX_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ScopedSession:
     """Temporary credentials, and until when they hold."""
 
     access_key_id: str
@@ -54,10 +54,10 @@ class ScopedCredentials:
 
     def __init__(self, role: str, clock: Clock) -> None:
         self._role, self._clock = role, clock
-        self._sessions: OrderedDict[Scope, Session] = OrderedDict()
+        self._sessions: OrderedDict[Scope, ScopedSession] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, scope: Scope) -> Session:
+    def of(self, scope: Scope) -> ScopedSession:
         """The agent's session, with some time left. Raises Misconfigured, Retryable."""
         with self._lock:
             kept = self._sessions.get(scope)
@@ -75,7 +75,7 @@ class ScopedCredentials:
     def _client(self) -> Any:
         return boto3.client("sts")
 
-    def _assume(self, scope: Scope) -> Session:
+    def _assume(self, scope: Scope) -> ScopedSession:
         with translated(f"role {self._role}"):
             answer = self._client.assume_role(
                 RoleArn=self._role,
@@ -88,7 +88,7 @@ class ScopedCredentials:
                 DurationSeconds=SESSION_SECONDS,
             )
         given = answer["Credentials"]
-        return Session(
+        return ScopedSession(
             given["AccessKeyId"],
             given["SecretAccessKey"],
             given["SessionToken"],

@@ -3,48 +3,37 @@
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import groupby
-from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Conversation
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
-from varve.ports.models import Embedder, Extractor
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import Line, read_timeline
-from varve.usecases.extract import ExtractOutcome, learn
 from varve.usecases.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
+from varve.usecases.learning import learn
+from varve.usecases.session import Session
 from varve.usecases.timeline import Said
 
 
-def reread(
-    message: Reread,
-    zone: ZoneInfo,
-    *,
-    extractor: Extractor,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-) -> ExtractOutcome:
-    """Extract facts and triples from what is left of the conversation, as learnt when it first was.
+def reread(session: Session, message: Reread) -> tuple[int, int]:
+    """Extract facts and triples from what is left of a conversation; count both.
 
-    What was read beside the forgotten words may repeat them, so it is read without them. Raises
-    Retryable, Rejected, Misconfigured.
+    Facts read beside the forgotten words may repeat them, so the rest is read without
+    them, as learnt when it first was. Raises Retryable, Rejected, Misconfigured.
     """
-    scope, name = message.scope, message.conversation_id
-    barred = tombstones.load(scope, objects=objects)
-    lines = read_timeline(scope, objects=objects, conversation=name).get(name, [])
+    scope = message.scope
+    name = message.conversation_id
+    barred = tombstones.load(scope, objects=session.objects)
+    timeline = read_timeline(scope, objects=session.objects, conversation=name)
+    lines = timeline.get(name, [])
     left = list({line.id: line for line in lines if not line.barred(barred)}.values())
     facts = operations = 0
     for part, said in _parts(message, left):
-        found = learn(
-            part, said, zone, extractor=extractor, embedder=embedder, queue=queue, objects=objects,
-            about=message.remembered,
-        )  # fmt: skip
-        facts, operations = facts + found[0], operations + found[1]
-    return ExtractOutcome(facts=facts, operations=operations)
+        found = learn(session, part, said, about=message.remembered)
+        facts += found[0]
+        operations += found[1]
+    return facts, operations
 
 
 def _parts(

@@ -1,7 +1,7 @@
 """Cut a conversation into episodes and send them to the writer; the timeline stays as it came."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -10,80 +10,80 @@ from varve.domain.calendar import parse_instant
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
-from varve.domain.experience.reading import Judge, read_segment, worth_keeping
-from varve.domain.experience.rows import episode_record
+from varve.domain.experience.reading import read_segment, worth_keeping
+from varve.domain.experience.rows import Episode, episode_record
 from varve.domain.experience.segments import (
-    DEFAULT_THRESHOLDS,
     Heard,
     Segment,
-    Thresholds,
     segments,
 )
 from varve.domain.identity import Scope
 from varve.domain.text import passages
+from varve.domain.triple import TripleOperation
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
-from varve.ports.queues import Queue
+from varve.usecases.experience.judging import ModelJudge
 from varve.usecases.experience.rows import send_rows, year_of
+from varve.usecases.session import Session
 from varve.usecases.timeline import Said, messages_on, working_day
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    """Where conversations are cut, and who says how an episode ended where its words do not."""
+def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said]) -> int:
+    """Send the episodes that the new messages begin or carry on; count them.
 
-    thresholds: Thresholds = DEFAULT_THRESHOLDS
-    judge: Judge | None = None
-
-
-def keep_episodes(
-    message: IngestMessage,
-    new: Sequence[Said],
-    zone: ZoneInfo,
-    cutting: Cutting,
-    *,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-) -> int:
-    """Send the episodes that the new messages begin or carry on; how many.
-
-    Only where there is something to learn from: a message with a state, a signal or an outcome, or words
-    that give an outcome away. What came before on these days and the day before is read from the timeline.
+    Only where there is something to learn from: a message with a state, a signal or an
+    outcome, or words that give an outcome away. Earlier messages of these days and of
+    the day before are read from the timeline.
     """
     conversation = message.conversation
-    scope, conversation_id = conversation.scope, conversation.conversation_id
-    fresh = [_heard(s.message, s, conversation_id, conversation.user_id) for s in new]
+    scope = session.scope
+    zone = session.zone
+    fresh = [
+        _heard(s.message, s, conversation.conversation_id, conversation.user_id)
+        for s in new
+    ]
     if not worth_keeping(Segment(tuple(fresh), "")):
         return 0
-    heard = (
-        fresh
-        if new[0].position == 0
-        else list(_so_far(new, scope, message, zone, objects))
-    )
-    ids = {said.id for said in new}
-    episodes, grown = [], []
-    for segment in segments(_embedded(heard, embedder), cutting.thresholds):
-        grows = any(one.message_id in ids for one in segment.heard)
-        episodes.append(
-            read_segment(segment, message.received_at, cutting.judge if grows else None)
-        )
-        grown += episodes[-1:] if grows else []
+    heard = fresh
+    if new[0].position > 0:
+        heard = list(_so_far(new, scope, message, zone, session.objects))
+    episodes, grown = _read_episodes(session, message, heard, new)
     records = [
         episode_record(episode, year_of(episode.began, zone)) for episode in grown
     ]
-    send_rows(records, scope, embedder=embedder, queue=queue, objects=objects)
-    links = tuple(
-        link
-        for before, after in pairwise(episodes)
-        if after in grown
-        for link in links_of_neighbours(before, after)
-    )
+    send_rows(session, records)
+    links: list[TripleOperation] = []
+    for before, after in pairwise(episodes):
+        if after in grown:
+            links += links_of_neighbours(before, after)
     if links:
-        send_triples(WriteTriples(scope, links), queue=queue, objects=objects)
+        triples = WriteTriples(scope, tuple(links))
+        send_triples(triples, queue=session.queues.write, objects=session.objects)
     return len(grown)
+
+
+def _read_episodes(
+    session: Session,
+    message: IngestMessage,
+    heard: Sequence[Heard],
+    new: Sequence[Said],
+) -> tuple[list[Episode], list[Episode]]:
+    """Return the episodes of a conversation, and those among them that are new or grew."""
+    ids = {said.id for said in new}
+    llm = session.llm
+    judge = ModelJudge(llm) if llm else None
+    embedded = _embedded(heard, session.embedder)
+    episodes: list[Episode] = []
+    grown: list[Episode] = []
+    for segment in segments(embedded, session.config.experience.thresholds):
+        grows = any(one.message_id in ids for one in segment.heard)
+        episode = read_segment(segment, message.received_at, judge if grows else None)
+        episodes.append(episode)
+        if grows:
+            grown.append(episode)
+    return episodes, grown
 
 
 def _so_far(

@@ -6,21 +6,17 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.experience.history import History
-from varve.domain.experience.links import links_of_report
-from varve.domain.experience.rows import Report, report_record
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, Record, Store
 from varve.messages.write import (
+    DeleteRecords,
     WriteRecords,
-    WriteTriples,
     records_in_bounds,
+    send_deletion,
     send_records,
-    send_triples,
 )
-from varve.ports.models import Embedder
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
 from varve.ports.records import MemoryReader
+from varve.usecases.session import Session
 
 
 def year_of(at: datetime, zone: ZoneInfo) -> str:
@@ -28,45 +24,26 @@ def year_of(at: datetime, zone: ZoneInfo) -> str:
     return Period.of(at, Grain.YEARLY, zone).label
 
 
-def send_rows(
-    records: Sequence[Record],
-    scope: Scope,
-    *,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-) -> None:
-    """Embed rows and make them durable on the write queue, in the group of the experience store."""
+def send_rows(session: Session, records: Sequence[Record]) -> None:
+    """Embed rows and send them to the writer of the experience store. Raises Retryable."""
     if not records:
         return
+    embedder = session.embedder
     vectors = embedder.embed([record.content for record in records])
     embedded = tuple(
-        EmbeddedRecord(r, v) for r, v in zip(records, vectors, strict=True)
+        EmbeddedRecord(record, vector)
+        for record, vector in zip(records, vectors, strict=True)
     )
-    for piece in records_in_bounds(
-        WriteRecords(scope, Store.EXPERIENCE, embedder.model, embedded)
-    ):
-        send_records(piece, queue=queue, objects=objects)
+    whole = WriteRecords(session.scope, Store.EXPERIENCE, embedder.model, embedded)
+    for piece in records_in_bounds(whole):
+        send_records(piece, queue=session.queues.write, objects=session.objects)
 
 
-def send_report(
-    report: Report,
-    scope: Scope,
-    zone: ZoneInfo,
-    *,
-    embedder: Embedder,
-    queue: Queue,
-    objects: Objects,
-) -> None:
-    """A report's row, and the links it states of an episode.
-
-    Which episode of a conversation is meant is known when all is read, for its episodes may come later.
-    """
-    row = report_record(report, year_of(report.at, zone))
-    send_rows([row], scope, embedder=embedder, queue=queue, objects=objects)
-    links = tuple(links_of_report(report, report.target))
-    if links and report.names_episode:
-        send_triples(WriteTriples(scope, links), queue=queue, objects=objects)
+def delete_rows(session: Session, ids: Sequence[str]) -> None:
+    """Send the deletion of rows to the writer. Raises Retryable."""
+    if ids:
+        message = DeleteRecords(session.scope, Store.EXPERIENCE, tuple(sorted(ids)))
+        send_deletion(message, queue=session.queues.write, objects=session.objects)
 
 
 def read_history(scope: Scope, *, reader: MemoryReader) -> History:
@@ -80,3 +57,9 @@ def read_rows(scope: Scope, *, reader: MemoryReader) -> list[Record]:
     return [
         row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)
     ]
+
+
+def read_past(session: Session) -> History:
+    """Return the agent's experience as committed now, folded when asked for."""
+    reader = session.records.at(session.scope, [Store.EXPERIENCE])
+    return read_history(session.scope, reader=reader)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import iso
@@ -12,41 +11,35 @@ from varve.domain.record import STORES, EmbeddedRecord, StoreName
 from varve.domain.triple import Triple, operation_as_json
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.encoding import fields_as_json
-from varve.ports.graph import GraphReader
 from varve.ports.knowledge import ProfileReader
 from varve.ports.objects import Objects
-from varve.ports.transfer import ExportWriter, StoreReader
+from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
+from varve.usecases.session import Session
 
 FORMAT, VERSION = "varve-export", 1
 RECORDS, TRIPLES, PROFILES = "records", "triples", "profiles"
 TIMELINE, TAKEN_IN, CONFIG = "timeline", "taken-in", "config"
 
 
-def export(
-    scope: Scope,
-    now: datetime,
-    config: WorkspaceConfig,
-    *,
-    stores: StoreReader,
-    graph: GraphReader,
-    profiles: ProfileReader,
-    objects: Objects,
-    writer: ExportWriter,
-) -> dict[str, Any]:
-    """Write one agent's memory out; the manifest but for the files' sizes and hashes.
+def export(session: Session, writer: ExportWriter) -> dict[str, Any]:
+    """Write one agent's memory out; return the manifest without the files' hashes.
 
-    What has been taken in is read first and the messages last: a conversation that comes meanwhile may be
-    in it in part, and sent again after an import it adds the rest. Raises Retryable.
+    What was taken in is read first and the messages last: a conversation that arrives
+    meanwhile may be in it in part; sent again after an import, it adds the rest.
+    Raises Retryable.
     """
+    scope = session.scope
+    config = session.config
+    objects = session.objects
     counts: dict[str, Any] = {
         TAKEN_IN: writer.lines(f"{TAKEN_IN}.jsonl", _taken_in(scope, objects)),
-        PROFILES: writer.lines(f"{PROFILES}.jsonl", _profiles(scope, profiles)),
+        PROFILES: writer.lines(f"{PROFILES}.jsonl", _profiles(scope, session.profiles)),
     }
-    triples = graph.triples(scope)
+    triples = session.graph.triples(scope)
     counts[TRIPLES] = writer.lines(f"{TRIPLES}.jsonl", map(_triple, triples))
     writer.triples(f"{TRIPLES}.parquet", triples)
-    held = {grain: stores.embedded(scope, grain) for grain in STORES}
+    held = {grain: session.store.stores.embedded(scope, grain) for grain in STORES}
     rows = [
         (grain, str(model), e)
         for grain, (model, embedded) in held.items()
@@ -64,7 +57,7 @@ def export(
         "version": VERSION,
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
-        "exportedAt": iso(now),
+        "exportedAt": iso(session.now),
         "timezone": config.timezone,
         "embeddingModels": {
             str(grain): model for grain, (model, _) in held.items() if model

@@ -1,7 +1,7 @@
 """Import: add what an export holds to an agent's memory, through the writer, as often as one likes."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ from varve.domain.record import (
     StoreName,
 )
 from varve.domain.triple import evidence_of
-from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import (
     WriteProfile,
     WriteRecords,
@@ -29,17 +28,12 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
-from varve.ports.graph import GraphReader
-from varve.ports.knowledge import ProfileReader
-from varve.ports.models import Embedder
-from varve.ports.objects import Objects
-from varve.ports.queues import Queue
 from varve.ports.records import MemoryReader
 from varve.ports.transfer import ExportReader
 from varve.usecases import timeline
 from varve.usecases.configure import config_key
 from varve.usecases.erasure import tombstones
-from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
 from varve.usecases.summarize import expiries
 from varve.usecases.transfer.forgotten_import import without_forgotten
 from varve.usecases.transfer.imported import Imported, read
@@ -49,22 +43,6 @@ BATCH = 256
 """Records that are embedded and sent at a time."""
 OPERATIONS = 5_000
 """Triple operations that are sent at a time: each message rewrites the graph's file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Whose memory it is to be, and the parts that it takes."""
-
-    scope: Scope
-    reader: MemoryReader
-    graph: GraphReader
-    profiles: ProfileReader
-    ledger: Ledger
-    objects: Objects
-    queue: Queue
-    config: Callable[[], WorkspaceConfig]
-    privacy: Callable[[WorkspaceConfig], Callable[[str], str]]
-    embedder: Callable[[WorkspaceConfig], Embedder]
 
 
 @dataclass(slots=True)
@@ -98,46 +76,50 @@ class Counts:
         }
 
 
-def import_(reader: ExportReader, target: Target) -> dict[str, Any]:
-    """Validate all of it, then add what is not there; how much that was.
+def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
+    """Validate an export, then add what the agent's memory lacks; return the counts.
 
-    What the memory has already stays as it is, and what it has of the same id with other words as well.
-    The messages go first, as in ingest, and what counts as taken in last.
-    Raises Rejected: names file, line and field, and nothing was written. Raises Retryable, Misconfigured.
+    Existing records stay as they are, also if the export has the same id with other
+    words. Messages go first, as in ingest, and what counts as taken in last.
+    Raises Rejected: names file, line and field, and nothing was written; Retryable,
+    Misconfigured: import again.
     """
     imported = read(reader)
-    counts = Counts(config=_configured(imported, target))
-    config = target.config()
-    tombs = tombstones.load(target.scope, objects=target.objects)
+    counts = Counts(config=_configured(session, imported))
+    # Read again: the import may have written it.
+    session = session.with_config(session.read_config(session.scope.workspace))
+    objects = session.objects
+    tombs = tombstones.load(session.scope, objects=objects)
     allowed, counts.forgotten = without_forgotten(imported, tombs)
-    found = Filter(target.privacy(config)).applied(allowed)
+    found = Filter(session.privacy).applied(allowed)
     for (day, conversation_id), lines in found.timeline.items():
         counts.messages += timeline.restore(
-            day, target.scope, conversation_id, lines, objects=target.objects
+            day, session.scope, conversation_id, lines, objects=objects
         )
-    _Records(found, target, config, counts).send()
-    _send_operations(found, target, counts)
-    _send_profiles(found, target, counts)
+    _Records(found, session, counts).send()
+    _send_operations(found, session, counts)
+    _send_profiles(found, session, counts)
+    session.queues.flush()
     for conversation_id, (messages, erased) in found.taken_in.items():
         counts.taken_in += timeline.take_in(
-            target.scope, conversation_id, messages, erased, objects=target.objects
+            session.scope, conversation_id, messages, erased, objects=session.objects
         )
-    return counts.to_dict(target.scope)
+    return counts.to_dict(session.scope)
 
 
-def _configured(imported: Imported, target: Target) -> str:
+def _configured(session: Session, imported: Imported) -> str:
     """Take the configuration over where the workspace is new; else it keeps its own, of the same time zone.
 
     Not the provider's address and the key for it: an export from anybody could have a key of this process
     sent wherever he likes, with all that is said from then on.
     Raises Rejected: it has another, in which the periods would not be the same.
     """
-    scope, key = target.scope, config_key(target.scope.workspace)
-    known = target.objects.get(key) is not None or target.objects.folders(
+    scope, key = session.scope, config_key(session.scope.workspace)
+    known = session.objects.get(key) is not None or session.objects.folders(
         f"vectordb/{scope.workspace}"
     )
     if known:
-        own = target.config().timezone
+        own = session.config.timezone
         if own != imported.timezone:
             raise Rejected(
                 "manifest.json: timezone",
@@ -152,7 +134,7 @@ def _configured(imported: Imported, target: Target) -> str:
     if agents := tree.pop("agents", {}):
         tree["agents"] = {scope.agent: next(iter(agents.values()))}
     data = json.dumps(tree, ensure_ascii=False, indent=2).encode()
-    if not target.objects.put_if(key, data, None):
+    if not session.objects.put_if(key, data, None):
         raise Retryable(
             f"configuration of {scope.workspace}: was made by somebody else meanwhile"
         )
@@ -165,21 +147,17 @@ class _Records:
     def __init__(
         self,
         imported: Imported,
-        target: Target,
-        config: WorkspaceConfig,
+        session: Session,
         counts: Counts,
     ) -> None:
-        self._imported, self._target, self._config, self._counts = (
-            imported,
-            target,
-            config,
-            counts,
-        )
-        self._embedder = target.embedder(config)
-        reader = target.reader.at(target.scope)
-        self._there = {store: _held(reader, target.scope, store) for store in STORES}
+        self._imported = imported
+        self._session = session
+        self._counts = counts
+        self._embedder = session.embedder
+        reader = session.records.at(session.scope)
+        self._there = {store: _held(reader, session.scope, store) for store in STORES}
         self._new = {store: list(self._missing(store)) for store in STORES}
-        self._pending = target.ledger.pending(target.scope)
+        self._pending = session.ledger.pending(session.scope)
 
     def send(self) -> None:
         """Send what is missing, from working up, and again what no summary knows and no mark stands for."""
@@ -249,13 +227,15 @@ class _Records:
     def _send(
         self, store: StoreName, records: Sequence[Record], ready: frozenset[str]
     ) -> None:
-        scope = self._target.scope
+        scope = self._session.scope
         labels = {_parent_label(store, record) for record in records}
         notes = {
             note
             for record in records
             if record.memory_type is MemoryType.SUMMARY and isinstance(store, Grain)
-            for note in expiries(scope, Period(store, record.period), self._config)
+            for note in expiries(
+                scope, Period(store, record.period), self._session.config
+            )
         }
         whole = WriteRecords(
             scope,
@@ -266,7 +246,9 @@ class _Records:
             ready=tuple(sorted(ready & labels)),
         )
         for piece in records_in_bounds(whole):
-            send_records(piece, queue=self._target.queue, objects=self._target.objects)
+            send_records(
+                piece, queue=self._session.queues.write, objects=self._session.objects
+            )
 
     def _embedded(
         self, store: StoreName, records: Sequence[Record]
@@ -301,25 +283,25 @@ def _parent_label(store: StoreName, record: Record) -> str:
     return parent.label if parent else ""
 
 
-def _send_operations(imported: Imported, target: Target, counts: Counts) -> None:
-    known = evidence_of(target.graph.triples(target.scope))
+def _send_operations(imported: Imported, session: Session, counts: Counts) -> None:
+    known = evidence_of(session.graph.triples(session.scope))
     new = [
         operation for id_, operation in imported.operations.items() if id_ not in known
     ]
     for start in range(0, len(new), OPERATIONS):
-        message = WriteTriples(target.scope, tuple(new[start : start + OPERATIONS]))
-        send_triples(message, queue=target.queue, objects=target.objects)
+        message = WriteTriples(session.scope, tuple(new[start : start + OPERATIONS]))
+        send_triples(message, queue=session.queues.write, objects=session.objects)
     counts.operations += len(new)
 
 
-def _send_profiles(imported: Imported, target: Target, counts: Counts) -> None:
+def _send_profiles(imported: Imported, session: Session, counts: Counts) -> None:
     by_user: dict[str, list[ProfileEntry]] = {}
     for entry in imported.entries:
         by_user.setdefault(entry.user_id, []).append(entry)
     for user_id, entries in sorted(by_user.items()):
-        known = {entry.id for entry in target.profiles.entries(target.scope, user_id)}
+        known = {entry.id for entry in session.profiles.entries(session.scope, user_id)}
         new = tuple(entry for entry in entries if entry.id not in known)
         if new:
-            message = WriteProfile(target.scope, user_id, new)
-            send_profile(message, queue=target.queue, objects=target.objects)
+            message = WriteProfile(session.scope, user_id, new)
+            send_profile(message, queue=session.queues.write, objects=session.objects)
         counts.attributes += len(new)

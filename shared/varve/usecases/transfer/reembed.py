@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.record import STORES, StoreName
-from varve.domain.workspace import WorkspaceConfig
 from varve.messages.moves import MoveStore, send_move
-from varve.ports.models import Embedder
 from varve.ports.objects import Objects
-from varve.ports.queues import Queue
 from varve.ports.transfer import StoreReader
 from varve.usecases import configure as configuring
+from varve.usecases.session import Session
 from varve.usecases.transfer.staging import Staging, batches, sweep
 
 Progress = Callable[[str, int, int], None]
@@ -46,38 +45,43 @@ class ReembedOutcome:
 
 
 def reembed(
-    workspace: str,
-    config: WorkspaceConfig,
-    token: str,
+    session: Session,
+    spell_embedder: Callable[[str], str],
     *,
-    stores: StoreReader,
-    embedder: Callable[[WorkspaceConfig], Embedder],
-    spelled: Callable[[str], str],
-    queue: Queue,
-    objects: Objects,
+    to: str | None = None,
     progress: Progress,
 ) -> ReembedOutcome:
-    """Embed what stores hold of other models than the workspace's, and have the writer move them.
+    """Embed records of other models than the workspace's, and have the writer move them.
 
-    `spelled` says how the settings spell the embedder of a recorded model; `token` makes this attempt's
-    messages new to the queue. Done again, it goes on where it was interrupted.
-    Raises Retryable, Rejected, Misconfigured: some stores may have moved; search goes on with both models.
+    `to` becomes the workspace's embedder first. `spell_embedder` returns how the
+    settings spell the embedder of a recorded model. Called again, it goes on where it
+    was interrupted.
+    Raises Retryable, Rejected, Misconfigured: some stores may have moved; search works
+    with both models.
     """
-    new = embedder(config)
+    workspace = session.scope.workspace
+    if to is not None:
+        session = _change_embedder(session, to)
+    config = session.config
+    objects = session.objects
+    stores = session.store.stores
+    new = session.embedder
     there = list(_stores(workspace, stores, objects))
     behind = [
         (scope, grain, model) for scope, grain, model in there if model != new.model
     ]
     if behind:
-        names = {spelled(model): None for _, _, model in behind}
+        names = {spell_embedder(model): None for _, _, model in behind}
         before = dict.fromkeys([*config.models.embedders_before, *names])
         configuring.move_from(workspace, list(before), objects=objects)
     records = 0
     for scope, grain, _ in behind:
         records += _stage(scope, grain, stores, Staging(scope, new, objects), progress)
-        send_move(
-            MoveStore(scope, grain, new.model), token, queue=queue, objects=objects
-        )
+        move = MoveStore(scope, grain, new.model)
+        # The time makes this attempt's messages new to the queue.
+        token = iso(session.now)
+        send_move(move, token, queue=session.queues.write, objects=objects)
+    session.queues.flush()
     waiting = [
         f"{s}/{g}"
         for s, g, model in _stores(workspace, stores, objects)
@@ -93,6 +97,16 @@ def reembed(
         if (store := f"{scope}/{grain}") not in waiting
     ]
     return ReembedOutcome(new.model, len(there), tuple(moved), tuple(waiting), records)
+
+
+def _change_embedder(session: Session, embedder: str) -> Session:
+    """Make it the workspace's embedder, after it has embedded a text.
+
+    Raises Rejected, Retryable, Misconfigured: nothing was changed.
+    """
+    wanted = configuring.with_value(session.config, "models.embedder", embedder)
+    session.models.embedder(wanted).embed(["Does it answer?"])
+    return session.with_config(configuring.change(session, "models.embedder", embedder))
 
 
 def _stores(

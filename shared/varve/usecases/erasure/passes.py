@@ -18,7 +18,6 @@ from varve.domain.ledger import curation_key
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, Store
 from varve.domain.triple import TripleOperation, evidence_of
-from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import (
     EraseMessage,
     EraseProfiles,
@@ -27,11 +26,7 @@ from varve.messages.erasure import (
     Reread,
 )
 from varve.messages.erasure_queue import send_erasure, send_reread
-from varve.ports.graph import GraphReader
-from varve.ports.models import Embedder
 from varve.ports.objects import Objects
-from varve.ports.queues import Queue
-from varve.ports.records import MemoryReader
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.lineage import Stained, labels, stained
 from varve.usecases.erasure.subject import Subject, working
@@ -44,7 +39,7 @@ from varve.usecases.erasure.sweep import (
 )
 from varve.usecases.erasure.unlearning import unlearnt
 from varve.usecases.experience.rows import read_rows
-from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
 
 T = TypeVar("T")
 
@@ -56,21 +51,6 @@ SORTS = (
 
 Found = dict[str, set[str]]
 """What a pass found, by sort: ids and keys that live as long as the run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What forgetting needs: readers of the stores, the queues to their writer and to the extractor."""
-
-    scope: Scope
-    config: WorkspaceConfig
-    reader: MemoryReader
-    graph: GraphReader
-    objects: Objects
-    ledger: Ledger
-    embedder: Embedder
-    writes: Queue
-    conversations: Queue
 
 
 @dataclass(slots=True)
@@ -106,7 +86,7 @@ def bar(
 
 
 def erase(
-    tools: Tools, *, prune: bool, wait: Callable[[], bool] = lambda: True
+    session: Session, *, prune: bool, wait: Callable[[], bool] = lambda: True
 ) -> Erased:
     """Erase what the agent's tombstones bar: the latest subject, and what was left over of earlier ones.
 
@@ -117,7 +97,7 @@ def erase(
     done = Erased()
     while done.passes < MAX_PASSES:
         done.passes += 1
-        found = _Pass(tools, first=done.passes == 1).run(
+        found = _Pass(session, first=done.passes == 1).run(
             prune=prune and done.passes == 1
         )
         if not found:
@@ -131,20 +111,24 @@ def erase(
     return done
 
 
-def prune(tools: Tools) -> None:
+def prune(session: Session) -> None:
     """Have every store of the agent give up old versions and whatever no version names. Raises Retryable."""
     token = uuid4().hex
     for store in (*Grain, *Store):
-        message = EraseRecords(tools.scope, store)
-        send_erasure(message, token, queue=tools.writes, objects=tools.objects)
+        message = EraseRecords(session.scope, store)
+        send_erasure(
+            message, token, queue=session.queues.write, objects=session.objects
+        )
 
 
 class _Pass:
     """One look at everything, and what is sent on for it."""
 
-    def __init__(self, tools: Tools, *, first: bool) -> None:
-        self._tools, self._first = tools, first
-        self._scope, self._objects = tools.scope, tools.objects
+    def __init__(self, session: Session, *, first: bool) -> None:
+        self._session = session
+        self._first = first
+        self._scope = session.scope
+        self._objects = session.objects
         self._barred = tombstones.load(self._scope, objects=self._objects)
         timeline = read_timeline(self._scope, objects=self._objects)
         self._doomed = {
@@ -161,8 +145,10 @@ class _Pass:
         self._token = ""
 
     def run(self, *, prune: bool) -> Found:
-        records = list(working(self._scope, self._tools.reader))
-        operations = list(evidence_of(self._tools.graph.triples(self._scope)).values())
+        records = list(working(self._scope, self._session.records))
+        operations = list(
+            evidence_of(self._session.graph.triples(self._scope)).values()
+        )
         gone, stay = _split(records, self._barred.bars_record)
         taken_back, stand = _split(operations, self._barred.bars_operation)
         beside = [r for r in stay if self._read_beside(r)] if self._first else []
@@ -198,15 +184,15 @@ class _Pass:
             r.period for r in going
         }
         left = frozenset(r.id for r in records) - {r.id for r in going}
-        tools = self._tools
+        session = self._session
         found = stained(
             self._scope,
             days,
             left,
             anew,
             self._barred,
-            tools.config,
-            reader=tools.reader,
+            session.config,
+            reader=session.records,
         )
         if pairs := [pair for one in found for pair in one.pairs]:
             self._barred = tombstones.extend(
@@ -230,7 +216,7 @@ class _Pass:
             self._send(EraseTriples(self._scope, tuple(o.id for o in going)))
 
     def _erase_summaries(self, found: list[Stained], prune: bool) -> None:
-        embedder = self._tools.embedder
+        embedder = self._session.embedder
         for grain in list(Grain)[1:]:
             mine = [one for one in found if one.grain is grain]
             rest = [one.rest for one in mine if one.rest]
@@ -251,7 +237,7 @@ class _Pass:
             )
             for one in mine:
                 # A reason of failure may quote what a model answered.
-                self._tools.ledger.recover(
+                self._session.ledger.recover(
                     self._scope, Period(grain, one.record.period)
                 )
 
@@ -293,7 +279,7 @@ class _Pass:
             send_reread(
                 again,
                 self._pass(),
-                queue=self._tools.conversations,
+                queue=self._session.queues.ingest,
                 objects=self._objects,
             )
 
@@ -317,8 +303,8 @@ class _Pass:
 
     def _experience(self, prune: bool) -> set[str]:
         """Episodes, reports and lessons; a lesson that people wrote loses the evidence and stays."""
-        tools = self._tools
-        rows = read_rows(self._scope, reader=tools.reader)
+        session = self._session
+        rows = read_rows(self._scope, reader=session.records)
         gone = unlearnt(rows, self._barred)
         if not (gone.deleted or gone.rewritten or (prune and rows)):
             return set()
@@ -326,7 +312,7 @@ class _Pass:
         self._objects.delete([curation_key(self._scope)])
         rest = list(gone.rewritten)
         vectors = (
-            tools.embedder.embed([record.content for record in rest]) if rest else []
+            session.embedder.embed([record.content for record in rest]) if rest else []
         )
         remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
         ids, by = (
@@ -335,7 +321,13 @@ class _Pass:
         )
         self._send(
             EraseRecords(
-                self._scope, Store.EXPERIENCE, ids, (), tools.embedder.model, remade, by
+                self._scope,
+                Store.EXPERIENCE,
+                ids,
+                (),
+                session.embedder.model,
+                remade,
+                by,
             )
         )
         return set(gone.deleted) | {record.id for record in rest}
@@ -362,7 +354,10 @@ class _Pass:
 
     def _send(self, message: EraseMessage) -> None:
         send_erasure(
-            message, self._pass(), queue=self._tools.writes, objects=self._objects
+            message,
+            self._pass(),
+            queue=self._session.queues.write,
+            objects=self._objects,
         )
 
     def _pass(self) -> str:

@@ -1,0 +1,101 @@
+"""Prior answers: kept by subject, task type and time, and used again while they hold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from varve.domain.errors import Rejected
+from varve.domain.experience.answers import (
+    PriorAnswer,
+    Rerun,
+    analogous,
+    answer_from,
+    answer_record,
+    evicted,
+    should_rerun,
+)
+from varve.domain.record import MemoryType
+from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
+from varve.usecases.session import Session
+
+EVICTION_REASONS = ("age", "number", "unread")
+
+
+@dataclass(frozen=True, slots=True)
+class RerunRequest:
+    """A question that has been answered before, with what has changed since."""
+
+    subject: str
+    task_type: str
+    days: int
+    signals: Mapping[str, Any] | None = None
+    regime: Mapping[str, str] | None = None
+
+
+def read_answers(session: Session) -> list[PriorAnswer]:
+    """Return every answer, the oldest first."""
+    rows = read_past(session).rows(MemoryType.PRIOR_ANSWER)
+    return [answer_from(row) for row in rows]
+
+
+def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
+    """Send an answer to the writer, filtered; return it as kept.
+
+    Raises Rejected: a text is empty, or a number lies outside [0, 1].
+    """
+    kept = replace(
+        answer,
+        question=session.privacy(answer.question),
+        answer=session.privacy(answer.answer),
+    )
+    for name in ("subject", "task_type", "question", "answer"):
+        if not getattr(kept, name).strip():
+            raise Rejected(name, "must not be empty")
+    for name in ("probability", "confidence"):
+        value = getattr(kept, name)
+        if value is not None and not 0 <= value <= 1:
+            raise Rejected(name, "must lie between 0 and 1")
+    send_rows(session, [answer_record(kept, year_of(kept.at, session.zone))])
+    return kept
+
+
+def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
+    """Decide whether to ask again, and say why."""
+    named = session.config.experience.material_signals or ""
+    material = frozenset(name.strip() for name in named.split(",") if name.strip())
+    return should_rerun(
+        read_answers(session),
+        request.subject,
+        request.task_type,
+        session.now,
+        days=request.days,
+        signals=request.signals,
+        material=material,
+        regime=request.regime,
+    )
+
+
+def find_analogous(
+    session: Session, task_type: str, question: str, limit: int
+) -> list[tuple[PriorAnswer, float]]:
+    """Return answers to similar questions across subjects, with their cosines."""
+    known = read_answers(session)
+    return analogous(known, task_type, question, session.embedder.embed, limit)
+
+
+def evict_answers(
+    session: Session, by: Sequence[str], *, dry_run: bool
+) -> dict[str, str]:
+    """Delete answers by age, number or disuse; return the reason for each.
+
+    With `dry_run` nothing is deleted. Raises Rejected: `by` names another reason.
+    """
+    unknown = set(by) - set(EVICTION_REASONS)
+    if unknown:
+        raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
+    past = read_past(session)
+    answers = [answer_from(row) for row in past.rows(MemoryType.PRIOR_ANSWER)]
+    gone = evicted(answers, past.reads, session.now, by=by)
+    if not dry_run:
+        delete_rows(session, list(gone))
+    return gone

@@ -1,0 +1,225 @@
+"""Lessons: written by hand or generalized from episodes, curated, worded, retired."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from varve.domain.calendar import Grain, Period, iso
+from varve.domain.damage import intact
+from varve.domain.errors import Misconfigured, Rejected
+from varve.domain.experience import curation
+from varve.domain.experience.curation import next_stale
+from varve.domain.experience.history import History
+from varve.domain.experience.lessons import Lesson, lessons, vague
+from varve.domain.experience.rows import (
+    GENERALIZED,
+    LessonVersion,
+    lesson_id,
+    lesson_record,
+)
+from varve.domain.ledger import LedgerChanges, curation_key, expiry_key
+from varve.domain.record import Store
+from varve.domain.retention import expires_at
+from varve.usecases.experience.judging import worded
+from varve.usecases.experience.rows import read_past, send_rows, year_of
+from varve.usecases.session import Session
+
+MAX_REWORDED = 20
+"""Lessons that one call asks the model about."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLesson:
+    """A lesson written by hand: when `condition` holds, do `action`."""
+
+    claim: str
+    condition: str
+    action: str
+    evidence: Sequence[str]
+    state: str | None = None
+    tags: Sequence[str] = ()
+
+
+def read_lessons(session: Session) -> list[Lesson]:
+    """Return every lesson, retired ones too, the most trustworthy first."""
+    return lessons(read_past(session))
+
+
+def find_lesson(session: Session, id_: str) -> Lesson:
+    """Return one lesson. Raises Rejected: there is none of this id."""
+    for lesson in read_lessons(session):
+        if lesson.id == id_:
+            return lesson
+    raise Rejected("lesson", f"there is no lesson {id_[:60]!r} in {session.scope}")
+
+
+def add_lesson(session: Session, new: NewLesson) -> str:
+    """Write a lesson, or revise the one with the same action and state; return its id.
+
+    Raises Rejected: it is vague, or names no episode as evidence.
+    """
+    claim = session.privacy(new.claim)
+    condition = session.privacy(new.condition)
+    action = session.privacy(new.action)
+    if reason := vague(condition, action):
+        raise Rejected("lesson", reason)
+    known = read_past(session).by_id
+    _require_episodes(new.evidence, known)
+    cited = [known[id_].episode for id_ in new.evidence]
+    version = LessonVersion(
+        lesson_id=lesson_id(new.state, action),
+        claim=claim,
+        condition=condition,
+        action=action,
+        at=session.now,
+        created_at=session.now,
+        state=new.state,
+        tags=tuple(sorted(new.tags)),
+        supporting=tuple(sorted(new.evidence)),
+        conversation_ids=tuple(sorted({one.conversation_id for one in cited})),
+        user_ids=tuple(sorted({one.user_id for one in cited if one.user_id})),
+    )
+    _write_versions(session, [version])
+    return version.lesson_id
+
+
+def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
+    """Stop offering a lesson; its versions stay. Raises Rejected: there is no such lesson."""
+    lesson = find_lesson(session, id_)
+    version = replace(
+        lesson.versions[-1],
+        at=session.now,
+        created_at=session.now,
+        origin="retirement",
+        active=False,
+        reason=reason,
+    )
+    _write_versions(session, [version])
+
+
+def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
+    """Report conflicting, duplicate and stale lessons; with `apply` merge duplicates.
+
+    It also writes lessons generalized so far, so that they outlive their episodes.
+    """
+    history = read_past(session)
+    known = lessons(history)
+    report = curation.curate(known, session.now)
+    written = {version.id for version in history.lesson_versions}
+    kept = curation.unwritten(known, written)
+    merges = curation.merges(report, known, session.now) if apply else []
+    _write_versions(session, [*kept, *merges])
+    found = {
+        "at": iso(session.now),
+        **report.to_dict(),
+        "kept": len(kept),
+        "applied": apply,
+    }
+    session.objects.put(curation_key(session.scope), json.dumps(found).encode())
+    return found
+
+
+def curate_agent(session: Session, months: Sequence[str]) -> None:
+    """Curate an agent's lessons for the monthly schedule, and note when to do it again.
+
+    `months` are the ledger's notes that called for it.
+    """
+    session.ledger.settle_lessons(session.scope, months)
+    with session:
+        curate_lessons(session)
+    again = next_stale(read_lessons(session), session.now)
+    if again is not None:
+        # Passes run at the beginning of a month. The 28th plus four days is in the next.
+        next_month = again.replace(day=28) + timedelta(days=4)
+        session.ledger.note_lessons(session.scope, next_month)
+    _note_expiry(session)
+
+
+def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
+    """Propose a model's words for derived lessons; `apply` writes them.
+
+    Words that say too little are refused. Raises Misconfigured: no model; Retryable.
+    """
+    llm = session.llm
+    if llm is None:
+        raise Misconfigured(
+            "VARVE_LLM: names the model that words lessons, and is not set"
+        )
+    history = read_past(session)
+    proposed: list[LessonVersion] = []
+    refused: list[dict[str, str]] = []
+    for lesson in _generalized(history)[:MAX_REWORDED]:
+        evidence = [
+            history.by_id[id_] for id_ in lesson.supporting if id_ in history.by_id
+        ]
+        try:
+            proposed.append(worded(lesson, evidence, session.now, llm))
+        except Rejected as error:
+            refused.append({"lesson": lesson.id, "reason": error.reason})
+    if apply:
+        _write_versions(session, proposed)
+    shown = [
+        {"lesson": one.lesson_id, "condition": one.condition, "claim": one.claim}
+        for one in proposed
+    ]
+    return {"proposed": shown, "refused": refused, "applied": apply}
+
+
+def read_last_curation(session: Session) -> dict[str, Any] | None:
+    """Return the report of the last curation; None: there was none. Raises Damaged."""
+    key = curation_key(session.scope)
+    stored = session.objects.get(key)
+    if stored is None:
+        return None
+    with intact(key):
+        return dict(json.loads(stored.data))
+
+
+def build_lesson_block(
+    session: Session, situation: str | None = None, tags: Sequence[str] = ()
+) -> str:
+    """Return the `<learned_patterns>` block for a prompt; empty without lessons."""
+    offered = curation.offered(
+        read_lessons(session),
+        session.config.experience.block_lessons,
+        session.embedder.embed,
+        situation=situation,
+        tags=tags,
+    )
+    return curation.block(offered)
+
+
+def _generalized(history: History) -> list[Lesson]:
+    return [
+        lesson
+        for lesson in lessons(history)
+        if lesson.active and lesson.versions[-1].origin == GENERALIZED
+    ]
+
+
+def _require_episodes(evidence: Sequence[str], known: dict[str, Any]) -> None:
+    if not evidence:
+        raise Rejected("evidence", "names no episode")
+    for id_ in evidence:
+        if id_ not in known:
+            raise Rejected("evidence", f"there is no episode {id_[:60]!r}")
+
+
+def _write_versions(session: Session, versions: Sequence[LessonVersion]) -> None:
+    for version in versions:
+        record = lesson_record(version, year_of(version.at, session.zone))
+        send_rows(session, [record])
+
+
+def _note_expiry(session: Session) -> None:
+    """Note when an agent's experience expires: no summary may exist that notes it."""
+    limit = session.config.limit(Grain.YEARLY)
+    labels = session.records.periods(session.scope, Store.EXPERIENCE)
+    years = [Period(Grain.YEARLY, label) for label in labels]
+    notes = tuple(
+        expiry_key(expires_at(year, limit, session.zone), session.scope, Grain.YEARLY)
+        for year in years
+    )
+    session.ledger.change(LedgerChanges(expiries=notes))

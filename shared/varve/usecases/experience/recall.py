@@ -1,0 +1,141 @@
+"""Recall: which past episodes and lessons bear on a situation, and how they are linked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from varve.domain.errors import Rejected
+from varve.domain.experience import links
+from varve.domain.experience.forgetting import forgotten
+from varve.domain.experience.history import History, Lived
+from varve.domain.experience.lessons import lessons
+from varve.domain.experience.reads import Usage, usage_record
+from varve.domain.experience.recall import Recollection, recollect
+from varve.domain.experience.runs import links_of_runs
+from varve.domain.record import Store
+from varve.domain.search.query import SearchRequest
+from varve.domain.triple import Triple, TripleOperation, fold
+from varve.domain.validation import valid_text
+from varve.ports.search import word_embedding
+from varve.usecases.experience.learnt import of_user
+from varve.usecases.experience.rows import (
+    delete_rows,
+    read_history,
+    read_past,
+    send_rows,
+    year_of,
+)
+from varve.usecases.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """A situation to compare with the past; `user_id` limits the past to one user's."""
+
+    situation: str
+    state: str | None = None
+    user_id: str | None = None
+    limit: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RecallOutcome:
+    """What was found, and for each episode the links beside it, in sentences."""
+
+    found: Recollection
+    chains: Mapping[str, Sequence[str]]
+
+
+def recall(session: Session, request: RecallRequest) -> RecallOutcome:
+    """Return what of the past bears on a situation.
+
+    Raises Rejected: the situation has no words, or the limit is below 1.
+    """
+    if not valid_text(request.situation, "situation").strip():
+        raise Rejected("situation", "must not be empty")
+    if request.limit < 1:
+        raise Rejected("limit", "must be 1 or more")
+    view = session.views.read(session, SearchRequest(), (Store.EXPERIENCE,))
+    session = session.with_config(view.config)
+    history = read_history(session.scope, reader=view.reader)
+    situation = session.privacy(request.situation)
+    embedder = session.embedder
+    (vector,) = embedder.embed([situation])
+    found = recollect(
+        situation,
+        vector,
+        history,
+        lessons(of_user(history, request.user_id)),
+        embedder.embed,
+        words=word_embedding(embedder),
+        state=request.state,
+        user_id=request.user_id,
+        limit=request.limit,
+    )
+    episodes = [item.id for item in found.items if item.kind == "episode"]
+    if not episodes:
+        return RecallOutcome(found, {})
+    triples = _with_derived_links(session, view.triples(), history)
+    chains = {
+        id_: links.told(links.story(id_, triples, depth=1), history) for id_ in episodes
+    }
+    return RecallOutcome(found, chains)
+
+
+def explain_episode(
+    session: Session, id_: str, depth: int
+) -> tuple[list[links.Step], list[str]]:
+    """Return the links around an episode and their story. Raises Rejected: no such episode."""
+    history = read_past(session)
+    episode = find_episode(session, history, id_).episode
+    triples = _with_derived_links(
+        session, session.graph.triples(session.scope), history
+    )
+    steps = links.story(episode.id, triples, depth=depth)
+    return steps, links.told(steps, history)
+
+
+def find_episode(session: Session, history: History, id_: str) -> Lived:
+    """Return one episode. Raises Rejected: there is none of this id."""
+    found = history.by_id.get(id_)
+    if found is None:
+        raise Rejected(
+            "episode", f"there is no episode {id_[:60]!r} in {session.scope}"
+        )
+    return found
+
+
+def write_reads(session: Session, reads: Mapping[str, int]) -> None:
+    """Send a row that counts how often records were read. Raises Retryable."""
+    at = session.now
+    batch = ",".join(f"{id_}:{count}" for id_, count in sorted(reads.items()))
+    row = usage_record(Usage(dict(reads), at, batch), year_of(at, session.zone))
+    send_rows(session, [row])
+
+
+def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
+    """Delete episodes past their time to live or decay, if these are configured.
+
+    Return the reason for each episode; with `dry_run` nothing is deleted.
+    """
+    limits = session.config.experience
+    gone = forgotten(
+        read_past(session), session.now, limits.time_to_live_days, decay=limits.decay
+    )
+    if not dry_run:
+        delete_rows(session, list(gone))
+    return dict(sorted(gone.items()))
+
+
+def _with_derived_links(
+    session: Session, triples: Iterable[Triple], history: History
+) -> list[Triple]:
+    """Return the agent's triples with the links that only its episodes together tell."""
+    thresholds = session.config.experience.thresholds
+    derived: list[TripleOperation] = [
+        *links_of_runs(history, thresholds, session.embedder.embed)
+    ]
+    for report in history.reports:
+        if not report.names_episode:
+            target = history.target_at(report.target, report.at)
+            derived += links.links_of_report(report, target)
+    return [*triples, *fold(derived)]

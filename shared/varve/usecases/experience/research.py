@@ -1,0 +1,83 @@
+"""Research logs: facts, questions, search queries and visited sources, by name."""
+
+from dataclasses import dataclass
+
+from varve.domain.errors import Rejected
+from varve.domain.experience.research import (
+    MOST,
+    Component,
+    Finding,
+    ResearchLog,
+    answered,
+    finding_from,
+    finding_record,
+)
+from varve.domain.record import MemoryType
+from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
+from varve.usecases.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An entry to add to a log; of more than `most` entries the oldest give way."""
+
+    log: str
+    component: str
+    text: str
+    source: str | None = None
+    conversation_id: str | None = None
+    user_id: str | None = None
+    most: int = MOST
+
+
+def read_log(session: Session, name: str) -> ResearchLog:
+    """Return the log of that name; empty if nothing was noted."""
+    rows = read_past(session).rows(MemoryType.FINDING)
+    return ResearchLog(tuple(finding_from(row) for row in rows if row.about == name))
+
+
+def add_note(session: Session, note: Note) -> tuple[Finding, bool]:
+    """Add an entry unless the log says the same; return the entry and whether it is new.
+
+    Raises Rejected: no such component, or no words.
+    """
+    if note.component not in set(Component) or not note.text.strip():
+        names = ", ".join(Component)
+        raise Rejected("component", f"must be one of {names}, with a text")
+    text = session.privacy(note.text)
+    component = Component(note.component)
+    log = read_log(session, note.log)
+    known = log.known(component, text, session.embedder.embed)
+    if known is not None:
+        return known, False
+    entry = Finding(
+        note.log,
+        component,
+        text,
+        session.now,
+        session.now,
+        None,
+        note.source,
+        note.conversation_id,
+        note.user_id,
+    )
+    send_rows(session, [finding_record(entry, year_of(session.now, session.zone))])
+    surplus = ResearchLog((*log.entries, entry)).surplus(note.most)
+    delete_rows(session, [one.id for one in surplus])
+    return entry, True
+
+
+def answer_question(session: Session, log: str, question: str, answer: str) -> Finding:
+    """Answer a question of a log. Raises Rejected: the log has no such question."""
+    for asked in read_log(session, log).of(Component.QUESTION):
+        if asked.text == question:
+            entry = answered(asked, session.privacy(answer), session.now)
+            row = finding_record(entry, year_of(entry.at, session.zone))
+            send_rows(session, [row])
+            return entry
+    raise Rejected("question", f"the log {log[:60]!r} has no such question")
+
+
+def build_research_block(session: Session, log: str, question: str, limit: int) -> str:
+    """Return the facts that bear on a question and what is open, for a prompt."""
+    return read_log(session, log).block(question, session.embedder.embed, limit)

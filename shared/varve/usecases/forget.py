@@ -1,0 +1,377 @@
+"""Forget: find a subject, bar it, erase it everywhere, prove it, leave a receipt."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from time import monotonic, sleep
+from typing import Any, Protocol
+
+from varve.domain.calendar import iso
+from varve.domain.erasure import Selector, Tombstones
+from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.identity import Scope, path_id, reference
+from varve.domain.record import MemoryType, Record
+from varve.domain.search.query import parse_search_request
+from varve.messages.erasure import remaining_letter
+from varve.ports.erasure import StoreInspector
+from varve.ports.queues import DeadLetterBox
+from varve.usecases.erasure import receipts, tombstones
+from varve.usecases.erasure.passes import Erased, bar, erase, prune
+from varve.usecases.erasure.subject import Subject, find
+from varve.usecases.erasure.verify import Needles, Verification, needles, verify
+from varve.usecases.local import catch_up
+from varve.usecases.search import search
+from varve.usecases.session import Session
+
+PATIENCE = timedelta(seconds=60)
+"""How long an erasure waits for a queue's writer in all."""
+PAUSE = timedelta(seconds=2)
+"""How long it waits between two looks."""
+QUERY_RESULTS = 10
+MAX_PROOFS = 3
+
+Wait = Callable[[], bool]
+"""Let the writer catch up; False: there is no time left."""
+
+_EVENT_FIELDS: Mapping[str, type] = {
+    "workspaceId": str,
+    "agentId": str,
+    "user": str,
+    "conversation": str,
+    "ids": list,
+    "verify": bool,
+    "dryRun": bool,
+}
+_ONE_SELECTOR = "takes exactly one of: user, conversation, ids, query"
+
+
+class ErasureTools(Protocol):
+    """What an erasure needs beyond a session; each part is built on first use."""
+
+    @property
+    def inspector(self) -> StoreInspector:
+        """Reads every byte of the agent's stores, to prove that something is gone."""
+
+    @property
+    def dead_letter_boxes(self) -> Mapping[str, DeadLetterBox]:
+        """The dead letters of each configured queue."""
+
+    def versioning(self) -> str:
+        """Whether the bucket keeps old versions: Enabled, Suspended or Disabled.
+
+        A directory is Disabled; Unknown: this process may not ask. Raises Retryable.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """What to erase: `selector`, or the best matches of `query`.
+
+    With `dry_run` nothing is erased; with `verify` everything left is read and searched.
+    """
+
+    selector: Selector | None = None
+    query: str | None = None
+    dry_run: bool = False
+    verify: bool = False
+    patience: timedelta = PATIENCE
+
+
+@dataclass(slots=True)
+class ForgetOutcome:
+    """What was erased; `taken` are the facts and turns that went or would go."""
+
+    subject: str
+    at: datetime
+    dry_run: bool
+    taken: Sequence[Record]
+    messages: int
+    erased: Erased = field(default_factory=Erased)
+    verification: Verification | None = None
+    receipt: str | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether there was anything to erase."""
+        erased = any(self.erased.counts.values())
+        return bool(self.taken or self.messages or erased)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values; with words only if nothing has been erased."""
+        result: dict[str, Any] = {"found": self.found, "dryRun": self.dry_run}
+        if self.dry_run:
+            taken = [
+                {"id": one.id, "content": one.content, "date": one.period}
+                for one in self.taken
+            ]
+            return result | {"messages": self.messages, "records": taken}
+        checked = self.verification
+        proof = None
+        if checked is not None:
+            proof = checked.figures()
+            proof |= {"foundIn": checked.found_in, "remains": checked.unclean}
+        return result | {
+            "complete": self.erased.complete,
+            "erased": self.erased.counts,
+            "notes": list(self.notes),
+            "verification": proof,
+            "receipt": self.receipt,
+        }
+
+
+def forget(
+    session: Session, request: ForgetRequest, tools: ErasureTools
+) -> ForgetOutcome:
+    """Erase what the request names, keep it from coming back, leave a receipt.
+
+    With queues it waits for the writer, for `patience` in all; called again, it goes on
+    where it ended. Raises Rejected, Retryable, Misconfigured.
+    """
+    selector = request.selector
+    if request.query is not None:
+        ids = _find_by_query(session, request.query)
+        if not ids:
+            return _nothing(session, request.query, dry_run=request.dry_run)
+        selector = Selector(ids=ids)
+    if selector is None:
+        raise Rejected("forget", _ONE_SELECTOR)
+    subject = find(
+        session.scope, selector, reader=session.records, objects=session.objects
+    )
+    outcome = ForgetOutcome(
+        subject=selector.user
+        or selector.conversation
+        or " ".join(sorted(selector.ids)),
+        at=session.now,
+        dry_run=request.dry_run,
+        taken=subject.facts_and_turns,
+        messages=len(subject.messages),
+    )
+    if request.dry_run or (selector.ids and not subject):
+        outcome.erased.complete = not request.dry_run
+        return outcome
+    _erase(session, request, tools, selector, subject, outcome)
+    return outcome
+
+
+def _nothing(session: Session, subject: str, *, dry_run: bool) -> ForgetOutcome:
+    return ForgetOutcome(subject, session.now, dry_run, (), 0)
+
+
+def _erase(
+    session: Session,
+    request: ForgetRequest,
+    tools: ErasureTools,
+    selector: Selector,
+    subject: Subject,
+    outcome: ForgetOutcome,
+) -> None:
+    scope = session.scope
+    known = tombstones.load(scope, objects=session.objects)
+    barred = bar(scope, selector, subject, session.now, objects=session.objects)
+    wait = _waiting(session, request.patience)
+    outcome.erased = erase(session, prune=bool(subject) or bool(known), wait=wait)
+    catch_up(session)
+    if request.verify:
+        own_words = f"{scope} {session.config.model_dump_json()}"
+        wanted = needles(selector, subject, own_words)
+        outcome.verification = _prove(session, tools, wanted, wait)
+    outcome.notes = [*_notes(session, tools), *_drop_letters(session, tools)]
+    subject_hash = barred.hash("subject", outcome.subject)
+    outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)
+
+
+def parse_selector(
+    user: str | None = None, conversation: str | None = None, ids: Sequence[str] = ()
+) -> Selector:
+    """Return exactly one of the three, validated. Raises Rejected: names the field."""
+    if isinstance(ids, str):
+        raise Rejected("ids", "must be a list of ids, not one")
+    if sum(map(bool, (user, conversation, ids))) != 1:
+        raise Rejected("forget", _ONE_SELECTOR)
+    if user:
+        reference(user, "user")
+    if conversation:
+        path_id(conversation, "conversation")
+    checked = tuple(reference(id_, "id") for id_ in ids)
+    return Selector(user or None, conversation or None, checked)
+
+
+def parse_forget_request(
+    user: str | None,
+    conversation: str | None,
+    ids: Sequence[str],
+    query: str | None,
+    *,
+    dry_run: bool,
+    verify: bool,
+) -> ForgetRequest:
+    """Return the request that names exactly one subject. Raises Rejected."""
+    if query is None:
+        selector = parse_selector(user, conversation, ids)
+        return ForgetRequest(selector=selector, dry_run=dry_run, verify=verify)
+    if user or conversation or ids:
+        raise Rejected("forget", _ONE_SELECTOR)
+    return ForgetRequest(query=query, dry_run=dry_run, verify=verify)
+
+
+def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
+    """Return whose memory to erase from and what, of an administrator's invocation.
+
+    `{"workspaceId", "agentId", "user" | "conversation" | "ids", "verify"?, "dryRun"?}`.
+    Raises Rejected: names the field.
+    """
+    if not isinstance(event, Mapping):
+        raise Rejected("event", "must be an object")
+    for name, value in event.items():
+        if name not in _EVENT_FIELDS:
+            raise Rejected(name, "is not a known name")
+        if not isinstance(value, _EVENT_FIELDS[name]):
+            raise Rejected(name, "is not of the right type")
+    ids = event.get("ids", ())
+    if not all(isinstance(id_, str) for id_ in ids):
+        raise Rejected("ids", "must be a list of strings")
+    for name in ("workspaceId", "agentId"):
+        if name not in event:
+            raise Rejected(name, "is missing")
+    scope = Scope(event["workspaceId"], event["agentId"])
+    selector = parse_selector(event.get("user"), event.get("conversation"), ids)
+    request = ForgetRequest(
+        selector=selector,
+        dry_run=event.get("dryRun", False),
+        verify=event.get("verify", False),
+    )
+    return scope, request
+
+
+def _find_by_query(session: Session, query: str) -> tuple[str, ...]:
+    """Return the ids of the best facts and turns that share a word with the query."""
+    request = parse_search_request(
+        {"queryText": query, "grain": "working", "maxResults": QUERY_RESULTS}
+    )
+    if not request.text:
+        raise Rejected("query", "is empty")
+    ids: list[str] = []
+    for result in search(session, request).results:
+        shares_a_word = result.why is not None and result.why.keyword
+        if result.memory_type != MemoryType.SUMMARY and shares_a_word:
+            ids.append(result.id)
+    return tuple(ids)
+
+
+def _prove(
+    session: Session, tools: ErasureTools, wanted: Needles, wait: Wait
+) -> Verification:
+    """Search everything left for the needles.
+
+    Starts again if a writer committed between pruning and reading.
+    """
+    for _ in range(MAX_PROOFS):
+        prune(session)
+        wait()
+        result = verify(
+            session.scope, wanted, objects=session.objects, stores=tools.inspector
+        )
+        if not result.unclean:
+            break
+    return result
+
+
+def _waiting(session: Session, patience: timedelta) -> Wait:
+    """Return a wait that writes in this process, or sleeps while a queue delivers."""
+    ends = monotonic() + patience.total_seconds()
+
+    def wait() -> bool:
+        catch_up(session)
+        if not session.queues.delivers_writes:
+            return True
+        if monotonic() >= ends:
+            return False
+        sleep(PAUSE.total_seconds())
+        return True
+
+    return wait
+
+
+def _notes(session: Session, tools: ErasureTools) -> list[str]:
+    """Say what this erasure cannot reach by itself."""
+    notes = []
+    versioning = tools.versioning()
+    if versioning != "Disabled":
+        notes.append(
+            f"BUCKET VERSIONING IS {versioning.upper()}: old versions of objects may outlive this erasure. "
+            "Delete noncurrent versions, or have a lifecycle rule do so. This project's template has it off."
+        )
+    if session.queues.delivers_writes:
+        notes.append(
+            "Messages that wait on the queues keep their bodies until they are received and dropped."
+        )
+    return notes
+
+
+def _drop_letters(session: Session, tools: ErasureTools) -> list[str]:
+    """Drop dead letters that hold nothing else; return what the receipt must say."""
+    barred = tombstones.load(session.scope, objects=session.objects)
+    dropped: list[str] = []
+    mixed: set[str] = set()
+    notes = []
+    for queue, box in tools.dead_letter_boxes.items():
+        try:
+            _drop_from(box, session.scope, barred, dropped, mixed)
+        except (Misconfigured, Retryable) as error:
+            # The erasure itself is done, and its receipt must say so.
+            notes.append(
+                f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}"
+            )
+    if dropped:
+        notes.append(f"{len(dropped)} dead letters were dropped.")
+    if mixed:
+        notes.append(
+            f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only "
+            "that is taken in, or drop them (varve dlq)."
+        )
+    return notes
+
+
+def _drop_from(
+    box: DeadLetterBox,
+    scope: Scope,
+    barred: Tombstones,
+    dropped: list[str],
+    mixed: set[str],
+) -> None:
+    # Of each group ten are seen at a time: those that are dropped uncover others.
+    while True:
+        held = {
+            letter.id: remaining_letter(letter.body, scope, barred)
+            for letter in box.letters()
+        }
+        mixed |= {id_ for id_, left in held.items() if left == "some"}
+        whole = [id_ for id_, left in held.items() if left == "all"]
+        if not whole or not (gone := box.drop(whole)):
+            return
+        dropped += gone
+
+
+def _write_receipt(
+    session: Session, subject_hash: str, selector: Selector, outcome: ForgetOutcome
+) -> str:
+    """Write the receipt and return its key: hashes, counts and times, no content."""
+    kind = "ids"
+    if selector.user:
+        kind = "user"
+    elif selector.conversation:
+        kind = "conversation"
+    proof = outcome.verification
+    body = {
+        "subject": {"kind": kind, "hash": subject_hash},
+        "forgottenAt": iso(outcome.at),
+        "finishedAt": iso(session.clock()),
+        "complete": outcome.erased.complete,
+        "passes": outcome.erased.passes,
+        "erased": outcome.erased.counts,
+        "verification": proof.figures() if proof else None,
+        "notes": list(outcome.notes),
+    }
+    return receipts.put(session.scope, outcome.at, body, objects=session.objects)

@@ -1,0 +1,167 @@
+"""Learn from messages: extract facts, triples and profile entries and send them to the writer."""
+
+from collections.abc import Container, Iterator, Sequence
+from datetime import datetime
+
+from varve.domain.calendar import Grain
+from varve.domain.conversation import SPOKEN, Message
+from varve.domain.echo import without_injected
+from varve.domain.extraction import Fact, Utterance, restated
+from varve.domain.profile import stated
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id
+from varve.domain.transcript import introduction, speakers
+from varve.domain.triple import TripleOperation
+from varve.messages.ingest import IngestMessage
+from varve.messages.write import (
+    WriteProfile,
+    WriteRecords,
+    WriteTriples,
+    records_in_bounds,
+    send_profile,
+    send_records,
+    send_triples,
+)
+from varve.usecases.batching import CONTEXT_UTTERANCES, extracted
+from varve.usecases.session import Session
+from varve.usecases.timeline import Said, working_day
+
+
+def learn(
+    session: Session,
+    message: IngestMessage,
+    new: Sequence[Said],
+    about: Container[str] | None = None,
+) -> tuple[int, int]:
+    """Send the facts and triple operations of messages to the writer; count both.
+
+    `about` are the messages that facts may rest on (None: all of them).
+    Raises Retryable, Rejected, Misconfigured.
+    """
+    said = {one.id for one in new if about is None or one.id in about}
+    spoken = [utterance for _, utterance in spoken_in(new, message)]
+    context = _context(message, new[0])
+    extraction = extracted(message, spoken, context, session.zone, session.extractor)
+    facts = [
+        _fact_record(fact, new, message, session)
+        for fact in extraction.facts
+        if said & set(fact.message_ids)
+    ]
+    send_facts_and_turns(session, facts, message)
+    operations = restated(extraction.operations, spoken)
+    if operations:
+        triples = WriteTriples(session.scope, tuple(operations), message.correlation_id)
+        send_triples(triples, queue=session.queues.write, objects=session.objects)
+    _send_profiles(session, operations, spoken, message)
+    return len(facts), len(extraction.operations)
+
+
+def send_facts_and_turns(
+    session: Session, records: Sequence[Record], message: IngestMessage
+) -> None:
+    """Embed records of the working grain and send them to the writer."""
+    embedder = session.embedder
+    vectors = embedder.embed([record.content for record in records])
+    embedded = tuple(
+        EmbeddedRecord(record, vector)
+        for record, vector in zip(records, vectors, strict=True)
+    )
+    whole = WriteRecords(
+        session.scope,
+        Grain.WORKING,
+        embedder.model,
+        embedded,
+        correlation_id=message.correlation_id,
+    )
+    for piece in records_in_bounds(whole):
+        send_records(piece, queue=session.queues.write, objects=session.objects)
+
+
+def spoken_in(
+    new: Sequence[Said], message: IngestMessage
+) -> list[tuple[Said, Utterance]]:
+    """Return what was said in person, beside the messages that said it."""
+    names = _names(message)
+    found: list[tuple[Said, Utterance]] = []
+    for said in new:
+        utterance = _utterance(said.message, said.at, message, names)
+        if utterance is not None:
+            found.append((said, utterance))
+    return found
+
+
+def _context(message: IngestMessage, first: Said) -> list[Utterance]:
+    """Return the last utterances before the first new message."""
+    start = message.conversation.started_at or message.received_at
+    known: list[Message] = list(message.context)
+    for earlier in message.conversation.messages:
+        if earlier.id == first.id:
+            break
+        known.append(earlier)
+    names = _names(message)
+    spoken: Iterator[Utterance | None] = (
+        _utterance(one, one.timestamp or start, message, names) for one in known
+    )
+    return [utterance for utterance in spoken if utterance][-CONTEXT_UTTERANCES:]
+
+
+def _names(message: IngestMessage) -> frozenset[str]:
+    """Return the speakers that the texts of messages without a name introduce."""
+    every = (*message.context, *message.conversation.messages)
+    return speakers(m.text for m in every if m.role in SPOKEN and m.name is None)
+
+
+def _utterance(
+    message: Message, at: datetime, source: IngestMessage, names: frozenset[str]
+) -> Utterance | None:
+    """Return what was said in person, without recalled memory.
+
+    None: the message is a tool's, a system text or empty.
+    """
+    text = without_injected(message.text) if message.role in SPOKEN else ""
+    if not text:
+        return None
+    user_id = message.user_id or source.conversation.user_id
+    name, words = introduction(text)
+    if message.name is None and name in names:
+        return Utterance(str(message.id), message.role, name, words, at, user_id)
+    own_name = user_id if message.role == "user" else None
+    speaker = message.name or own_name or message.role.capitalize()
+    return Utterance(str(message.id), message.role, speaker, text, at, user_id)
+
+
+def _fact_record(
+    fact: Fact, new: Sequence[Said], message: IngestMessage, session: Session
+) -> Record:
+    """Return the fact as a record of the period in which it was said."""
+    sources = [said for said in new if said.id in fact.message_ids]
+    last = max(sources, key=lambda said: said.at)
+    conversation = message.conversation
+    return Record(
+        id=fact_id(conversation.conversation_id, fact.message_ids, fact.content),
+        memory_type=MemoryType.FACT,
+        content=fact.content,
+        period=working_day(last.at, session.zone),
+        event_time=fact.event_time,
+        created_at=message.received_at,
+        source_ids=fact.message_ids,
+        conversation_id=conversation.conversation_id,
+        user_id=last.message.user_id or conversation.user_id,
+        about=fact.about,
+        importance=fact.importance,
+        confidence=fact.confidence,
+        position=last.position,
+    )
+
+
+def _send_profiles(
+    session: Session,
+    operations: Sequence[TripleOperation],
+    spoken: Sequence[Utterance],
+    message: IngestMessage,
+) -> None:
+    """Send what users said of themselves, one message a user."""
+    entries = stated(operations, spoken)
+    for user_id in sorted({entry.user_id for entry in entries}):
+        own = tuple(entry for entry in entries if entry.user_id == user_id)
+        profile = WriteProfile(session.scope, user_id, own, message.correlation_id)
+        send_profile(profile, queue=session.queues.write, objects=session.objects)

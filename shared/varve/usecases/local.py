@@ -1,0 +1,21 @@
+"""Run the pipeline in one process, where no queue service delivers messages."""
+
+from varve.usecases.extract import ExtractOutcome, extract_all
+from varve.usecases.session import Session
+
+
+def catch_up(session: Session) -> ExtractOutcome | None:
+    """Handle what waits on the session's local queues, and write it.
+
+    None: a queue service delivers the ingest queue. Raises Retryable, Rejected,
+    Misconfigured.
+    """
+    waiting = session.queues.take()
+    total = None if waiting is None else ExtractOutcome()
+    try:
+        while waiting:
+            total = extract_all(session, waiting)
+            waiting = session.queues.take()
+    finally:
+        session.queues.flush()
+    return total

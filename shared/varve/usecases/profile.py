@@ -1,0 +1,76 @@
+"""Profiles: read a user's attributes, and set one by hand."""
+
+from typing import Any
+
+from varve.domain.calendar import iso
+from varve.domain.errors import Rejected
+from varve.domain.identity import reference
+from varve.domain.profile import (
+    DEFAULT_USER,
+    ProfileEntry,
+    in_order,
+    profile_key,
+    profile_value,
+    standing,
+)
+from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.session import Session
+
+MAX_KEYS = 100
+"""Attributes that a profile may have when another is set by hand."""
+
+
+def read_profile(session: Session, user_id: str | None = None) -> dict[str, Any]:
+    """Return a user's attributes that hold now and every statement, as JSON values.
+
+    Without an id: those of messages without a user. Raises Rejected: invalid user id.
+    """
+    user = _user(user_id)
+    entries = session.profiles.entries(session.scope, user)
+    held = standing(entries, session.now)
+    return {
+        "workspaceId": session.scope.workspace,
+        "agentId": session.scope.agent,
+        "userId": user,
+        "attributes": [_as_json(entry) for entry in held],
+        "history": [_as_json(entry) for entry in in_order(entries)],
+    }
+
+
+def set_attribute(
+    session: Session, key: str, value: str, user_id: str | None = None
+) -> None:
+    """Send an attribute to the writer; an empty value ends every value it has.
+
+    A list (allergies, languages, preferences) gains one value. The workspace's filter
+    applies to the value. Raises Rejected: names the field; Retryable.
+    """
+    user = _user(user_id)
+    line = profile_value(session.privacy(profile_value(value)))
+    entry = ProfileEntry(
+        user, profile_key(key), line, session.now, session.now, ends=not line
+    )
+    known = {one.key for one in session.profiles.entries(session.scope, user)}
+    if len(known | {key}) > MAX_KEYS:
+        raise Rejected(
+            "key", f"is one more than the {MAX_KEYS} that a profile may have"
+        )
+    message = WriteProfile(session.scope, user, (entry,))
+    send_profile(message, queue=session.queues.write, objects=session.objects)
+
+
+def _user(user_id: str | None) -> str:
+    return DEFAULT_USER if user_id is None else reference(user_id, "userId")
+
+
+def _as_json(entry: ProfileEntry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "key": entry.key,
+        "value": entry.value,
+        "ends": entry.ends,
+        "since": iso(entry.event_time),
+        "learntAt": iso(entry.created_at),
+        "conversationId": entry.conversation_id,
+        "messageIds": list(entry.message_ids),
+    }

@@ -1,0 +1,151 @@
+"""The work queue: summarize one period, clean up one agent, or curate its lessons."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from varve.domain.calendar import Grain
+from varve.domain.ledger import noted_grain
+from varve.messages.work import CleanAgent, CurateAgent, SummarizePeriod, read_work
+from varve.ports.queues import DeadLetters, Delivery
+from varve.usecases.cleanup import CleanupReport, clean, inspect
+from varve.usecases.deliver import deliver_each
+from varve.usecases.experience.lessons import curate_agent
+from varve.usecases.plan import find_due
+from varve.usecases.session import OpenSession, Session
+from varve.usecases.summarize import Outcome, summarize
+
+PAYLOADS_KEPT = timedelta(days=30)
+"""Longer than a message may wait on its queue and then as a dead letter."""
+
+
+@dataclass(slots=True)
+class WorkOutcome:
+    """What became of a batch of periods and agents; `returned` must be delivered again.
+
+    `lag_seconds` is the longest time from the pass that found a period due to its work.
+    """
+
+    returned: list[Delivery] = field(default_factory=list)
+    built: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    given_up: int = 0
+    cleaned: int = 0
+    expired: int = 0
+    unsealed: int = 0
+    curated: int = 0
+    lag_seconds: float = 0.0
+
+    def count(self, outcome: Outcome) -> None:
+        """Add one period; an empty one counts as unchanged."""
+        self.built += outcome is Outcome.BUILT
+        self.failed += outcome in (Outcome.FAILED, Outcome.GIVEN_UP)
+        self.given_up += outcome is Outcome.GIVEN_UP
+        self.unchanged += outcome in (Outcome.UNCHANGED, Outcome.EMPTY)
+
+    def count_cleaned(self, report: CleanupReport) -> None:
+        """Add one agent: the periods sent for deletion, and those kept too long."""
+        self.cleaned += 1
+        self.expired += sum(len(grain.expired) for grain in report.grains)
+        self.unsealed += sum(len(grain.unsealed) for grain in report.grains)
+
+    def metrics(self) -> dict[str, int]:
+        """Return the counts by the names of their metrics."""
+        return {
+            "BuiltSummaries": self.built,
+            "UnchangedSummaries": self.unchanged,
+            "FailedPeriods": self.failed,
+            "GivenUpPeriods": self.given_up,
+            "CleanedAgents": self.cleaned,
+            "ExpiredPeriods": self.expired,
+            "CuratedAgents": self.curated,
+            "UnsealedPeriods": self.unsealed,
+            "ReturnedMessages": len(self.returned),
+        }
+
+
+def work(
+    open_session: OpenSession,
+    deliveries: Sequence[Delivery],
+    *,
+    now: datetime,
+    dead_letters: DeadLetters,
+) -> WorkOutcome:
+    """Handle a batch of the work queue, each item with a session of its agent."""
+    outcome = WorkOutcome()
+
+    def handle(delivery: Delivery) -> None:
+        _handle(open_session, delivery, now, outcome)
+
+    outcome.returned = deliver_each(deliveries, handle, dead_letters=dead_letters)
+    return outcome
+
+
+def _handle(
+    open_session: OpenSession, delivery: Delivery, now: datetime, outcome: WorkOutcome
+) -> None:
+    match read_work(delivery):
+        case SummarizePeriod(scope, period, planned_at):
+            # The time to try again counts from the work, the period from the plan.
+            started = max(planned_at, now)
+            with open_session(scope, started) as session:
+                outcome.count(summarize(session, period))
+            lag = (started - planned_at).total_seconds()
+            outcome.lag_seconds = max(outcome.lag_seconds, lag)
+        case CleanAgent(scope, notes, planned_at):
+            with open_session(scope, planned_at) as session:
+                _clean_noted(session, notes, outcome)
+        case CurateAgent(scope, months, planned_at):
+            with open_session(scope, planned_at) as session:
+                curate_agent(session, months)
+            outcome.curated += 1
+
+
+def _clean_noted(session: Session, notes: Sequence[str], outcome: WorkOutcome) -> None:
+    """Clean up the grains of the notes that no other delivery has settled."""
+    standing = session.ledger.standing(notes)
+    if standing:
+        report = inspect(session, {noted_grain(note) for note in standing})
+        clean(session, report, standing)
+        outcome.count_cleaned(report)
+
+
+def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
+    """Summarize one agent's due periods, from the finest grain up.
+
+    Each summary is written before the next is planned.
+    """
+    outcome = WorkOutcome()
+    for grain in grains:
+        found = find_due(
+            grain,
+            session.now,
+            ledger=session.ledger,
+            config=lambda _: session.config,
+            scope=session.scope,
+            retry_now=True,
+        )
+        for due in found.due:
+            outcome.count(summarize(session, due.period))
+            session.queues.flush()
+    return outcome
+
+
+def clean_agent(
+    session: Session, *, dry_run: bool = False, force: bool = False
+) -> CleanupReport:
+    """Clean up all grains of one agent; with `dry_run` only report what would go.
+
+    Old payloads go too: a directory has no lifecycle rule as the template's bucket has.
+    """
+    report = inspect(session, tuple(Grain), force=force)
+    if dry_run:
+        return report
+    clean(session, report, session.ledger.expired_of(session.scope, session.now))
+    oldest = session.now - PAYLOADS_KEPT
+    payloads = session.objects.list(f"payloads/{session.scope}")
+    session.objects.delete(
+        [info.key for info in payloads if info.last_modified < oldest]
+    )
+    return report

@@ -1,0 +1,71 @@
+"""The queues of a session: SQS queues, or this process itself where none is configured."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from varve.domain.errors import Misconfigured
+from varve.ports.queues import Delivery, Queue
+from varve.usecases.write import DirectWrites
+
+if TYPE_CHECKING:
+    from varve.adapters.queues.sqs import SqsQueue
+    from varve.usecases.write import WriterSession
+
+
+def open_queue(url: str | None, variable: str) -> "SqsQueue":
+    """Return the SQS queue at the URL. Raises Misconfigured: the variable is not set."""
+    if url is None:
+        raise Misconfigured(f"{variable}: is not set")
+    from varve.adapters.queues.sqs import SqsQueue
+
+    return SqsQueue(url)
+
+
+class WaitingQueue:
+    """The ingest queue of a process without SQS: keeps messages until they are taken."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Delivery] = []
+
+    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        """Keep the message."""
+        self._waiting.append(Delivery(id=deduplication_id, body=body, group=group))
+
+    def take(self) -> list[Delivery]:
+        """Remove and return the messages, in the order they were sent."""
+        waiting = self._waiting
+        self._waiting = []
+        return waiting
+
+
+class SessionQueues:
+    """The Queues of one session: SQS queues, or this process where there are none.
+
+    Without an ingest queue, messages wait to be taken. Without a write queue, `flush`
+    writes them with the writer that `open_writer` opens.
+    """
+
+    def __init__(
+        self,
+        ingest: "SqsQueue | None",
+        write: "SqsQueue | None",
+        open_writer: "Callable[[], WriterSession]",
+    ) -> None:
+        self._waiting = None if ingest else WaitingQueue()
+        self._direct = None if write else DirectWrites(open_writer)
+        self.ingest: Queue = ingest or self._waiting or WaitingQueue()
+        self.write: Queue = write or self._direct or DirectWrites(open_writer)
+
+    @property
+    def delivers_writes(self) -> bool:
+        """Whether SQS delivers writes, later and elsewhere."""
+        return self._direct is None
+
+    def flush(self) -> None:
+        """Write what was sent. Raises Retryable, Rejected, Misconfigured."""
+        if self._direct is not None:
+            self._direct.flush()
+
+    def take(self) -> list[Delivery] | None:
+        """Remove and return what waits for extraction; None: SQS delivers it."""
+        return None if self._waiting is None else self._waiting.take()

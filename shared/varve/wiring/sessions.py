@@ -1,0 +1,222 @@
+"""The composition root: opens sessions, and is the only place that chooses adapters."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from varve.domain.calendar import aware
+from varve.domain.identity import Scope
+from varve.ports.clock import Clock
+from varve.usecases.ledger import Ledger
+from varve.usecases.session import Session
+from varve.wiring.clock import fixed_clock, system_clock
+from varve.wiring.models import ConfiguredModels
+from varve.wiring.queues import SessionQueues, open_queue
+from varve.wiring.settings import Settings, read_settings
+from varve.wiring.store import OpenStore
+
+if TYPE_CHECKING:
+    from varve.adapters.credentials.scoped import ScopedCredentials
+    from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
+    from varve.ports.erasure import StoreInspector
+    from varve.ports.queues import DeadLetterBox
+    from varve.usecases.plan import Planner
+    from varve.usecases.write import WriterSession
+
+MAX_SCOPED_STORES = 4
+"""Agents whose own clients stay open, each with connections, threads and disk cache."""
+
+Now = datetime | Callable[[], datetime] | None
+
+
+class Sessions:
+    """Opens sessions over one process's settings.
+
+    Where a role for agents is configured, a session reaches this agent's objects alone:
+    S3 refuses its credentials everything else.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.store = OpenStore(settings, clock)
+        self.models = ConfiguredModels(settings, environment)
+        self._scoped: OrderedDict[Scope, OpenStore] = OrderedDict()
+        self._lock = Lock()
+
+    @classmethod
+    def from_environment(
+        cls,
+        store: str | Path | None = None,
+        now: Now = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> "Sessions":
+        """Read the settings of an environment, by default the process's.
+
+        `store` overrides VARVE_STORE. Raises Misconfigured: names the variable.
+        """
+        given = os.environ if environment is None else environment
+        settings = read_settings(given, None if store is None else str(store))
+        return cls(settings, _clock(now), given)
+
+    def open(self, scope: Scope, now: datetime | None = None) -> Session:
+        """Open a session on one agent's memory. Raises Misconfigured, Retryable."""
+        store = self.store
+        if self._credentials is not None:
+            store = self._open_scoped(scope, self._credentials)
+        return self._session(scope, now, store)
+
+    def open_owner(self, scope: Scope, now: datetime | None = None) -> Session:
+        """Open a session with the process's own credentials.
+
+        The owner's use cases read beside the agent's objects: the workspace's
+        configuration, receipts of erasure, other agents' stores.
+        """
+        return self._session(scope, now, self.store)
+
+    def open_writer(self) -> "WriterSession":
+        """Open the writer, once the endpoint has shown that it is safe to write to.
+
+        Raises Misconfigured: it is not.
+        """
+        return self._writer
+
+    def open_planner(self) -> "Planner":
+        """Open what the schedules' passes work with. Raises Misconfigured."""
+        from varve.usecases.plan import Planner
+
+        ledger = Ledger(self.store.objects)
+        return Planner(ledger, self.store.read_config, self.work_queue)
+
+    @cached_property
+    def ingest_queue(self) -> "SqsQueue":
+        """The ingest queue. Raises Misconfigured: VARVE_INGEST_QUEUE_URL is not set."""
+        return open_queue(self.settings.ingest_queue_url, "VARVE_INGEST_QUEUE_URL")
+
+    @cached_property
+    def write_queue(self) -> "SqsQueue":
+        """The write queue. Raises Misconfigured: VARVE_WRITE_QUEUE_URL is not set."""
+        return open_queue(self.settings.write_queue_url, "VARVE_WRITE_QUEUE_URL")
+
+    @cached_property
+    def work_queue(self) -> "SqsQueue":
+        """The work queue. Raises Misconfigured: VARVE_SUMMARY_QUEUE_URL is not set."""
+        return open_queue(self.settings.summary_queue_url, "VARVE_SUMMARY_QUEUE_URL")
+
+    def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
+        """Return where a queue's messages go that cannot succeed."""
+        from varve.adapters.queues.sqs import SqsDeadLetters
+
+        return SqsDeadLetters(queue)
+
+    @cached_property
+    def dead_letter_boxes(self) -> Mapping[str, "DeadLetterBox"]:
+        """The dead letters of each queue that the settings name: ingest, write, summary."""
+        from varve.adapters.queues.dead_letters import SqsDeadLetterBox
+
+        urls = {
+            "ingest": self.settings.ingest_queue_url,
+            "write": self.settings.write_queue_url,
+            "summary": self.settings.summary_queue_url,
+        }
+        return {
+            name: SqsDeadLetterBox(open_queue(url, ""))
+            for name, url in urls.items()
+            if url
+        }
+
+    @cached_property
+    def inspector(self) -> "StoreInspector":
+        """Reads every byte of a store, to prove that something is gone."""
+        from varve.adapters.objects.store import lance_options
+        from varve.adapters.records.inspection import LanceInspector
+
+        options = lance_options() if self.settings.s3_location else None
+        root = self.settings.store.rstrip("/")
+        return LanceInspector(root, self.store.objects, options)
+
+    def versioning(self) -> str:
+        """Return whether the bucket keeps old versions: Enabled, Suspended or Disabled.
+
+        A directory is Disabled; Unknown: this process may not ask. Raises Retryable.
+        """
+        location = self.settings.s3_location
+        if location is None:
+            return "Disabled"
+        from varve.adapters.queues.sqs import bucket_versioning
+
+        return bucket_versioning(location[0])
+
+    def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
+        return Session(
+            scope=scope,
+            now=self.clock() if now is None else aware(now),
+            clock=self.clock,
+            store=store,
+            models=self.models,
+            queues=self._queues(),
+            read_config=store.read_config,
+        )
+
+    def _queues(self) -> SessionQueues:
+        ingest = self.ingest_queue if self.settings.ingest_queue_url else None
+        write = self.write_queue if self.settings.write_queue_url else None
+        return SessionQueues(ingest, write, self.open_writer)
+
+    def _open_scoped(self, scope: Scope, credentials: "ScopedCredentials") -> OpenStore:
+        own = credentials.of(scope)
+        with self._lock:
+            store = self._scoped.get(scope)
+            if store is None or store.credentials is not own:
+                share = self.settings.cache_bytes // MAX_SCOPED_STORES
+                store = OpenStore(self.settings, self.clock, own, share)
+            self._scoped[scope] = store
+            self._scoped.move_to_end(scope)
+            if len(self._scoped) > MAX_SCOPED_STORES:
+                self._scoped.popitem(last=False)
+            return store
+
+    @cached_property
+    def _credentials(self) -> "ScopedCredentials | None":
+        role = self.settings.scoped_role
+        if role is None or self.settings.s3_location is None:
+            return None
+        from varve.adapters.credentials.scoped import ScopedCredentials
+
+        return ScopedCredentials(role, self.clock)
+
+    @cached_property
+    def _writer(self) -> "WriterSession":
+        from varve.usecases.write import WriterSession
+
+        self.store.require_safe()
+        store = self.store
+        return WriterSession(
+            records=store.records,
+            graph=store.graph,
+            profiles=store.profiles,
+            ledger=Ledger(store.objects),
+            vectors=store.stores,
+            embedder=lambda workspace: self.models.embedder(
+                store.read_config(workspace)
+            ),
+            objects=store.objects,
+        )
+
+
+def _clock(now: Now) -> Clock:
+    if now is None:
+        return system_clock
+    if callable(now):
+        return lambda: aware(now())
+    return fixed_clock(now)

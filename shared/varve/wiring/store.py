@@ -1,0 +1,145 @@
+"""The store under one root, opened with one set of credentials."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from varve.domain.identity import path_id
+from varve.domain.retention import Plan
+from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
+from varve.ports.clock import Clock
+from varve.ports.objects import Objects
+from varve.wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from varve.adapters.credentials.scoped import ScopedSession
+    from varve.adapters.graph.parquet import ParquetGraph
+    from varve.adapters.json_profiles import JsonProfiles
+    from varve.adapters.records.records import LanceRecords
+    from varve.adapters.records.stores import LanceStores
+    from varve.usecases.views import Views
+
+
+MAX_KEPT_CONFIGS = 1_000
+"""Parsed configurations that a process keeps, by their bytes."""
+
+
+class OpenStore:
+    """The adapters of one store root, each imported and built on first use.
+
+    `credentials` are an agent's own; without them the process's apply. `cache_bytes`
+    bound the disk cache.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        credentials: "ScopedSession | None" = None,
+        cache_bytes: int | None = None,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self.credentials = credentials
+        self._cache_bytes = cache_bytes or settings.cache_bytes
+        self._configs: dict[bytes, WorkspaceConfig] = {}
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The objects under the store root."""
+        from varve.adapters.objects.store import local_objects, s3_objects
+
+        location = self._settings.s3_location
+        if location is None:
+            return local_objects(Path(self._settings.store))
+        if self.credentials is None:
+            return s3_objects(*location)
+        return s3_objects(*location, self.credentials.for_objects())
+
+    @cached_property
+    def records(self) -> "LanceRecords":
+        """The records of every agent and grain."""
+        from varve.adapters.records.records import LanceRecords
+        from varve.adapters.records.replicas import Caching
+
+        return LanceRecords(
+            self._settings.store.rstrip("/"),
+            self.objects,
+            self._lance_options(),
+            caching=Caching(self._settings.cache_directory, self._cache_bytes),
+        )
+
+    def _lance_options(self) -> dict[str, str] | None:
+        from varve.adapters.objects.store import lance_options
+
+        if self._settings.s3_location is None:
+            return None
+        if self.credentials is None:
+            return lance_options()
+        return {**lance_options(), **self.credentials.for_lance()}
+
+    @cached_property
+    def stores(self) -> "LanceStores":
+        """The record stores as a whole, with their embedding models."""
+        from varve.adapters.records.stores import LanceStores
+
+        return LanceStores(
+            self.records.newest, self.objects, self._settings.cache_directory
+        )
+
+    @cached_property
+    def graph(self) -> "ParquetGraph":
+        """The agents' triples."""
+        from varve.adapters.graph.parquet import ParquetGraph
+
+        return ParquetGraph(self.objects)
+
+    @cached_property
+    def profiles(self) -> "JsonProfiles":
+        """The users' profiles."""
+        from varve.adapters.json_profiles import JsonProfiles
+
+        return JsonProfiles(self.objects)
+
+    @cached_property
+    def views(self) -> "Views":
+        """Reads and keeps views of the agents' memories."""
+        from varve.usecases.views import Views
+
+        return Views(
+            remote=self._settings.s3_location is not None,
+            max_staleness=self._settings.max_staleness,
+            clock=self._clock,
+        )
+
+    def read_config(self, workspace: str) -> WorkspaceConfig:
+        """Return the workspace's configuration as stored now. Raises Rejected: invalid."""
+        key = f"workspaces/{path_id(workspace, 'workspaceId')}/config.json"
+        stored = self.objects.get(key)
+        data = stored.data if stored else b"{}"
+        if data not in self._configs:
+            if len(self._configs) >= MAX_KEPT_CONFIGS:
+                self._configs.clear()
+            self._configs[data] = _parse_config(data, self._settings.default_plan)
+        return self._configs[data]
+
+    def require_safe(self) -> None:
+        """Refuse an endpoint that could lose acknowledged rows, before the first write.
+
+        Amazon S3 honours conditional puts and is not asked. Raises Misconfigured.
+        """
+        from varve.adapters.objects.store import (
+            custom_endpoint,
+            require_conditional_put,
+        )
+
+        endpoint = custom_endpoint() if self._settings.s3_location else None
+        if endpoint:
+            require_conditional_put(self.objects, endpoint)
+
+
+def _parse_config(data: bytes, default_plan: Plan) -> WorkspaceConfig:
+    config = parse_workspace_config(data)
+    if "plan" in config.model_fields_set:
+        return config
+    return config.model_copy(update={"plan": default_plan})
