@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from varve.api.administration import Administration
@@ -190,6 +191,12 @@ class Driver:
         models = {name: port for name, port in given.items() if name in OTHERS}
         return Driver(Application(_GivenScoped(self._parts, session).take(models)))
 
+    def again(self, **given: Any) -> Driver:
+        """Return a process like this one, over the same store, with these ports as well."""
+        parts, before = self._parts, getattr(self._parts, "given", {})
+        made = _Given(parts.settings, parts.clock, parts._environment)
+        return Driver(Application(made.take({**before, **given})))
+
     def use_sessions(self, sessions: Any) -> None:
         """Get each agent's session from `sessions.of(scope)` instead of from STS."""
         vars(self._application._scoped)["_credentials"] = sessions
@@ -310,6 +317,17 @@ def open_memory(
 def driver_of(memory: Memory) -> Driver:
     """Return the driver of the process that a memory is open in."""
     return Driver(memory._application)
+
+
+def give_dead_letter_boxes(monkeypatch: Any, boxes: Mapping[str, Any]) -> None:
+    """Let whatever is opened from here on, by the CLI too, find these dead letters."""
+    monkeypatch.setattr(Parts, "dead_letter_boxes", boxes)
+
+
+def give_handler(monkeypatch: Any, function: ModuleType, **verbs: Any) -> None:
+    """Have a function's handler call these verbs (`clean`, `curate`, …) of a driver."""
+    application = SimpleNamespace(nights=SimpleNamespace(**verbs))
+    monkeypatch.setattr(function, "application", lambda: application)
 
 
 def _clock(now: Now) -> Callable[[], datetime]:
