@@ -19,6 +19,7 @@ from retrieval import Question, locomo
 from round_trips import EMBEDDER, turns
 from traffic import machine, markdown
 
+from tests.support.drivers import driver_of
 from varve import Memory
 from varve.adapters.records import columns as lance_columns
 from varve.adapters.records.tables import compact
@@ -49,8 +50,10 @@ def filled(path: Path, folder: str, filler: int) -> tuple[Memory, list[Question]
             questions.append(Question(asked.text, evidence, asked.category))
     for start in range(0, filler, BLOCK):
         rows = list(turns(range(start, min(filler, start + BLOCK)), days=300))
-        memory.parts.records.upsert(memory.scope, Grain.WORKING, rows, EMBEDDER.model)
-    table: Any = memory.parts.records.newest(memory.scope, Grain.WORKING)
+        driver_of(memory).records.upsert(
+            memory.scope, Grain.WORKING, rows, EMBEDDER.model
+        )
+    table: Any = driver_of(memory).records.newest(memory.scope, Grain.WORKING)
     compact(table, Upkeep(index_rows=0), table.optimize, purge=False)
     return memory, questions[::EVERY]
 

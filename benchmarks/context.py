@@ -16,12 +16,11 @@ from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.support.drivers import Driver, open_driver
 from varve import Memory
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -109,7 +108,7 @@ def remember(root: Path) -> list[Scope]:
 
 def messages_of(root: Path, scope: Scope) -> dict[str, set[str]]:
     """The messages behind every id that a block may name."""
-    parts = Parts(read_settings({}, str(root)))
+    parts = open_driver(store=root)
     behind: dict[str, set[str]] = {}
     for grain in Grain:
         for record in parts.records.browse(scope, grain, where=Filter(), limit=ALL):
@@ -122,7 +121,7 @@ def messages_of(root: Path, scope: Scope) -> dict[str, set[str]]:
     return behind | dict(profile_messages(parts, scope))
 
 
-def profile_messages(parts: Parts, scope: Scope) -> Iterator[tuple[str, set[str]]]:
+def profile_messages(parts: Driver, scope: Scope) -> Iterator[tuple[str, set[str]]]:
     """The same of the profile that a block without a user may hold."""
     for entry in parts.profiles.entries(scope, "default"):
         yield entry.id, set(entry.message_ids)

@@ -22,6 +22,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from benchmarks.retrieval import Sample, chopped, locomo, opened
+from tests.support.drivers import open_driver
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter, SearchRequest
@@ -29,8 +30,6 @@ from varve.domain.search.question import read_question
 from varve.domain.search.routing import route
 from varve.domain.search.signals import Sought, names_in, signals
 from varve.domain.search.strategies import BALANCED
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 STEPS, RATE, DECAY, SHARPNESS = 300, 0.05, 0.01, 4.0
 NOT_FITTED = frozenset({"recency", "importance"})
@@ -42,7 +41,7 @@ Table = list[tuple[np.ndarray, np.ndarray, str]]
 def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
     """The signals of every record for each of a sample's questions."""
     opened(sample, folder)
-    parts = Parts(read_settings({}, str(folder / sample.name)), environment={})
+    parts = open_driver(store=folder / sample.name)
     embedder = parts.embedder(parts.config("default"))
     columns = parts.records.columns(
         Scope("default", "default"), Grain.WORKING, model=embedder.model

@@ -30,7 +30,6 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.wiring.clock import fixed_clock
 
 PROJECT = Path(__file__).parents[1]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -62,7 +61,7 @@ def _row(name: str, counts: Counts) -> Row:
 def ingesting(s3: CountingS3) -> str:
     """One conversation of six messages, function by function, and one more of the same agent."""
     measured = Measured(s3, [])
-    deployment = Deployment(fixed_clock(NOW), "ingest")
+    deployment = Deployment(lambda: NOW, "ingest")
     for name in (
         "first conversation",
         "next conversation, warm",

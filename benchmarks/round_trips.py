@@ -13,12 +13,11 @@ Commits here follow each other in seconds, so versions are pruned at any age, as
 import argparse
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from statistics import mean
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -40,7 +39,6 @@ from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.search.strategies import BALANCED
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.find import CANDIDATES
-from varve.wiring.clock import fixed_clock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ZONE = ZoneInfo("UTC")
@@ -102,7 +100,7 @@ class Bench:
 
     @classmethod
     def of(cls, s3: CountingS3, name: str) -> "Bench":
-        bench = cls(s3, Deployment(fixed_clock(NOW), name), count(1))
+        bench = cls(s3, Deployment(lambda: NOW, name), count(1))
         bench.restart()
         return bench
 
@@ -111,11 +109,11 @@ class Bench:
 
     def fill(self, size: int) -> None:
         """The working records in one commit, more than a million numbers away from the batches'."""
-        records = self.deployment.writing.parts.records
+        records = self.deployment.writing.records
         records.upsert(SCOPE, Grain.WORKING, list(turns(range(size))), EMBEDDER.model)
 
     def summarize(self) -> None:
-        records = self.deployment.writing.parts.records
+        records = self.deployment.writing.records
         for grain, amount in SUMMARIES.items():
             for steps in range(amount):
                 summary = _summary(Period.of(NOW, grain, ZONE).shifted(-1 - steps))
@@ -125,7 +123,7 @@ class Bench:
         """So many messages for one store, as one invocation of the writing function gets them."""
         queue, objects = (
             self.deployment.queues["write"],
-            self.deployment.writing.parts.objects,
+            self.deployment.writing.objects,
         )
         for _ in range(messages):
             number = 1_000_000 + next(self.numbers)
@@ -156,21 +154,15 @@ class Bench:
         yield "warm", self.counted(self.search)
         self.write(1)
         yield "changed", self.counted(self.search)
-        parts = self.deployment.reading.parts
-        parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
+        self.deployment.reading.allow_staleness(timedelta(seconds=60))
         self.search()
         self.write(1)
         yield "stale", self.counted(self.search)
-        parts.settings = replace(parts.settings, max_staleness=timedelta(0))
+        self.deployment.reading.allow_staleness(timedelta(0))
 
     def restart(self) -> None:
         """New processes, that have met another agent: the probe of a foreign endpoint is behind them."""
-        self.deployment.restart()
-        parts: Any = self.deployment.writing.parts
-        options = lance_options()
-        parts.records = LanceRecords(
-            parts.settings.store, parts.objects, options, PRUNING_AT_ONCE
-        )
+        self.deployment.restart(PRUNING_AT_ONCE)
         self.write(1, OTHER)
 
 
@@ -281,7 +273,7 @@ def periods(s3: CountingS3) -> list[Row]:
             _summary(Period.of(NOW, Grain.DAILY, ZONE).shifted(-1 - n))
             for n in range(amount)
         ]
-        bench.deployment.writing.parts.records.upsert(
+        bench.deployment.writing.records.upsert(
             SCOPE, Grain.DAILY, summaries, EMBEDDER.model
         )
         for name in ("cold", "warm"):
@@ -297,18 +289,16 @@ def contexts(s3: CountingS3) -> list[Row]:
     request = parse_context_request({"prompt": prompt})
 
     def context(bench: Bench) -> None:
-        assert bench.deployment.reading.knowledge.context(SCOPE, request, NOW).text
+        assert bench.deployment.reading.context(SCOPE, request, NOW).text
 
     def recall(bench: Bench) -> None:
-        bench.deployment.reading.experience.recall(
-            SCOPE, prompt, state=None, user_id=None, limit=8
-        )
+        bench.deployment.reading.recall(SCOPE, prompt)
 
     for amount in (0, 20):
         bench = Bench.of(s3, f"lessons-{amount}")
         bench.fill(1_000)
         bench.summarize()
-        records = bench.deployment.writing.parts.records
+        records = bench.deployment.writing.records
         if amount:
             records.upsert(
                 SCOPE, Store.EXPERIENCE, list(lessons(amount)), EMBEDDER.model

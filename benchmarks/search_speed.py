@@ -36,10 +36,10 @@ import numpy as np
 import Stemmer
 from rank_bm25 import BM25Okapi
 
+from tests.support.drivers import driver_of, open_driver
 from varve import Memory
 from varve.adapters.records.standing import COARSEST_SECONDS
 from varve.adapters.records.upkeep import Upkeep
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -49,9 +49,6 @@ from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, rank
 from varve.domain.search.signals import Sought
 from varve.domain.search.strategies import BALANCED
-from varve.domain.workspace import WorkspaceConfig
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DIMENSIONS, QUESTIONS, MESSAGES, ROUNDS = 256, 60, 30, 9
@@ -107,15 +104,8 @@ class Known:
         return np.array(self.embed(words))
 
 
-class KnownParts(Parts):
-    """The parts of a memory with that embedder."""
-
-    known = Known()
-
-    def embedder(self, config: WorkspaceConfig) -> Known:
-        """The embedder that knows, whatever the workspace names."""
-        del config
-        return self.known
+KNOWN = Known()
+"""The embedder of every memory here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +179,23 @@ def the_least(embedded: Sequence[EmbeddedRecord]) -> dict[str, Way]:
 
 def memory_of(folder: str, seconds: int = 0) -> Memory:
     """A memory in a directory, searched within a staleness of so many seconds."""
-    settings = read_settings({"VARVE_MAX_STALENESS_SECONDS": str(seconds)}, folder)
-    return Memory(Application(KnownParts(settings)), Scope("default", "default"))
+    environment = {"VARVE_MAX_STALENESS_SECONDS": str(seconds)}
+    return open_driver(environment, folder, embedder=KNOWN).memory(
+        Scope("default", "default")
+    )
 
 
 def growing(count: int, folder: str) -> list[float]:
     """Milliseconds of the processor for a store's first search, the first after a row more (the least and the
     median of many) and the first after a row more and a compaction."""
     commits = Upkeep().max_fragments
-    embedded, known = rows(count + commits, random.Random(count)), KnownParts.known
+    embedded, known = rows(count + commits, random.Random(count)), KNOWN
     memory = memory_of(f"{folder}/growing-{count}")
     taken: list[float] = []
     compacted, before = [], 0
     for last in range(count, count + commits + 1):
         fresh = embedded[last - 1 : last] if taken else embedded[:count]
-        written = memory.parts.records.upsert(
+        written = driver_of(memory).records.upsert(
             memory.scope, Grain.WORKING, fresh, known.model
         )
         started = process_time()
@@ -217,7 +209,7 @@ def growing(count: int, folder: str) -> list[float]:
 def measured(count: int, folder: str) -> list[dict[str, float]]:
     """Milliseconds of each way for a store of so many rows, in a row and in turns; others' in a row alone."""
     luck = random.Random(count)
-    embedded, known = rows(count, luck), KnownParts.known
+    embedded, known = rows(count, luck), KNOWN
     asked = []
     for one in luck.sample(embedded, QUESTIONS + 1):
         text = f"what did Dana say of {' '.join(one.record.content.split()[1:6])}?"
@@ -238,7 +230,7 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
     def memory(seconds: int) -> Way:
         opened = memory_of(f"{folder}/{count}", seconds)
         if not seconds:
-            opened.parts.records.upsert(
+            driver_of(opened).records.upsert(
                 opened.scope, Grain.WORKING, embedded, known.model
             )
         return lambda one: opened.search(one.text, now=NOW)

@@ -14,18 +14,15 @@ from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from traffic import SimulatedClock, conversation, machine, markdown
 
-from varve.adapters.records.records import LanceRecords, Upkeep
-from varve.application import Application
+from tests.support.drivers import Driver, open_driver
+from varve.adapters.records.records import Upkeep
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.retention import Plan
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 FIRST = datetime(2023, 1, 2, tzinfo=UTC)
 YEAR = 365
@@ -65,14 +62,12 @@ def simulate(
     """One agent's life; a sample for each week."""
     with TemporaryDirectory() as folder:
         clock = SimulatedClock(FIRST)
-        settings = read_settings({"VARVE_DEFAULT_PLAN": plan}, folder)
-        parts: Any = Parts(settings, clock, {})
-        parts.records = LanceRecords(
+        application = open_driver(
+            {"VARVE_DEFAULT_PLAN": plan},
             folder,
-            parts.objects,
+            clock,
             upkeep=Upkeep(keep_for=timedelta(seconds=keep_seconds)),
         )
-        application = Application(parts)
         samples = []
         for day in range(days):
             _live(application, clock, day, messages)
@@ -81,16 +76,14 @@ def simulate(
         return samples
 
 
-def _live(
-    application: Application, clock: SimulatedClock, day: int, messages: int
-) -> None:
+def _live(application: Driver, clock: SimulatedClock, day: int, messages: int) -> None:
     """A day's conversation and the night after it."""
     clock.go(day, 12, FIRST)
     spoken = conversation(AGENT.agent, day, messages)
     application.ingest([parse_conversation(spoken).in_scope(AGENT)])
     now = clock.go(day + 1, 5.17, FIRST)
-    application.nights.summarize(AGENT, SUMMARY_GRAINS, now)
-    application.nights.cleanup(AGENT, now)
+    application.summarize(AGENT, SUMMARY_GRAINS, now)
+    application.cleanup(AGENT, now)
 
 
 def _sample(folder: Path, day: int) -> Sample:

@@ -19,15 +19,12 @@ from typing import Any
 import lancedb
 from traffic import conversation, machine, markdown
 
+from tests.support.drivers import open_driver
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import Vector
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCOPE = Scope("w", "a")
@@ -73,9 +70,7 @@ def measured(name: str, given: list[Conversation], profiled: bool) -> Row:
     embedder = TimedEmbedder(WordLlamaEmbedder())
     embedder.embed(["to load the model"])
     with TemporaryDirectory() as folder:
-        parts: Any = Parts(read_settings({}, folder), fixed_clock(NOW), {})
-        parts.embedder = lambda _config: embedder
-        application = Application(parts)
+        application = open_driver(store=folder, now=NOW, embedder=embedder)
         application.ingest(spoken(1, 2))
         embedder.seconds, embedder.texts = 0.0, 0
         profile = cProfile.Profile()
@@ -87,7 +82,7 @@ def measured(name: str, given: list[Conversation], profiled: bool) -> Row:
         seconds = process_time() - started
         if profiled:
             pstats.Stats(profile).sort_stats("tottime").print_stats(25)
-        table = parts.records._stores.newest(SCOPE, Grain.WORKING)
+        table: Any = application.records.newest(SCOPE, Grain.WORKING)
         rows = table.to_arrow()
         bare = lancedb.connect(str(Path(folder) / "bare")).create_table(
             "memories", schema=rows.schema

@@ -18,15 +18,13 @@ from typing import Any
 
 from traffic import SimulatedClock, markdown
 
-from varve.application import Application
+from tests.support.drivers import open_driver
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.text import estimated_tokens
 from varve.ports.models import Reply
 from varve.prompts.extract import ExtractReply
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 FIRST = datetime(2026, 3, 2, tzinfo=UTC)
@@ -118,19 +116,16 @@ def asked(most: int) -> tuple[CountingLLM, int]:
     """What the model was asked for so many days' conversations, and how many of these there were."""
     llm, clock = CountingLLM(), SimulatedClock(FIRST)
     with TemporaryDirectory() as folder:
-        settings = read_settings(
-            {"VARVE_LLM": f"openai:{MODEL}", "VARVE_DEFAULT_PLAN": "starter"}, folder
-        )
-        parts: Any = Parts(settings, clock, {})
-        parts._llm = lambda *_, **__: llm
-        application = Application(parts)
+        environment = {
+            "VARVE_LLM": f"openai:{MODEL}",
+            "VARVE_DEFAULT_PLAN": "starter",
+        }
+        application = open_driver(environment, folder, clock, llm=llm)
         done = 0
         for day, conversation in enumerate(days(most)):
             clock.go(day, 12.5, FIRST)
             application.ingest([parse_conversation(conversation)])
-            application.nights.summarize(
-                AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST)
-            )
+            application.summarize(AGENT, SUMMARY_GRAINS, clock.go(day, NIGHT, FIRST))
             done += 1
     return llm, done
 

@@ -7,19 +7,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from varve.application import Application
+from tests.support.drivers import Driver, open_driver
+from varve.adapters.records.upkeep import Upkeep
 from varve.domain.summary import Summary, SummaryTask
 from varve.ports.clock import Clock
 from varve.ports.models import Summarizer
 from varve.ports.queues import Delivery
-from varve.wiring.clock import system_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 ROOT = "memory"
 BATCH = 10
@@ -131,30 +130,28 @@ class Deployment:
     opened once, as in a function that works off the queues of many agents.
     """
 
-    def __init__(self, clock: Clock = system_clock, root: str = ROOT) -> None:
+    def __init__(self, clock: Clock | None = None, root: str = ROOT) -> None:
         self._clock, self.root, self.model_calls = clock, root, 0
         self.queues = {name: ListQueue() for name in ("ingest", "write", "summary")}
         self.restart()
 
-    def restart(self) -> None:
-        """Begin again with cold processes: one that reads and one that writes."""
-        self.reading, self.writing = self._application(), self._application()
+    def restart(self, upkeep: Upkeep | None = None) -> None:
+        """Begin again with cold processes: one that reads, and one that writes by this upkeep."""
+        self.reading = self._process()
+        self.writing = self._process(**({"upkeep": upkeep} if upkeep else {}))
 
-    def _application(self) -> Application:
+    def _process(self, **given: Any) -> Driver:
         urls = {f"VARVE_{name.upper()}_QUEUE_URL": name for name in self.queues}
-        settings = read_settings({"VARVE_STORE": f"s3://bench/{self.root}", **urls})
-        parts: Any = Parts(settings, self._clock, {})
-        parts.ingest_queue, parts.write_queue = (
-            self.queues["ingest"],
-            self.queues["write"],
+        queues = {f"{name}_queue": queue for name, queue in self.queues.items()}
+        return open_driver(
+            urls,
+            f"s3://bench/{self.root}",
+            self._clock,
+            dead_letters=NoDeadLetters(),
+            wrap_summarizer=partial(_Counted, owner=self),
+            **queues,
+            **given,
         )
-        parts.summary_queue = self.queues["summary"]
-        parts.dead_letters = lambda _queue: NoDeadLetters()
-        summarizer = parts.summarizer
-        parts.summarizer = lambda config, agent: _Counted(
-            summarizer(config, agent), self
-        )
-        return Application(parts)
 
     def ingest(self, conversations: Sequence[Any]) -> None:
         """From the caller's hands into memory."""
@@ -176,7 +173,7 @@ class Deployment:
         """Work off these items of the work queue, and what they send to the writer; what they came to."""
         told: Counter[str] = Counter()
         for at in range(0, len(deliveries), BATCH):
-            outcome = self.reading.nights.work(deliveries[at : at + BATCH])
+            outcome = self.reading.work(deliveries[at : at + BATCH])
             assert not outcome.returned
             told.update(outcome.metrics())
             self.write()

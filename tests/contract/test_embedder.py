@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.drivers import open_driver
 from tests.support.model_server import (
     EMBEDDINGS,
     Fault,
@@ -35,10 +36,7 @@ from varve.domain.embedding import dimensions_of
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
-from varve.domain.workspace import WorkspaceConfig
 from varve.ports.models import Embedder
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 GTE = "thenlper/gte-base"
 
@@ -82,17 +80,15 @@ def test_a_key_that_is_rotated_while_a_process_lives_is_read_anew_once(
             "OPENAI_BASE_URL": server.base_url,
             "VARVE_API_KEY_SECRET": "varve/key",
         }
-        parts = Parts(
-            read_settings({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"})
-        )
-        parts.embedder(WorkspaceConfig()).embed(["before"])
+        driver = open_driver({**environment, "VARVE_EMBEDDER": f"openai:{GTE}:768"})
+        driver.embedder().embed(["before"])
         server.api_key = "sk-rotated-0815"
         with pytest.raises(Misconfigured, match="refused the key"):
-            parts.embedder(WorkspaceConfig()).embed(["not yet in the secret"])
+            driver.embedder().embed(["not yet in the secret"])
         secrets.put_secret_value(SecretId="varve/key", SecretString=server.api_key)
         server.requests.clear()
-        parts.embedder(WorkspaceConfig()).embed(["after"])
-        parts.embedder(WorkspaceConfig()).embed(["long after"])
+        driver.embedder().embed(["after"])
+        driver.embedder().embed(["long after"])
         keys = [request.headers["authorization"] for request in server.requests]
         assert keys == ["Bearer sk-secret-0451", *["Bearer sk-rotated-0815"] * 2]
 

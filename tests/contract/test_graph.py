@@ -245,9 +245,8 @@ def test_who_writes_or_reads_no_triples_does_not_import_duckdb() -> None:
 import importlib, sys
 for name in {handlers!r}:
     importlib.import_module(f"functions.{{name}}.app")
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
-Parts(read_settings({{}})).graph
+from tests.support.drivers import open_driver
+open_driver().graph
 assert "duckdb" not in sys.modules, "duckdb is imported"
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(("shared", "."))}

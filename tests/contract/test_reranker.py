@@ -11,13 +11,11 @@ from typing import Any
 import boto3
 import pytest
 
+from tests.support.drivers import open_driver
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 from tests.support.queues import sqs_server
 from varve.adapters.models.http_reranker import MAX_TEXT_CHARACTERS, HttpReranker
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.domain.workspace import WorkspaceConfig
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 KEY = "rank-secret-0451"
 TEXTS = ["Dana has a cat.", "The boiler bangs.", "A week in Lisbon."]
@@ -176,14 +174,13 @@ def test_a_secret_is_read_once_for_all_questions(server: RerankServer) -> None:
         "VARVE_RERANKER": "openai:some/ranker",
     }
     server.answer = {"results": [{"index": 0, "relevance_score": 0.5}]}
-    config = WorkspaceConfig()
     with sqs_server(), closing(boto3.client("secretsmanager")) as secrets:
         secrets.create_secret(Name="varve/key", SecretString="old")
-        parts = Parts(read_settings(environment))
+        driver = open_driver(environment)
         for secret in ("old", "never read"):
             secrets.put_secret_value(SecretId="varve/key", SecretString=secret)
             for question in ("first", "second"):
-                asked = parts.reranker(config)
+                asked = driver.reranker()
                 assert asked is not None
                 assert asked.rerank(question, TEXTS[:1]) == [0.5]
     assert [request["key"] for request in server.requests] == ["Bearer old"] * 4

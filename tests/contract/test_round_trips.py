@@ -8,10 +8,8 @@ is other work on the machine, the least of three counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,12 +17,10 @@ import pytest
 from benchmarks.counting_s3 import CountingS3, Counts
 from benchmarks.traffic import BATCH, Deployment
 from tests.support.builders import a_record
+from tests.support.drivers import Driver
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.adapters.objects.store import lance_options
 from varve.adapters.records import replica
-from varve.adapters.records.records import LanceRecords
 from varve.adapters.records.upkeep import Upkeep
-from varve.application import Application
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
@@ -34,7 +30,6 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import parse_search_request
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.ledger import Ledger
-from varve.wiring.clock import fixed_clock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 UTC_ZONE = ZoneInfo("UTC")
@@ -55,17 +50,13 @@ class Agent:
     """One agent's memory on the counting server, and the processes that read and write it."""
 
     def __init__(self, s3: CountingS3, name: str) -> None:
-        self.s3, self.deployment = s3, Deployment(fixed_clock(NOW), name)
+        self.s3, self.deployment = s3, Deployment(lambda: NOW, name)
         self.numbers = count(1)
         self.restart()
 
     def restart(self, upkeep: Upkeep | None = None) -> None:
         """New processes, that have asked once whether the endpoint takes conditional puts."""
-        self.deployment.restart()
-        parts: Any = self.deployment.writing.parts
-        parts.records = LanceRecords(
-            parts.settings.store, parts.objects, lance_options(), upkeep
-        )
+        self.deployment.restart(upkeep or Upkeep())
         self.say(1, scope=OTHER)
         self.deployment.write()
 
@@ -99,7 +90,7 @@ class Agent:
             Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n)
             for n in range(first, first + days)
         ]
-        ledger = Ledger(self.deployment.writing.parts.objects)
+        ledger = Ledger(self.deployment.writing.objects)
         messages = []
         for period in periods:
             settles = (*ledger.marks(SCOPE, period), failed_key(SCOPE, period))
@@ -118,7 +109,7 @@ class Agent:
     def send(self, messages: Sequence[WriteRecords]) -> None:
         queue, objects = (
             self.deployment.queues["write"],
-            self.deployment.writing.parts.objects,
+            self.deployment.writing.objects,
         )
         for message in messages:
             send_records(message, queue=queue, objects=objects)
@@ -188,7 +179,7 @@ def test_a_batch_of_summaries_takes_six_round_trips_at_most_and_settles_their_ma
         agent.least(agent.deployment.write, cold, MOST_FOR_A_WRITE).depth
         <= MOST_FOR_A_WRITE
     )
-    ledger = Ledger(agent.deployment.writing.parts.objects)
+    ledger = Ledger(agent.deployment.writing.objects)
     settled = {Period.of(NOW, Grain.DAILY, UTC_ZONE).shifted(-n) for n in (2, 3)}
     assert not ledger.pending(SCOPE) & settled
     assert {period.parent() for period in settled} <= ledger.pending(SCOPE)
@@ -213,8 +204,7 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
     assert (
         agent.least(agent.search, another_writes, 1).depth == 1
     )  # and it sees the newest commit
-    parts = agent.deployment.reading.parts
-    parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
+    agent.deployment.reading.allow_staleness(timedelta(seconds=60))
     agent.search()
     assert agent.counted(agent.search).requests == 0
 
@@ -228,16 +218,14 @@ EPISODES = parse_search_request(
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda app: app.knowledge.context(SCOPE, CONTEXT),
-        lambda app: app.experience.recall(
-            SCOPE, "an invoice", state=None, user_id=None, limit=8
-        ),
+        lambda app: app.context(SCOPE, CONTEXT),
+        lambda app: app.recall(SCOPE, "an invoice"),
         lambda app: app.search(SCOPE, EPISODES),
     ],
     ids=["context", "recall", "search"],
 )
 def test_what_needs_experience_as_well_takes_four_round_trips_cold_and_one_warm(
-    s3: CountingS3, ask: Callable[[Application], object], request: pytest.FixtureRequest
+    s3: CountingS3, ask: Callable[[Driver], object], request: pytest.FixtureRequest
 ) -> None:
     agent = Agent(s3, f"experience-{request.node.callspec.id}")
     agent.say()
@@ -291,7 +279,7 @@ def test_a_search_over_120_periods_asks_for_no_more_than_one_over_a_single_perio
             for n in range(days)
         )
         rows = [one for record in made for one in embedded(record)]
-        agent.deployment.writing.parts.records.upsert(
+        agent.deployment.writing.records.upsert(
             SCOPE, Grain.DAILY, rows, EMBEDDER.model
         )
         searches = [

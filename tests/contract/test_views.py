@@ -15,15 +15,13 @@ from tests.contract.test_columns import ACME, SAID, WORKING, put
 from tests.contract.test_lance_upkeep import T0, embedded
 from tests.contract.test_replica import SCOPE, Store, Watched, nothing
 from tests.support.builders import WordEmbedder
+from tests.support.drivers import open_driver
 from varve.adapters.records import columns as lance_columns
 from varve.adapters.records.candidates import rows_at
 from varve.adapters.records.names import NAMES
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.errors import Outdated, Rejected
 from varve.domain.search.query import parse_search_request
-from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings
 
 EMBEDDER = WordEmbedder()
 
@@ -31,19 +29,18 @@ EMBEDDER = WordEmbedder()
 class Asked:
     """An application over a watched store, at a time that is set by hand."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         self.store, self.now = Store(folder), T0 + timedelta(hours=1)
         self.objects = Watched(self.store.objects)
         self.writer = self.store.open()
-        parts: Any = Parts(
-            Settings(store="s3://bucket/root", **settings), self.clock, {}
+        self.application = open_driver(
+            settings,
+            "s3://bucket/root",
+            self.clock,
+            objects=self.objects,
+            records=self.store.open(objects=self.objects),
+            embedder=EMBEDDER,
         )
-        parts.objects, parts.records = (
-            self.objects,
-            self.store.open(objects=self.objects),
-        )
-        parts.embedder = lambda _config: EMBEDDER
-        self.application = Application(parts)
 
     def clock(self) -> datetime:
         return self.now
@@ -139,7 +136,7 @@ class TestStaleness:
         assert asked.search() == {"r-00000", "r-00001"}
 
     def test_answers_for_so_long_without_any_request(self, tmp_path: Path) -> None:
-        asked = Asked(tmp_path, max_staleness=timedelta(seconds=30))
+        asked = Asked(tmp_path, VARVE_MAX_STALENESS_SECONDS="30")
         asked.write(0)
         assert asked.search() == {"r-00000"}
         asked.write(1)
@@ -151,7 +148,7 @@ class TestStaleness:
         assert asked.search() == {"r-00000", "r-00001"}
 
     def test_is_never_another_agents(self, tmp_path: Path) -> None:
-        asked = Asked(tmp_path, max_staleness=timedelta(days=1))
+        asked = Asked(tmp_path, VARVE_MAX_STALENESS_SECONDS="86400")
         asked.write(0)
         assert asked.search() == {"r-00000"}
         other = type(SCOPE)("acme", "other")
@@ -164,26 +161,22 @@ def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compactions: int
 ) -> None:
     """Of a store too large to hold, whose rows another thread of the process writes to other places."""
-    parts: Any = Parts(
-        Settings(store=str(tmp_path)), lambda: T0 + timedelta(hours=1), {}
+    application = open_driver(
+        store=tmp_path, now=T0 + timedelta(hours=1), embedder=EMBEDDER
     )
-    parts.embedder = lambda _config: EMBEDDER
-    put(parts.records, *SAID)
+    put(application.records, *SAID)
     left = compactions
 
     def compacted(table: Any, addresses: Any, columns: Any) -> Any:
         nonlocal left
         if columns is NAMES and left:
             left -= 1
-            parts.records.delete(ACME, WORKING, [])
+            application.records.delete(ACME, WORKING, [])
         return rows_at(table, addresses, columns)
 
     monkeypatch.setattr(lance_columns, "MAX_ROWS", 3)
     monkeypatch.setattr(lance_columns, "rows_at", compacted)
-    application, request = (
-        Application(parts),
-        parse_search_request({"queryText": "word 4", "maxResults": 1}),
-    )
+    request = parse_search_request({"queryText": "word 4", "maxResults": 1})
     if compactions == 9:
         with pytest.raises(Outdated):
             application.search(ACME, request)

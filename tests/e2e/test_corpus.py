@@ -14,14 +14,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.support.drivers import open_driver
 from varve import Memory
 from varve.cli import main
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -79,7 +78,7 @@ def ingest(root: Path, conversations: Conversations) -> None:
 
 def records(root: Path, scope: Scope) -> list[dict[str, Any]]:
     """All records of an agent, whole, in order of their ids."""
-    reader = Parts(read_settings({}, str(root))).records
+    reader = open_driver(store=root).records
     found = [
         asdict(record) | {"grain": str(grain)}
         for grain in Grain

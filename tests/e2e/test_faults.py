@@ -14,11 +14,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.deployment import Deployment
+from tests.support.drivers import Driver, open_driver
 from tests.support.install import Image
 from tests.support.moto_template import Template
 from tests.support.ordeal import Ordeal, ordeal
-from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings
 
 pytestmark = pytest.mark.e2e
 
@@ -33,8 +32,8 @@ def seeds(variable: str, default: str) -> list[int]:
 def tried(template: Template, image: Image) -> Iterator[Ordeal]:
     with pytest.MonkeyPatch.context() as patched:
 
-        def outside(deployment: Deployment) -> Parts:
-            """The parts of a reader that no proxy stands before."""
+        def outside(deployment: Deployment) -> Driver:
+            """The driver of a reader that no proxy stands before."""
             patched.setenv("AWS_ENDPOINT_URL", deployment.stack.endpoint)
             for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
                 patched.setenv(name, "testing")
@@ -42,7 +41,7 @@ def tried(template: Template, image: Image) -> Iterator[Ordeal]:
             store = deployment.stack.functions["WriteFunction"].environment[
                 "VARVE_STORE"
             ]
-            return Parts(Settings(store=store))
+            return open_driver(store=store)
 
         with ordeal(template, image, outside) as running:
             yield running

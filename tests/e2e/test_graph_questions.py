@@ -12,17 +12,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.drivers import driver_of, open_driver
 from tests.support.model_replies import messages_of
 from tests.support.model_server import ModelServer, Request
 from varve import Memory
 from varve.adapters.in_memory import InMemoryRecords
-from varve.application import Application
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.names import normalized
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
@@ -46,11 +43,8 @@ def memories(
     root: Path, environment: dict[str, str], seed: int | None = None
 ) -> dict[Scope, Memory]:
     """The corpus, shuffled where there is a seed, through the pipeline; the records stay in memory."""
-    parts: Any = Parts(
-        read_settings(environment, str(root)), fixed_clock(NOW), environment
-    )
-    parts.records = parts.stores = InMemoryRecords()
-    application = Application(parts)
+    records = InMemoryRecords()
+    application = open_driver(environment, root, NOW, records=records, stores=records)
     found: defaultdict[Scope, list[Any]] = defaultdict(list)
     for path in sorted(CORPUS.glob("*.json")):
         if path.name != "questions.json":
@@ -63,7 +57,7 @@ def memories(
             random.Random(seed).shuffle(conversations)
         for conversation in conversations:
             application.ingest([conversation.in_scope(scope)])
-    return {scope: Memory(application, scope) for scope in found}
+    return {scope: application.memory(scope) for scope in found}
 
 
 def answered(question: Question, told: dict[Scope, Memory]) -> set[str]:
@@ -141,7 +135,7 @@ def test_invariant_2_the_conversations_order_does_not_matter_to_the_graph(
     again = memories(tmp_path, model_environment, seed=4711)
     for scope, memory in with_model.items():
         key = f"graphs/{scope}/facts.parquet"
-        stored = [m._application.parts.objects.get(key) for m in (memory, again[scope])]
+        stored = [driver_of(m).objects.get(key) for m in (memory, again[scope])]
         assert stored[0] == stored[1]
         assert stored[0] is not None
 

@@ -21,19 +21,18 @@ from tests.support.builders import (
     a_record,
     embedded,
 )
+from tests.support.drivers import open_memory
 from tests.support.moto_process import PROJECT
 from varve import Memory
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.objects.store import local_objects
 from varve.adapters.records.records import LanceRecords
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.conversation import MAX_MESSAGE_BYTES, MAX_MESSAGES
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Rejected
 from varve.domain.record import EmbeddedRecord
 from varve.domain.text import passages
-from varve.domain.workspace import WorkspaceConfig
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.write import (
     WriteRecords,
@@ -41,8 +40,6 @@ from varve.messages.write import (
     records_in_bounds,
     send_records,
 )
-from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings
 
 pytestmark = pytest.mark.e2e
 
@@ -63,13 +60,6 @@ class Clock:
         return self.now
 
 
-class Sharing(Parts):
-    """The real parts, but for an embedder that need not be loaded."""
-
-    def embedder(self, config: WorkspaceConfig) -> WordEmbedder:
-        return WordEmbedder()
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -77,7 +67,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: Clock) -> Memory:
-    return Memory(Application(Sharing(Settings(store=str(tmp_path)), clock, {})), ACME)
+    return open_memory(ACME, tmp_path, clock, embedder=WordEmbedder())
 
 
 def conversation(

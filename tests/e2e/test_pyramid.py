@@ -572,10 +572,8 @@ def test_fault_random_summary_ids_a_retry_makes_a_second_summary() -> None:
     night = MONDAY + timedelta(days=1)
     sim.clock.now = night
     for minutes in (0, 10):
-        sim.app.nights.plan(Grain.DAILY, night + timedelta(minutes=minutes))
-    sim.parts.summary_queue.drain(
-        lambda batch: sim.app.nights.work(batch).returned, CALM
-    )
+        sim.app.plan(Grain.DAILY, night + timedelta(minutes=minutes))
+    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
     sim.drain()
     sim.plan(Grain.DAILY, night + timedelta(hours=1))
     assert len(sim.parts.scripted.tasks) == 2  # both saw a day without a summary
@@ -641,7 +639,7 @@ def test_fault_one_lambda_looping_over_every_agent() -> None:
     objects = sim.parts.objects
     assert isinstance(objects, CountingObjects)
     objects.forget_calls()
-    planned = [sim.app.nights.plan(grain, night).planned for grain in SUMMARY_GRAINS]
+    planned = [sim.app.plan(grain, night).planned for grain in SUMMARY_GRAINS]
     assert planned == [1, 0, 0, 0, 0]
     assert len(sim.parts.summary_queue) == 1
     assert objects.calls.total() <= 2 * len(SUMMARY_GRAINS) + 2
@@ -733,10 +731,8 @@ def test_invariant_6_what_came_between_cleanups_look_and_its_deletion_is_summed_
     sim.parts.ingest_queue.drain(
         sim.app.extract, CALM
     )  # on the write queue, and not yet written
-    sim.app.nights.clean(now)
-    sim.parts.summary_queue.drain(
-        lambda batch: sim.app.nights.work(batch).returned, CALM
-    )
+    sim.app.clean(now)
+    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
     assert (
         len(sim.parts.write_queue) > 1
     )  # the late words, and behind them the deletion

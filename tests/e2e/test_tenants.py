@@ -21,12 +21,14 @@ import pytest
 
 from benchmarks.counting_s3 import BUCKET, CountingS3
 from tests.support.builders import RecordingQueue, WordEmbedder
+from tests.support.drivers import Driver, open_driver
 from tests.support.hostile import HOSTILE
 from tests.support.policies import allows, reaches, session_statements
+from tests.support.usecase_drivers import run_plan
 from varve import Memory
 from varve.adapters.credentials.scoped import Session
 from varve.adapters.exports import transfers
-from varve.application import Application
+from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.cli import main
 from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import parse_conversation
@@ -35,7 +37,6 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope, digest
 from varve.domain.search.query import parse_search_request
-from varve.domain.workspace import WorkspaceConfig
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.work import (
     CleanAgent,
@@ -45,12 +46,6 @@ from varve.messages.work import (
     send_curation,
     send_work,
 )
-from varve.usecases.plan import plan
-from varve.verbs.nights import WorkOutcome
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.scoping import ScopedParts
-from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.e2e
 
@@ -62,19 +57,6 @@ HOURS = ("FOLDERS", "memory/ledger/expiry/")
 OF_FORGETTING = {("FOLDERS", "memory/"), ("LIST", "memory/ledger/")}
 """What a proof of erasure lists, an administrator's: which areas there are, and the ledger's names."""
 CANARY = re.compile(r"canary[a-p]{10}", re.IGNORECASE)
-
-
-class Sharing(Parts):
-    """The real parts, but for an embedder that need not be loaded."""
-
-    def embedder(self, config: WorkspaceConfig) -> WordEmbedder:
-        return WordEmbedder()
-
-
-class ScopedSharing(ScopedParts):
-    """The same with a session's credentials."""
-
-    embedder = Sharing.embedder
 
 
 @dataclass(frozen=True)
@@ -154,27 +136,24 @@ class Town:
     """All tenants in one store, and one application that serves them all, as a function does."""
 
     s3: CountingS3
-    shared: Parts
-    application: Application
+    application: Driver
     tenants: list[Tenant]
 
     def memory(self, tenant: Tenant) -> Memory:
         session = Session(
             tenant.access_key, "secret", "token", NOW + timedelta(hours=1)
         )
-        return Memory(Application(ScopedSharing(self.shared, session)), tenant.scope)
+        return self.application.with_session(session).memory(tenant.scope)
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with CountingS3() as s3, s3.as_aws(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(transfers, "PARALLEL", 4)
-        settings = read_settings(
-            {"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}, STORE
-        )
-        shared = Sharing(settings, fixed_clock(NOW), {})
+        environment = {"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
+        shared = open_driver(environment, STORE, NOW, embedder=WordEmbedder())
         shared.require_safe_store()
-        built = Town(s3, shared, Application(shared), tenants())
+        built = Town(s3, shared, tenants())
         s3.reset()
         each(
             built.tenants,
@@ -334,8 +313,9 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
     town: Town,
 ) -> None:
     """What is taken in, summed up, cleaned up and looked at goes over the agent's key, not the function's."""
-    application = Application(town.shared)
-    vars(application._scoped)["_credentials"] = Sessions()
+    queue, letters = RecordingQueue(), InMemoryDeadLetters()
+    application = town.application.again(summary_queue=queue, dead_letters=letters)
+    application.use_sessions(Sessions())
     tenant = Tenant(Scope("apart", "support"))
     scope = tenant.scope
     owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
@@ -344,14 +324,14 @@ def test_invariant_7_with_sessions_a_function_itself_asks_for_nothing_of_an_agen
     town.s3.reset()
     application.ingest([parse_conversation(said)], NOW)
     application.send_outcome(scope, Report("c-1", Outcome.SUCCESS, NOW, NOW))
-    nights = application.nights
-    assert plan(Grain.DAILY, NOW, ledger=nights.ledger, config=town.shared.config).due
-    queue = RecordingQueue()
+    ledger, config = application.ledger, application.config
+    assert run_plan(Grain.DAILY, NOW, ledger=ledger, config=config).due
     send_work(SummarizePeriod(scope, Period.parse("2026-03-02"), NOW), (), queue=queue)
     send_cleaning(CleanAgent(scope, (), NOW), queue=queue)
     send_curation(CurateAgent(scope, ("2026-03",), NOW), queue=queue)
     for work in queue.sent:
-        nights._work(work, WorkOutcome())
+        assert application.work([work]).returned == []
+    assert letters.letters == []
     touched = town.s3.touched()
     # The probe is the writer's, which is called in place of its queue.
     own = {

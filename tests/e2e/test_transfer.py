@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.e2e.test_corpus import CORPUS, opened
+from tests.support.drivers import driver_of, open_driver
 from varve import Memory
 from varve.cli import main
 from varve.domain.errors import Rejected, Retryable
@@ -21,8 +22,6 @@ from varve.domain.identity import Scope
 from varve.domain.record import STORES
 from varve.usecases import timeline
 from varve.usecases.transfer import exporting
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
@@ -70,7 +69,7 @@ def conversations() -> list[dict[str, Any]]:
 
 def state(root: Path, scope: Scope) -> State:
     """All that a memory is: records with vectors, triples, profiles, messages, what was taken in, due."""
-    parts = Parts(read_settings({}, str(root)))
+    parts = open_driver(store=root)
     held = {str(s): parts.stores.embedded(scope, s) for s in STORES}
     days = timeline.kept_days(scope, objects=parts.objects)
     return {
@@ -162,7 +161,7 @@ def test_an_export_does_not_say_where_words_and_keys_are_sent(
     rewritten(copied, "config.json", json.dumps(config).encode())
     fresh = opened(tmp_path / "fresh", DANA)
     assert fresh.import_(copied)["config"] == "taken over"
-    stored = fresh.parts.config(DANA.workspace).models
+    stored = driver_of(fresh).config(DANA.workspace).models
     assert (stored.base_url, stored.key) == (None, None)
 
 

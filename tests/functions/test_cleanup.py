@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.functions.test_events import load_event
-from varve.verbs.nights import Pass
+from tests.support.drivers import Pass, give_handler
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,9 @@ def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Varve")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test")
     app = importlib.import_module("functions.cleanup.app")
-    nights = SimpleNamespace(clean=lambda _: Pass(3, 7), curate=lambda _: Pass(5, 7))
-    monkeypatch.setattr(app, "application", lambda: SimpleNamespace(nights=nights))
+    give_handler(
+        monkeypatch, app, clean=lambda _: Pass(3, 7), curate=lambda _: Pass(5, 7)
+    )
     context: Any = SimpleNamespace(
         function_name="f",
         memory_limit_in_mb=1,

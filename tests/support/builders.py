@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.json_profiles import JsonProfiles
+from tests.support import usecase_drivers
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import VarveError
 from varve.domain.extraction import Batch, Extraction, Fact
@@ -21,12 +20,8 @@ from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
 from varve.domain.triple import Op, TripleOperation
 from varve.ports.models import Embedder
-from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.ports.records import MemoryReader
-from varve.usecases.ledger import Ledger
-from varve.usecases.search import search
-from varve.usecases.write import Stores
 
 MORNING = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 ACME = Scope("acme", "support")
@@ -213,18 +208,11 @@ class RecordingQueue:
 
 
 def stores_over(
-    records: Any, graph: Any, objects: Objects, embedder: Embedder | None = None
-) -> Stores:
-    """The writers, as the composition root hands them to the write stage."""
-    return Stores(
-        records=records,
-        graph=graph,
-        profiles=JsonProfiles(objects),
-        ledger=Ledger(objects),
-        vectors=records,
-        embedder=lambda _: embedder or WordEmbedder(),
-        objects=objects,
-    )
+    records: Any, graph: Any, objects: Any, embedder: Embedder | None = None
+) -> Any:
+    """What the writer needs, over these ports; they are embedded by `WordEmbedder`."""
+    embedder = embedder or WordEmbedder()
+    return usecase_drivers.stores_over(records, graph, objects, embedder)
 
 
 def ask(
@@ -237,12 +225,10 @@ def ask(
 ) -> SearchResponse:
     """The answer of `search_memory` to the arguments as a model writes them."""
     request = parse_search_request(arguments)
-    parts = {
-        "reader": reader,
-        "ledger": Ledger(InMemoryObjects()),
-        "embedder": embedder or WordEmbedder(),
-    }
-    return search(scope, request, now, zone, **parts)
+    embedder = embedder or WordEmbedder()
+    return usecase_drivers.run_search(
+        scope, request, now, zone, reader=reader, embedder=embedder
+    )
 
 
 def attempt(verb: Callable[..., Any], *args: Any) -> Any:

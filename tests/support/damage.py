@@ -9,33 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.builders import WordEmbedder
+from tests.support.drivers import open_driver
 from varve import Memory
-from varve.application import Application
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import VarveError
 from varve.domain.identity import Scope
 from varve.domain.ledger import failed_key
-from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.usecases.ledger import Ledger
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
-
-
-class Sharing(Parts):
-    """The real parts, but for an embedder that need not be loaded."""
-
-    def embedder(self, config: WorkspaceConfig) -> WordEmbedder:
-        return WordEmbedder()
 
 
 def opened(store: str, cache: Path) -> Memory:
     """The memory as a new process would open it."""
-    settings = read_settings({"VARVE_CACHE_DIR": str(cache)}, store)
-    return Memory(
-        Application(Sharing(settings, fixed_clock(NOW), {})), Scope(WORKSPACE, AGENT)
-    )
+    environment = {"VARVE_CACHE_DIR": str(cache)}
+    driver = open_driver(environment, store, NOW, embedder=WordEmbedder())
+    return driver.memory(Scope(WORKSPACE, AGENT))
 
 
 WORKSPACE, AGENT = "acme", "support"

@@ -9,6 +9,17 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.support.builders import ACME, WordEmbedder, stores_over
+from tests.support.usecase_drivers import (
+    run_bar,
+    run_erase,
+    run_extract,
+    run_find_subject,
+    run_ingest,
+    run_plan,
+    run_reread,
+    run_summarize,
+    run_write_now,
+)
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.adapters.json_profiles import JsonProfiles
 from varve.adapters.queues.inline import InlineQueue
@@ -25,16 +36,10 @@ from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
 from varve.ports.queues import Delivery
 from varve.usecases.condensing import ExtractiveSummarizer
-from varve.usecases.erasure.forget import Erased, Tools, bar, erase
-from varve.usecases.erasure.reread import reread
-from varve.usecases.erasure.subject import Subject, find
+from varve.usecases.erasure.forget import Erased
+from varve.usecases.erasure.subject import Subject
 from varve.usecases.erasure.sweep import read_timeline
-from varve.usecases.extract import extract
-from varve.usecases.ingest import ingest
 from varve.usecases.ledger import Ledger
-from varve.usecases.plan import plan
-from varve.usecases.summarize import summarize
-from varve.usecases.write import write_now
 
 Conversation = dict[str, Any]
 ZONE = ZoneInfo("UTC")
@@ -43,12 +48,12 @@ ZONE = ZoneInfo("UTC")
 class Forgetful:
     """One agent's memory: every stage over in-memory ports, each called by the one before."""
 
-    def __init__(self, extractor: Any = None) -> None:
-        self.records, self.graph, self.objects = (
-            InMemoryRecords(),
-            InMemoryGraph(),
-            InMemoryObjects(),
-        )
+    def __init__(
+        self, extractor: Any = None, objects: InMemoryObjects | None = None
+    ) -> None:
+        self.records = InMemoryRecords()
+        self.graph = InMemoryGraph()
+        self.objects = objects or InMemoryObjects()
         self.ledger, self.embedder = Ledger(self.objects), WordEmbedder()
         self.extractor = extractor or RuleExtractor()
         self.config = WorkspaceConfig()
@@ -64,7 +69,7 @@ class Forgetful:
             parse_conversation(conversation).in_scope(ACME)
             for conversation in conversations
         ]
-        ingest(parsed, now, queue=self.conversations, objects=self.objects)
+        run_ingest(parsed, now, queue=self.conversations, objects=self.objects)
 
     def read(self, delivery: Delivery) -> None:
         """What the extractor does with one delivery, which is kept to be delivered again."""
@@ -72,7 +77,7 @@ class Forgetful:
         message = read_ingest(delivery, objects=self.objects)
         if isinstance(message, Nothing):
             return
-        verb: Any = reread if isinstance(message, Reread) else extract
+        verb: Any = run_reread if isinstance(message, Reread) else run_extract
         parts = {
             "extractor": self.extractor,
             "embedder": self.embedder,
@@ -81,31 +86,42 @@ class Forgetful:
         verb(message, ZONE, objects=self.objects, **parts)
 
     def write(self, delivery: Delivery) -> None:
-        write_now([delivery], self.stores, objects=self.objects)
+        run_write_now([delivery], self.stores)
 
     def find(self, **selector: Any) -> Subject:
-        return find(
+        return run_find_subject(
             ACME, Selector(**selector), reader=self.records, objects=self.objects
         )
 
     def forget(self, *, now: datetime, **selector: Any) -> Erased:
-        chosen = Selector(**selector)
-        bar(ACME, chosen, self.find(**selector), now, objects=self.objects)
-        return erase(self.tools, prune=False)
+        self.bar(now=now, **selector)
+        return self.erase()
 
-    @property
-    def tools(self) -> Tools:
-        return Tools(
-            ACME, self.config, self.records, self.graph, self.objects, self.ledger, self.embedder,
-            self.writes, self.conversations,
-        )  # fmt: skip
+    def bar(self, *, now: datetime, **selector: Any) -> None:
+        """Put the tombstones, and erase nothing yet."""
+        chosen = Selector(**selector)
+        subject = self.find(**selector)
+        run_bar(ACME, chosen, subject, now, objects=self.objects)
+
+    def erase(self, **given: Any) -> Erased:
+        """Erase what the tombstones bar; `writes`, `prune` and `wait` may be given."""
+        ports: dict[str, Any] = {
+            "records": self.records,
+            "graph": self.graph,
+            "objects": self.objects,
+            "embedder": self.embedder,
+            "writes": self.writes,
+            "conversations": self.conversations,
+            "prune": False,
+        }
+        return run_erase(ACME, self.config, **{**ports, **given})
 
     def summarize(self, now: datetime) -> None:
         for grain in SUMMARY_GRAINS:
-            for due in plan(
+            for due in run_plan(
                 grain, now, ledger=self.ledger, config=lambda _: self.config, scope=ACME
             ).due:
-                summarize(
+                run_summarize(
                     ACME, due.period, now, self.config, reader=self.records, ledger=self.ledger,
                     summarizer=ExtractiveSummarizer(self.embedder), embedder=self.embedder,
                     queue=self.writes, objects=self.objects,

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from random import Random
 from typing import Any
 
 from tests.support.deployment import Deployment, deployed
+from tests.support.drivers import Driver, open_driver
 from tests.support.fault_proxy import CALM, FaultProxy, Kill, Plan
 from tests.support.install import Image
 from tests.support.model_replies import messages_of
@@ -21,14 +21,10 @@ from tests.support.model_server import ModelServer, Request, prompt
 from tests.support.moto_template import Template
 from tests.support.runtime_api import FunctionError, LambdaProcess
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
 from varve.domain.record import Record, turn_id
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings, llm_name
 
 FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
 FORGETTING = ("WriteFunction", "ForgetFunction")
@@ -148,30 +144,13 @@ def _grown(conversation: dict[str, Any]) -> dict[str, Any]:
     return {**conversation, "messages": [*conversation["messages"], more]}
 
 
-class PlainParts(Parts):
+def plain_memory(model: ModelServer) -> Driver:
     """The real model behind everything, and everything in plain memory."""
-
-    def __init__(self, model: ModelServer) -> None:
-        endpoint = {"base_url": model.base_url, "api_key": model.api_key}
-        super().__init__(
-            Settings(llm=llm_name(MODEL, "llm"), **endpoint), fixed_clock(PLANNED), {}
-        )
-
-    @cached_property
-    def objects(self) -> InMemoryObjects:
-        return InMemoryObjects()
-
-    @cached_property
-    def records(self) -> InMemoryRecords:  # type: ignore[override]
-        return InMemoryRecords()
-
-    @cached_property
-    def stores(self) -> InMemoryRecords:  # type: ignore[override]
-        return self.records
-
-    @cached_property
-    def graph(self) -> InMemoryGraph:  # type: ignore[override]
-        return InMemoryGraph()
+    records = InMemoryRecords()
+    return open_driver(
+        {**model.environment, "VARVE_LLM": MODEL}, now=PLANNED, objects=InMemoryObjects(),
+        records=records, stores=records, graph=InMemoryGraph(),
+    )  # fmt: skip
 
 
 @dataclass
@@ -184,7 +163,7 @@ class Ordeal:
     deployment: Deployment
     proxies: Mapping[str, tuple[FaultProxy, ...]]
     model: ModelServer
-    real: Parts
+    real: Driver
     runs: int = 0
     messages: int = 0
     kills: int = 0
@@ -360,15 +339,14 @@ class Ordeal:
 
     def _differences(self, workspace: str, told: list[dict[str, Any]]) -> list[str]:
         """Where this memory differs from one that heard the same in plain memory, without a fault."""
-        parts = PlainParts(self.model)
-        plain = Application(parts)
+        plain = plain_memory(self.model)
         for conversation in told:
             plain.ingest([parse_conversation(conversation)])
         wrong = [f"{key} is still due" for key in self._due(workspace)]
         for agent in AGENTS:
             scope = Scope(workspace, agent)
-            plain.nights.summarize(scope, [Grain.DAILY, Grain.WEEKLY], PLANNED)
-            expected, found = _said(parts, scope), _said(self.real, scope)
+            plain.summarize(scope, [Grain.DAILY, Grain.WEEKLY], PLANNED)
+            expected, found = _said(plain, scope), _said(self.real, scope)
             wrong += [f"{scope} lost {one}" for one in sorted(expected - found)]
             wrong += [f"{scope} made up {one}" for one in sorted(found - expected)]
             wrong += self._doubled(scope)
@@ -382,21 +360,21 @@ class Ordeal:
         return list(_records(self.real, Scope(workspace, agent)))
 
 
-def _records(parts: Parts, scope: Scope) -> Iterator[Record]:
+def _records(driver: Driver, scope: Scope) -> Iterator[Record]:
     for grain in GRAINS:
-        for label in parts.records.periods(scope, grain):
-            yield from parts.records.in_period(scope, grain, label)
+        for label in driver.records.periods(scope, grain):
+            yield from driver.records.in_period(scope, grain, label)
 
 
-def _said(parts: Parts, scope: Scope) -> set[tuple[str, ...]]:
+def _said(driver: Driver, scope: Scope) -> set[tuple[str, ...]]:
     """Every record and triple, but for when it was learnt."""
     records = {
         (record.id, record.content, record.fingerprint)
-        for record in _records(parts, scope)
+        for record in _records(driver, scope)
     }
     triples = {
         (t.source_id, t.label, t.target_id, str(t.valid_at), str(t.invalid_at))
-        for t in parts.graph.triples(scope)
+        for t in driver.graph.triples(scope)
     }
     return records | triples
 
@@ -414,7 +392,7 @@ def _kill(seed: int, functions: Sequence[str] = FUNCTIONS) -> Kill | None:
 
 @contextmanager
 def ordeal(template: Template, image: Image, real: Any) -> Iterator[Ordeal]:
-    """A deployment for any number of runs; `real` gives the parts that read its store from outside."""
+    """A deployment for any number of runs; `real` gives the driver that reads its store from outside."""
     with ExitStack() as cleanup:
         model = cleanup.enter_context(ModelServer(narrator))
         proxies: dict[str, tuple[FaultProxy, ...]] = {}

@@ -29,6 +29,7 @@ from tests.support.builders import (
     raw_conversation,
     raw_message,
 )
+from tests.support.usecase_drivers import run_configure
 from varve.adapters.graph import query_process as graph_query_process
 from varve.adapters.graph.parquet import ParquetGraph, change
 from varve.adapters.graph.table import GraphTable
@@ -74,7 +75,6 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.ports.queues import Delivery, Letter
-from varve.usecases import configure
 from varve.usecases.condensing import ModelSummarizer
 from varve.usecases.dead_letters import described
 from varve.usecases.ledger import Ledger
@@ -430,9 +430,7 @@ def _sql(sql: str) -> None:
 def _configure(text: str) -> None:
     name, _, value = text.partition("=")
     objects = InMemoryObjects()
-    configure.change(
-        "acme", name, value, MORNING, objects=objects, ledger=Ledger(objects)
-    )
+    run_configure("acme", name, value, MORNING, objects=objects)
 
 
 def _file(data: bytes) -> Any:

@@ -16,13 +16,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from tests.support.drivers import open_driver
 from varve.adapters.in_memory import (
     InMemoryDeadLetters,
     InMemoryGraph,
     InMemoryObjects,
     InMemoryRecords,
 )
-from varve.application import Application
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso, parse_instant
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Retryable
@@ -35,14 +35,12 @@ from varve.domain.summary import Summary, SummaryTask
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import ObjectInfo, StoredObject
 from varve.ports.queues import Delivery
-from varve.usecases.privacy import Privacy
-from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 CORPUS_AGENTS = ("assistant", "helpdesk")
 DEDUPLICATED = timedelta(minutes=5)
 BATCH = 10
+QUEUES = ("INGEST", "WRITE", "SUMMARY")
 THINGS = "tea rain chess bread maps jazz kites moss ferries plums"
 
 
@@ -290,6 +288,11 @@ class FifoQueue:
     def __len__(self) -> int:
         return sum(map(len, self._groups.values()))
 
+    @property
+    def waiting(self) -> dict[str, list[Delivery]]:
+        """What has not been handled yet, by group."""
+        return {group: list(found) for group, found in self._groups.items()}
+
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
         now, before = self._clock(), self._sent.get(deduplication_id)
         if before is not None and now - before < DEDUPLICATED:
@@ -358,47 +361,43 @@ def _addressed(body: str) -> str:
     return f"{value['workspaceId']}/{value['agentId']}/{value.get('grain', 'graph')}"
 
 
-class SimulatedParts(Parts):
-    """Everything in memory or given, with queues to drain by hand."""
+class SimulatedParts:
+    """The ports of a simulation: all in memory or given, with queues to drain by hand."""
 
     def __init__(
         self, clock: SetClock, rng: random.Random, trouble: Trouble, **given: Any
     ) -> None:
-        urls = {f"{name}_queue_url": name for name in ("ingest", "write", "summary")}
-        super().__init__(Settings(**urls), clock, {})
         self.objects = given.get("objects") or CountingObjects()
         self.records = WatchedRecords(
             given.get("records") or InMemoryRecords(), clock, self.config
         )
         self.records.fails = lambda: rng.random() < trouble.storage
-        self.stores = self.records
         self.graph = InMemoryGraph()
         self.letters = InMemoryDeadLetters()
-        self.ingest_queue, self.write_queue, self.summary_queue = (
-            FifoQueue(clock, rng) for _ in range(3)
-        )
+        self.ingest_queue = FifoQueue(clock, rng)
+        self.write_queue = FifoQueue(clock, rng)
+        self.summary_queue = FifoQueue(clock, rng)
         self.scripted = ScriptedSummarizer()
         self.flaky = FlakySummarizer(
             self.scripted, rng, 1 / trouble.model if trouble.model else 0
         )
-        self._configs: dict[str, WorkspaceConfig] = given.get("configs") or {}
+        boxes = given.get("dead_letter_boxes")
+        urls = {f"VARVE_{name}_QUEUE_URL": name for name in QUEUES}
+        self.driver = open_driver(
+            urls, now=clock, objects=self.objects, records=self.records,
+            stores=self.records, graph=self.graph, ingest_queue=self.ingest_queue,
+            write_queue=self.write_queue, summary_queue=self.summary_queue,
+            dead_letters=self.letters, embedder=HashEmbedder(), summarizer=self.flaky,
+            extractor_of=_extractor_of, configs=given.get("configs") or {},
+            **({"dead_letter_boxes": boxes} if boxes else {}),
+        )  # fmt: skip
 
     def config(self, workspace: str) -> WorkspaceConfig:
-        return self._configs.get(workspace) or super().config(workspace)
+        return self.driver.config(workspace)
 
-    def dead_letters(self, queue: Any) -> InMemoryDeadLetters:  # type: ignore[override]
-        return self.letters
 
-    def embedder(self, config: WorkspaceConfig) -> HashEmbedder:
-        return HashEmbedder()
-
-    def extractor(self, config: WorkspaceConfig, agent: str, privacy: Privacy) -> Any:
-        return RuleExtractor() if agent in CORPUS_AGENTS else StatementExtractor()
-
-    def summarizer(  # type: ignore[override]
-        self, config: WorkspaceConfig, agent: str, privacy: Privacy
-    ) -> FlakySummarizer:
-        return self.flaky
+def _extractor_of(agent: str) -> Any:
+    return RuleExtractor() if agent in CORPUS_AGENTS else StatementExtractor()
 
 
 class Simulation:
@@ -420,7 +419,7 @@ class Simulation:
         self.parts = SimulatedParts(
             self.clock, self.rng, trouble, configs=dict(configs), **given
         )
-        self.app = Application(self.parts)
+        self.app = self.parts.driver
         self.missed = 0
 
     def ingest(self, conversations: Sequence[Mapping[str, Any]]) -> None:
@@ -440,12 +439,12 @@ class Simulation:
 
     def _work(self, trouble: Trouble) -> None:
         queue = self.parts.summary_queue
-        queue.drain(lambda batch: self.app.nights.work(batch).returned, trouble)
+        queue.drain(lambda batch: self.app.work(batch).returned, trouble)
 
     def plan(self, grain: Grain, at: datetime) -> int:
         """One schedule's pass and the work it makes; how many periods were planned."""
         self.clock.now = at
-        planned = self.app.nights.plan(grain, at).planned
+        planned = self.app.plan(grain, at).planned
         self.drain()
         return planned
 
@@ -453,7 +452,7 @@ class Simulation:
         """One cleanup pass and its work; what was on its way is there before, and what it sends after."""
         self.clock.now = at
         self.drain(replace(self.trouble, held=SETTLED))
-        self.app.nights.clean(at)
+        self.app.clean(at)
         self._work(self.trouble)
         self.drain(replace(self.trouble, held=SETTLED))
 

@@ -12,6 +12,7 @@ from tests.support.builders import (
     a_conversation,
     an_operation,
 )
+from tests.support.drivers import open_driver
 from tests.support.labelled import secret
 from varve.adapters.in_memory import (
     InMemoryDeadLetterBox,
@@ -23,8 +24,6 @@ from varve.domain.errors import Rejected
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.queues import Delivery
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 WORDS = "The safe opens with 7-2-9."
 
@@ -35,12 +34,11 @@ class Desk:
     def __init__(self, *queues: str) -> None:
         self.sources = {name: RecordingQueue() for name in queues}
         self.dead = {name: InMemoryDeadLetters() for name in queues}
-        parts = Parts(read_settings({}), environment={})
-        parts.dead_letter_boxes = {
+        boxes = {
             name: InMemoryDeadLetterBox(self.dead[name], self.sources[name])
             for name in queues
         }
-        self.verbs = Administration(parts)
+        self.verbs = open_driver(dead_letter_boxes=boxes).administration()
 
     def bury(self, queue: str, body: str, id_: str = "m-1") -> str:
         self.dead[queue].send(

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.builders import WordEmbedder, a_record, embedded
+from tests.support.drivers import WorkOutcome
 from tests.support.traffic import CALM, Simulation
+from tests.support.usecase_drivers import run_configure
 from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
@@ -17,9 +19,7 @@ from varve.domain.record import Store, StoreName
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
-from varve.usecases import configure
 from varve.usecases.cleanup import CleanupReport, GrainReport
-from varve.verbs.nights import WorkOutcome
 
 SCOPE = Scope("acme", "support")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -56,18 +56,18 @@ class Agent:
 
     def look(self, at: datetime, **given: Any) -> CleanupReport:
         self.sim.clock.now = at
-        report = self.sim.app.nights.cleanup(SCOPE, at, **given)
+        report = self.sim.app.cleanup(SCOPE, at, **given)
         self.sim.drain()
         return report
 
     def night(self, at: datetime) -> WorkOutcome:
         """A cleanup pass and the work it makes, with nothing written yet; what the work came to."""
         self.sim.clock.now = at
-        self.sim.app.nights.clean(at)
+        self.sim.app.clean(at)
         outcomes = [WorkOutcome()]
 
         def work(batch: list[Delivery]) -> list[Delivery]:
-            outcomes.append(self.sim.app.nights.work(batch))
+            outcomes.append(self.sim.app.work(batch))
             return outcomes[-1].returned
 
         self.sim.parts.summary_queue.drain(work, CALM)
@@ -83,11 +83,8 @@ class Agent:
     def everything(self) -> list[tuple[ObjectInfo, bytes]]:
         objects = self.sim.parts.objects
         tops = ("ledger", "timeline", "payloads", "workspaces")
-        return [
-            (info, objects._data[info.key])
-            for top in tops
-            for info in objects.list(top)
-        ]
+        infos = [info for top in tops for info in objects.list(top)]
+        return [(info, objects.get(info.key).data) for info in infos]
 
 
 def of(report: CleanupReport, grain: StoreName = Grain.WORKING) -> GrainReport:
@@ -317,13 +314,12 @@ def test_a_shorter_limit_that_is_set_later_is_kept_for_the_days_that_are_not_ove
     agent = Agent(days=2, configured=False)
     agent.sum_up(MONDAY + 2 * DAY)
     sim, now = agent.sim, OVER + DAY
-    configure.change(
+    run_configure(
         SCOPE.workspace,
         "retention.timeline",
         "5 days",
         now,
         objects=sim.parts.objects,
-        ledger=sim.app.ledger,
     )
     left = []
     for days in range(6):
@@ -365,8 +361,8 @@ def test_claim_checks_and_checkpoints_in_a_directory_go_after_a_month(
     for name in names:
         sim.parts.objects.put(f"payloads/{SCOPE}/{name}", b"what Dana said")
     for days, left in ((0, 2), (29, 2), (31, 0)):
-        sim.app.nights.cleanup(SCOPE, now + days * DAY, dry_run=True)
-        sim.app.nights.cleanup(SCOPE, now + days * DAY)
+        sim.app.cleanup(SCOPE, now + days * DAY, dry_run=True)
+        sim.app.cleanup(SCOPE, now + days * DAY)
         assert len(list(sim.parts.objects.list(f"payloads/{SCOPE}"))) == left, days
 
 
@@ -417,7 +413,7 @@ def test_a_grains_notes_stay_while_another_grains_deletion_is_done() -> None:
     agent, at = Agent(retention={"daily": "2 days"}), MONDAY + 8 * DAY
     agent.sum_up(at, Grain.DAILY, Grain.WEEKLY)
     agent.night(at)
-    (waiting,) = agent.sim.parts.write_queue._groups[f"acme:support:{Grain.WORKING}"]
+    (waiting,) = agent.sim.parts.write_queue.waiting[f"acme:support:{Grain.WORKING}"]
     agent.sim.app.write([waiting])
     assert (agent.kept(), agent.kept(Grain.DAILY)) == ([], ["2026-03-02"])
     over = [note for note in noted(agent) if note < f"{at:%Y-%m-%dT%H}"]
@@ -427,10 +423,8 @@ def test_a_grains_notes_stay_while_another_grains_deletion_is_done() -> None:
 def test_a_longer_limit_that_is_set_later_ends_as_well() -> None:
     agent = Agent(days=2, configured=False)
     agent.sum_up(MONDAY + 2 * DAY)
-    objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
-    configure.change(
-        "acme", "plan", "starter", MONDAY + 2 * DAY, objects=objects, ledger=ledger
-    )
+    objects = agent.sim.parts.objects
+    run_configure("acme", "plan", "starter", MONDAY + 2 * DAY, objects=objects)
     kept = []
     for days in range(5):
         agent.sim.clean(OVER + days * DAY)
@@ -459,14 +453,14 @@ def test_a_change_of_configuration_makes_cleanup_look_again(
     name: str, value: str
 ) -> None:
     agent = Agent(days=2, configured=False)
-    objects, ledger = agent.sim.parts.objects, agent.sim.app.ledger
+    objects = agent.sim.parts.objects
     objects.put("vectordb/acme/support/working/some-file", b"")
-    configure.change("acme", "plan", "pro", MONDAY, objects=objects, ledger=ledger)
+    run_configure("acme", "plan", "pro", MONDAY, objects=objects)
     agent.sum_up(MONDAY + 3 * DAY)
     at = OVER + 2 * DAY
     agent.sim.clean(at)
     assert agent.kept() == ["2026-03-02", "2026-03-03"]
-    configure.change("acme", name, value, at, objects=objects, ledger=ledger)
+    run_configure("acme", name, value, at, objects=objects)
     outcome = agent.night(at + HOUR)
     agent.sim.drain()
     assert outcome.cleaned == 1

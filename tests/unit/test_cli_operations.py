@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.builders import RecordingQueue
+from tests.support.drivers import give_dead_letter_boxes
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
 from varve.cli.main import main
 from varve.domain.errors import Rejected
 from varve.ports.queues import Delivery
-from varve.wiring.parts import Parts
 
 Buried = Callable[..., RecordingQueue]
 
@@ -26,9 +26,8 @@ def buried(monkeypatch: pytest.MonkeyPatch) -> Buried:
                 Delivery(str(number), body, "g"),
                 Rejected("messages[0].role", "is missing"),
             )
-        monkeypatch.setattr(
-            Parts, "dead_letter_boxes", {"ingest": InMemoryDeadLetterBox(dead, source)}
-        )
+        boxes = {"ingest": InMemoryDeadLetterBox(dead, source)}
+        give_dead_letter_boxes(monkeypatch, boxes)
         return source
 
     return bury

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from tests.support.builders import MORNING, attempt
+from tests.support.usecase_drivers import run_configure
 from varve.adapters.in_memory import InMemoryObjects
 from varve.api.memory import Memory
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
-from varve.usecases.configure import change, config_key, value, values
+from varve.usecases.configure import config_key, value, values
 from varve.usecases.ledger import Ledger
 
 LIMITS = {f"retention.{grain}": "7 days" for grain in Grain}
@@ -50,9 +51,7 @@ class Workspace:
         self.ledger = Ledger(self.objects)
 
     def set(self, name: str, text: str) -> WorkspaceConfig:
-        return change(
-            "acme", name, text, MORNING, objects=self.objects, ledger=self.ledger
-        )
+        return run_configure("acme", name, text, MORNING, objects=self.objects)
 
     @property
     def stored(self) -> bytes | None:
@@ -199,9 +198,7 @@ def test_a_change_by_somebody_else_meanwhile_is_not_overwritten() -> None:
             return objects.put_if(key, data, etag)
 
     with pytest.raises(Retryable, match="somebody else"):
-        change(
-            "acme", "timezone", "UTC", MORNING, objects=Raced(), ledger=workspace.ledger
-        )
+        run_configure("acme", "timezone", "UTC", MORNING, objects=Raced())
     assert workspace.stored == b'{"plan":"pro"}'
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, a_record, an_operation
+from tests.support.usecase_drivers import run_context
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.block import CLOSING, PATTERNS_CLOSING, PATTERNS_OPENING
@@ -23,14 +23,11 @@ from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.rows import LessonVersion, lesson_id, lesson_record
 from varve.domain.identity import digest
-from varve.domain.profile import DEFAULT_USER, ProfileEntry
+from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Store, Vector
 from varve.domain.relevance import content_words
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op
-from varve.usecases.context import context
-from varve.usecases.gathering import Sources
-from varve.usecases.ledger import Ledger
 
 NOW = MORNING + timedelta(days=30)
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -100,19 +97,11 @@ class World:
         **given: Any,
     ) -> ContextBlock:
         request = parse_context_request({"prompt": prompt, **given})
-        triples = partial(self.graph.triples, ACME)
-        profile = partial(self.profiles.entries, ACME, request.user_id or DEFAULT_USER)
-        sources = Sources(
-            self.records,
-            Ledger(self.objects),
-            triples,
-            profile,
-            PlainEmbedder(),
-            finder,
-            reranker,
-            most,
-        )
-        return context(ACME, request, NOW, LISBON, sources=sources)
+        return run_context(
+            ACME, request, NOW, LISBON, records=self.records, graph=self.graph,
+            profiles=self.profiles, objects=self.objects, embedder=PlainEmbedder(),
+            finder=finder, reranker=reranker, most_lessons=most,
+        )  # fmt: skip
 
 
 @pytest.fixture

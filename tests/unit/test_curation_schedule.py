@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from tests.support.drivers import Pass
 from tests.support.traffic import CALM, Simulation
 from varve.api.experience import Experience
 from varve.domain.calendar import iso
@@ -11,7 +12,6 @@ from varve.domain.identity import Scope
 from varve.domain.record import Store
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.work import CurateAgent, read_work
-from varve.verbs.nights import Pass
 
 MARCH = datetime(2026, 3, 2, 9, tzinfo=UTC)
 APRIL = datetime(2026, 4, 1, 5, 40, tzinfo=UTC)
@@ -49,13 +49,11 @@ def lived(*agents: str) -> Simulation:
 
 
 def remembered(sim: Simulation, agent: str) -> Experience:
-    return Experience(sim.app.experience, Scope("acme", agent), sim.app.send_outcome)
+    return sim.app.memory(Scope("acme", agent)).experience
 
 
 def work(sim: Simulation) -> None:
-    sim.parts.summary_queue.drain(
-        lambda batch: sim.app.nights.work(batch).returned, CALM
-    )
+    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
     sim.parts.write_queue.drain(lambda batch: sim.app.write(batch).returned, CALM)
 
 
@@ -63,8 +61,8 @@ def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_gr
     None
 ):
     sim = lived("support", "sales")
-    assert sim.app.nights.curate(APRIL) == Pass(planned=2, left=0)
-    groups = sim.parts.summary_queue._groups
+    assert sim.app.curate(APRIL) == Pass(planned=2, left=0)
+    groups = sim.parts.summary_queue.waiting
     assert set(groups) == {"acme:support", "acme:sales"}
     items = [read_work(delivery) for group in groups.values() for delivery in group]
     assert all(
@@ -78,7 +76,7 @@ def test_the_report_is_kept_for_the_owner_and_the_lessons_versions_are_written_d
     sim = lived("support")
     book = remembered(sim, "support").lessons
     assert book.last_curation() is None
-    sim.app.nights.curate(APRIL)
+    sim.app.curate(APRIL)
     work(sim)
     report = book.last_curation()
     assert report is not None
@@ -92,13 +90,13 @@ def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale(
     sim = lived("support")
     sim.clock.now = APRIL
     for month in (4, 5):
-        sim.app.nights.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
+        sim.app.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
         work(sim)
-    assert sim.app.nights.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(
+    assert sim.app.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(
         planned=0, left=0
     )
     october = datetime(2026, 10, 1, 5, 40, tzinfo=UTC)
-    assert sim.app.nights.curate(october) == Pass(planned=1, left=0)
+    assert sim.app.curate(october) == Pass(planned=1, left=0)
     work(sim)
     report = remembered(sim, "support").lessons.last_curation()
     assert report is not None
@@ -113,7 +111,7 @@ def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_ove
         "c-1", "FAILURE", correction="It was the release.", at=MARCH
     )
     sim.drain()
-    sim.app.nights.curate(APRIL)
+    sim.app.curate(APRIL)
     work(sim)
     over = datetime(2028, 1, 3, tzinfo=UTC)  # the free plan's two years
     for at, left in ((over - timedelta(hours=1), 1), (over, 0)):
@@ -124,5 +122,5 @@ def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_ove
 def test_a_pass_where_nobody_has_lessons_costs_one_listing() -> None:
     sim = lived()
     before = len(sim.parts.objects.touched)
-    assert sim.app.nights.curate(APRIL) == Pass(planned=0, left=0)
+    assert sim.app.curate(APRIL) == Pass(planned=0, left=0)
     assert len(sim.parts.objects.touched) - before <= 1

@@ -9,17 +9,14 @@ from typing import Any
 import pytest
 
 from tests.support.builders import ACME, RecordingQueue, attempt, raw_message
+from tests.support.drivers import driver_of, open_driver
 from varve import Memory
 from varve.adapters.in_memory import InMemoryDeadLetters
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.experience.rows import episode_id
 from varve.domain.record import Store
 from varve.domain.search.query import Filter
-from varve.wiring.clock import fixed_clock
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -81,7 +78,9 @@ def learnt(memory: Memory) -> list[str]:
 
 
 def rows(memory: Memory) -> int:
-    return memory.parts.records.count(memory.scope, Store.EXPERIENCE, where=Filter())
+    return driver_of(memory).records.count(
+        memory.scope, Store.EXPERIENCE, where=Filter()
+    )
 
 
 def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(
@@ -106,7 +105,7 @@ def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(
 def test_what_gives_nothing_to_learn_from_makes_no_episode(memory: Memory) -> None:
     memory.ingest(conversation(0, "I moved to Lisbon."))
     assert memory.experience.episodes() == []
-    assert memory.parts.records.periods(memory.scope, Store.EXPERIENCE) == {}
+    assert driver_of(memory).records.periods(memory.scope, Store.EXPERIENCE) == {}
 
 
 def test_the_loop_from_outcomes_to_lessons_and_links(memory: Memory) -> None:
@@ -139,10 +138,10 @@ def test_the_same_outcome_counts_once_however_often_it_is_stated(
     memory: Memory,
 ) -> None:
     learnt(memory)
-    before, links = rows(memory), memory.parts.graph.triples(memory.scope)
+    before, links = rows(memory), driver_of(memory).graph.triples(memory.scope)
     learnt(memory)
     assert rows(memory) == before
-    assert memory.parts.graph.triples(memory.scope) == links
+    assert driver_of(memory).graph.triples(memory.scope) == links
 
 
 def test_an_outcome_may_come_before_its_episode(memory: Memory) -> None:
@@ -322,7 +321,7 @@ def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(
     memory.ingest({"conversationId": "c-1", "messages": [said]})
     (found,) = memory.search("time out", memory_types=["episode"]).results
     assert (
-        memory.parts.records.periods(memory.scope, Store.EXPERIENCE)
+        driver_of(memory).records.periods(memory.scope, Store.EXPERIENCE)
         == {found.period: 1}
         == {"2026": 1}
     )
@@ -411,12 +410,16 @@ def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(
         f"VARVE_{name}_QUEUE_URL": f"https://sqs.invalid/{name}"
         for name in ("INGEST", "WRITE")
     }
-    parts = Parts(read_settings(urls, str(tmp_path)), fixed_clock(START), urls)
     ingest, write, letters = RecordingQueue(), RecordingQueue(), InMemoryDeadLetters()
-    parts.__dict__ |= {"ingest_queue": ingest, "write_queue": write}
-    parts.dead_letters = lambda _: letters  # type: ignore[method-assign]
-    app = Application(parts)
-    memory = Memory(app, ACME)
+    app = open_driver(
+        urls,
+        tmp_path,
+        START,
+        ingest_queue=ingest,
+        write_queue=write,
+        dead_letters=letters,
+    )
+    memory = app.memory(ACME)
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     memory.record_outcome(
         episode_id("c-0", "m0"),
@@ -456,7 +459,7 @@ def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(
     memory.configure("privacy.mode", "redact")
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
     for _ in range(2):
-        Application(memory.parts).ingest_outcome(
+        driver_of(memory).ingest_outcome(
             told(correction="Ask ops@example.com for the release.")
         )
     (episode,) = memory.experience.episodes()
@@ -471,7 +474,7 @@ def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(
 ) -> None:
     memory.ingest(conversation(1, "threads wait for a connection", state="debugging"))
     (before,) = memory.experience.episodes()
-    Application(memory.parts).ingest_outcome(
+    driver_of(memory).ingest_outcome(
         told(correction="It was the release.", used=[before["id"]])
     )
     memory.ingest(
@@ -487,7 +490,7 @@ def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(
     memory: Memory,
 ) -> None:
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
-    Application(memory.parts).ingest_outcome(told(correction="It was the release."))
+    driver_of(memory).ingest_outcome(told(correction="It was the release."))
     assert rows(memory) == 2
     memory.forget(user="u-0")
     assert rows(memory) == 0
@@ -498,13 +501,13 @@ def test_invariant_8_erasing_a_user_takes_outcomes_of_conversations_that_were_no
 ) -> None:
     memory.ingest(conversation(0, "I moved to Lisbon."))
     memory.ingest(conversation(1, "I moved to Porto."))
-    application = Application(memory.parts)
+    application = driver_of(memory)
     for name in ("c-0", "c-1"):
         application.ingest_outcome(
             told(conversationId=name, correction=f"The address in {name} was old.")
         )
     memory.forget(user="u-0")
-    (left,) = memory.experience._verbs.history(memory.scope).reports
+    (left,) = driver_of(memory).history(memory.scope).reports
     assert left.conversation_id == "c-1"
     application.ingest_outcome(
         told(conversationId="c-0", correction="The address in c-0 was old.")

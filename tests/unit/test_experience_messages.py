@@ -17,6 +17,7 @@ from tests.support.builders import (
     embedded,
     stores_over,
 )
+from tests.support.usecase_drivers import run_write_now
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
@@ -40,7 +41,6 @@ from varve.messages.write import (
     send_records,
 )
 from varve.ports.queues import Delivery
-from varve.usecases.write import write_now
 
 REPORT = Report(
     "episode-1",
@@ -153,12 +153,12 @@ def test_rows_of_experience_mark_no_period_due_and_go_by_id_and_by_year() -> Non
     )
     assert set(queue.groups) == {"acme:support:experience"}
     for delivery in [*queue.sent, *queue.sent[1:]]:
-        write_now([delivery], stores, objects=objects)
+        run_write_now([delivery], stores)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 2
     assert not list(objects.list("ledger/due"))
     assert records.count(ACME, Grain.WORKING, where=Filter()) == 0
     send_expiry(
         ExpirePeriods(ACME, Store.EXPERIENCE, ("2026",)), queue=queue, objects=objects
     )
-    write_now([queue.sent[-1]], stores, objects=objects)
+    run_write_now([queue.sent[-1]], stores)
     assert records.count(ACME, Store.EXPERIENCE, where=Filter()) == 0

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.drivers import driver_of
 from varve import Memory
 from varve.domain.experience.rows import episode_id
 from varve.domain.experience.runs import links_of_runs
@@ -92,7 +93,7 @@ def test_the_embedder_is_asked_once_for_all_conversations(memory: Memory) -> Non
         asked.append(len(texts))
         return [np.ones(1, dtype=np.float32) for _ in texts]
 
-    history = memory._application.experience.history(memory.scope)
+    history = driver_of(memory).history(memory.scope)
     assert len(links_of_runs(history, Thresholds(), embed)) == 3
     assert asked == [6]
 

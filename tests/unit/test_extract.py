@@ -23,6 +23,7 @@ from tests.support.builders import (
     raw_message,
     stores_over,
 )
+from tests.support.usecase_drivers import run_extract, run_ingest, run_write_now
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.adapters.json_profiles import JsonProfiles
 from varve.domain.calendar import Grain, parse_instant
@@ -42,10 +43,8 @@ from varve.usecases.batching import (
     CONTEXT_UTTERANCES,
     MAX_BATCH_TOKENS,
 )
-from varve.usecases.extract import ExtractOutcome, extract
-from varve.usecases.ingest import ingest
+from varve.usecases.extract import ExtractOutcome
 from varve.usecases.timeline import messages_on
-from varve.usecases.write import write_now
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOTHING = ExtractOutcome()
@@ -74,12 +73,12 @@ class Stage:
             "queue": self.queue,
             "objects": self.objects,
         }
-        return extract(message, self.zone, **{**given, **ports})
+        return run_extract(message, self.zone, **{**given, **ports})
 
     def take_all(self, conversation: Conversation) -> list[ExtractOutcome]:
         """Deliver the conversation in the parts that ingest makes of it."""
         sent = RecordingQueue()
-        ingest([conversation], MORNING, queue=sent, objects=self.objects)
+        run_ingest([conversation], MORNING, queue=sent, objects=self.objects)
         return [
             self.handle(read_ingest(delivery, objects=self.objects))
             for delivery in sent.sent
@@ -90,11 +89,7 @@ class Stage:
         """Everything on the write queue, written, in order of ids."""
         records, graph = InMemoryRecords(), InMemoryGraph()
         for delivery in self.queue.sent:
-            write_now(
-                [delivery],
-                stores_over(records, graph, self.objects),
-                objects=self.objects,
-            )
+            run_write_now([delivery], stores_over(records, graph, self.objects))
         found = records.browse(ACME, Grain.WORKING, where=Filter(), limit=100_000)
         return sorted(found, key=lambda record: record.id), graph.triples(ACME)
 
@@ -530,7 +525,7 @@ def test_a_conversation_of_ten_thousand_messages_is_remembered_in_order() -> Non
 def test_a_part_that_comes_after_later_ones_is_taken_in_behind_them() -> None:
     """As one does that was a dead letter, and is redriven."""
     stage, sent = Stage(), RecordingQueue()
-    ingest(
+    run_ingest(
         [a_conversation(*(f"word {n}" for n in range(100)))],
         MORNING,
         queue=sent,

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
-from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
+from tests.support.usecase_drivers import run_search
+from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import parse_search_request
-from varve.usecases.ledger import Ledger
-from varve.usecases.search import search
 
 NOW = MORNING + timedelta(days=30)
 UTC_ZONE = ZoneInfo("UTC")
@@ -49,13 +48,9 @@ def ask(
         for key in list(given)
         if key in ("maxResults", "explain", "since")
     }
-    parts: dict[str, Any] = {
-        "embedder": WordEmbedder(),
-        "ledger": Ledger(InMemoryObjects()),
-        **given,
-    }
+    parts: dict[str, Any] = {"embedder": WordEmbedder(), **given}
     request = parse_search_request({"queryText": text, **arguments})
-    return search(ACME, request, NOW, UTC_ZONE, reader=reader, **parts)
+    return run_search(ACME, request, NOW, UTC_ZONE, reader=reader, **parts)
 
 
 @pytest.mark.parametrize("text", ["which dentist did you see?", "cat Biscuit"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
+from tests.support.usecase_drivers import run_bar, run_verify
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Selector, Tombstones, owners, tombstones_from_json
@@ -42,9 +43,8 @@ from varve.ports.erasure import Inspected
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
 from varve.usecases.erasure import receipts, tombstones
-from varve.usecases.erasure.forget import bar, erase
 from varve.usecases.erasure.unlearning import unlearnt
-from varve.usecases.erasure.verify import needles, verify
+from varve.usecases.erasure.verify import needles
 from varve.usecases.experience.rows import read_rows
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
@@ -189,14 +189,8 @@ def test_a_night_between_two_passes_leaves_nothing_more_to_find() -> None:
     memory, control = a_memory(), Forgetful()
     control.ingest(MARCO, now=NOW)
     memory.summarize(NOW)
-    bar(
-        ACME,
-        Selector(user="u-dana"),
-        memory.find(user="u-dana"),
-        NOW,
-        objects=memory.objects,
-    )
-    done = erase(memory.tools, prune=False, wait=lambda: memory.summarize(NOW) is None)
+    memory.bar(user="u-dana", now=NOW)
+    done = memory.erase(wait=lambda: memory.summarize(NOW) is None)
     control.summarize(NOW)
     assert (done.complete, done.passes) == (
         True,
@@ -414,8 +408,7 @@ def test_a_write_on_its_way_is_dropped_and_what_it_carries_of_others_is_not() ->
     memory, waiting = Forgetful(), RecordingQueue()
     memory.writes, handle = waiting, memory.write  # type: ignore[assignment]
     memory.ingest(DANA, MARCO, now=NOW)
-    chosen = Selector(user="u-dana")
-    bar(ACME, chosen, memory.find(user="u-dana"), NOW, objects=memory.objects)
+    memory.bar(user="u-dana", now=NOW)
     for delivery in waiting.sent:
         handle(delivery)
     assert {record.user_id for record in memory.all(Grain.WORKING)} == {"u-marco"}
@@ -533,7 +526,7 @@ def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to
         (True, sorted(f"acme:support:{grain}" for grain in Grain)),
     ):
         waiting = RecordingQueue()
-        done = erase(replace(memory.tools, writes=waiting), prune=prune)
+        done = memory.erase(writes=waiting, prune=prune)
         assert (done.complete, sorted(waiting.groups)) == (True, groups)
 
 
@@ -667,7 +660,7 @@ def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
     wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
     assert agent in wanted.texts
     memory.forget(user="u-dana", now=NOW)
-    bar(
+    run_bar(
         other,
         Selector(user="u-priya"),
         memory.find(user="u-priya"),
@@ -676,12 +669,13 @@ def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
     )
     receipts.put(other, NOW, {}, objects=memory.objects)
     assert agent in memory.bytes().decode()
-    assert verify(ACME, wanted, objects=memory.objects, stores=_Plain()).proved
+    assert run_verify(ACME, wanted, objects=memory.objects, stores=_Plain()).proved
     memory.objects.put(
         f"audit/acme/receipts/{agent}/told.json", b'"gooseberries by u-dana"'
     )
     assert (
-        len(verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in) == 1
+        len(run_verify(ACME, wanted, objects=memory.objects, stores=_Plain()).found_in)
+        == 1
     )
 
 
@@ -708,9 +702,9 @@ def test_a_stale_listing_does_not_prove_that_the_messages_are_gone() -> None:
     stale = _Empty()
     for key in wanted.lay_in:
         stale.put(key, memory.objects.get(key).data)
-    assert not verify(ACME, wanted, objects=stale, stores=_Plain()).proved
+    assert not run_verify(ACME, wanted, objects=stale, stores=_Plain()).proved
     stale.delete(wanted.lay_in)
-    assert verify(ACME, wanted, objects=stale, stores=_Plain()).proved
+    assert run_verify(ACME, wanted, objects=stale, stores=_Plain()).proved
 
 
 def test_positions_go_on_after_what_was_forgotten() -> None:
@@ -735,15 +729,8 @@ def test_positions_go_on_after_what_was_forgotten() -> None:
 
 def test_passes_end_where_the_writer_never_comes() -> None:
     memory = a_memory()
-    bar(
-        ACME,
-        Selector(user="u-dana"),
-        memory.find(user="u-dana"),
-        NOW,
-        objects=memory.objects,
-    )
-    tools = replace(memory.tools, writes=RecordingQueue())
-    done = erase(tools, prune=False, wait=lambda: False)
+    memory.bar(user="u-dana", now=NOW)
+    done = memory.erase(writes=RecordingQueue(), wait=lambda: False)
     assert (done.complete, done.passes) == (False, 1)
     assert memory.said() != [], (
         "the timeline, which names the days, waits for the stores"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
+from tests.support.usecase_drivers import run_summarize
+from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
-from varve.domain.erasure import Selector
 from varve.domain.errors import Retryable
 from varve.domain.summary import Summary, SummaryTask
-from varve.usecases.erasure.forget import bar, erase
-from varve.usecases.summarize import Outcome, summarize
+from varve.usecases.summarize import Outcome
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}
@@ -56,14 +53,8 @@ def test_invariant_8_what_is_left_of_a_summary_loses_who_was_forgotten_while_it_
     memory.records.delete_periods(
         ACME, Grain.WORKING, [DAY.label]
     )  # their time is over
-    bar(
-        ACME,
-        Selector(user="u-dana"),
-        memory.find(user="u-dana"),
-        NOW,
-        objects=memory.objects,
-    )
-    erase(replace(memory.tools, writes=waiting), prune=False, wait=lambda: False)
+    memory.bar(user="u-dana", now=NOW)
+    memory.erase(writes=waiting, wait=lambda: False)
     memory.forget(user="u-marco", now=NOW)
     for delivery in waiting.sent:
         memory.write(delivery)
@@ -104,7 +95,7 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
         "embedder": memory.embedder,
         "queue": memory.writes,
     }
-    outcome = summarize(
+    outcome = run_summarize(
         ACME,
         DAY,
         NOW,
@@ -118,19 +109,21 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
     assert "quinces" not in str(memory.held()) + memory.bytes().decode()
 
 
-def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no_trace_of_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no_trace_of_them() -> (
+    None
+):
     """Who reads a conversation has looked at the tombstones; what it keeps thereafter it takes out again."""
-    memory = Forgetful()
-    put, due = memory.objects.put, ["u-dana"]
+    due = ["u-dana"]
 
-    def late(key: str, data: bytes) -> None:
-        if key.startswith("timeline/") and due:
-            memory.forget(user=due.pop(), now=NOW)
-        put(key, data)
+    class Slow(InMemoryObjects):
+        """Objects into which words are put just after somebody was forgotten."""
 
-    monkeypatch.setattr(memory.objects, "put", late)
+        def put(self, key: str, data: bytes) -> None:
+            if key.startswith("timeline/") and due:
+                memory.forget(user=due.pop(), now=NOW)
+            super().put(key, data)
+
+    memory = Forgetful(objects=Slow())
     memory.ingest(said(1, DANA, MARCO), now=NOW)
     assert due == []
     assert (

@@ -26,7 +26,6 @@ from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.outcome import read_outcome, send_outcome
 from varve.ports.queues import Delivery, Letter
 from varve.usecases.erasure.sweep import sweep_payloads
-from varve.verbs.forgetting import forget
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 BARRED = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
@@ -146,15 +145,16 @@ class TenAtATime(InMemoryDeadLetterBox):
 def test_invariant_8_dead_letters_behind_the_first_ten_of_their_group_are_dropped_as_well() -> (
     None
 ):
-    sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
+    dead = InMemoryDeadLetters()
     for number in range(25):
         report = a_report(
             "u-marco" if number in (3, 14) else "u-dana", f"Dana said {number}."
         )
         body = sent_outcome(report, InMemoryObjects()).body
         dead.send(Delivery(str(number), body, "g"), Rejected("message", "is malformed"))
-    sim.parts.dead_letter_boxes = {"ingest": TenAtATime(dead, RecordingQueue())}
-    done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    boxes = {"ingest": TenAtATime(dead, RecordingQueue())}
+    sim = Simulation({}, NOW, dead_letter_boxes=boxes)
+    done = sim.app.forget(ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
     assert "23 dead letters were dropped." in done.notes
     assert [json.loads(d.body)["userId"] for d, _ in dead.letters] == [
         "u-marco",
@@ -174,7 +174,7 @@ def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(
         def letters(self) -> list[Letter]:
             raise error
 
-    sim, dead = Simulation({}, NOW), InMemoryDeadLetters()
+    dead = InMemoryDeadLetters()
     dead.send(
         Delivery("1", sent_outcome(a_report(), InMemoryObjects()).body, "g"),
         Rejected("message", "is not"),
@@ -183,8 +183,8 @@ def test_dead_letters_that_cannot_be_looked_at_are_told_in_the_receipt(
         "ingest": Closed(dead, RecordingQueue()),
         "write": TenAtATime(dead, RecordingQueue()),
     }
-    sim.parts.dead_letter_boxes = boxes
-    done = forget(sim.app, ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
+    sim = Simulation({}, NOW, dead_letter_boxes=boxes)
+    done = sim.app.forget(ACME, Selector(user="u-dana"), NOW, patience=timedelta(0))
     assert done.receipt is not None
     stored = sim.parts.objects.get(done.receipt)
     assert json.loads(stored.data)["notes"] == list(done.notes)

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.support.builders import RecordingQueue, raw_conversation
+from tests.support.builders import Failing, RecordingQueue, raw_conversation
+from tests.support.drivers import driver_of, open_driver
 from varve import Memory
 from varve.adapters.graph.walks import FAN_OUT
 from varve.api.graph import Graph
@@ -20,6 +21,7 @@ from varve.cli.drawing import as_html, as_svg, layout
 from varve.cli.graph import table_lines, tree_lines, validity
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.graph import QueryResult
+from varve.domain.identity import Scope
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -41,6 +43,13 @@ def memory(tmp_path: Path) -> Memory:
     return Memory.open(
         tmp_path / "store", now=NOW + timedelta(days=100), environment={}
     )
+
+
+def queued(store: Path, queue: Any) -> Memory:
+    """A memory whose writes go to this queue."""
+    urls = {"VARVE_WRITE_QUEUE_URL": "https://sqs.invalid/write"}
+    scope, now = Scope("default", "default"), NOW + timedelta(days=100)
+    return open_driver(urls, store, now, write_queue=queue).memory(scope)
 
 
 def told(memory: Memory, *facts: dict[str, Any]) -> Graph:
@@ -159,10 +168,10 @@ class TestChanging:
         assert memory.graph.save() == 0
 
     def test_invariant_4_what_is_saved_goes_through_the_write_queue(
-        self, memory: Memory
+        self, tmp_path: Path
     ) -> None:
         queue = RecordingQueue()
-        memory._application.__dict__["write_queue"] = queue
+        memory = queued(tmp_path, queue)
         told(memory, fact("Dana", "likes", "tea"))
         assert queue.groups == ["default:default:graph"]
         assert memory.graph.entity("Dana")["facts"] == []
@@ -175,18 +184,12 @@ class TestChanging:
         assert key.lower() not in json.dumps(kept).lower()
         assert "the key" in kept["target"].lower()
 
-    def test_what_could_not_be_sent_stays_noted(
-        self, memory: Memory, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_what_could_not_be_sent_stays_noted(self, tmp_path: Path) -> None:
+        away = Failing(RecordingQueue(), Retryable("the queue is away"), 1)
+        memory = queued(tmp_path, away)
         memory.graph.insert_facts([fact("Dana", "likes", "tea")])
-
-        def fail(*_: Any) -> None:
-            raise Retryable("the queue is away")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(memory._application, "tell", fail)
-            with pytest.raises(Retryable):
-                memory.graph.save()
+        with pytest.raises(Retryable):
+            memory.graph.save()
         assert memory.graph.save() == 1
 
 
@@ -216,7 +219,7 @@ class TestAsking:
             graph.entity("Dana", as_of=datetime(2026, 1, 1))  # noqa: DTZ001
 
     def test_what_is_still_to_come_does_not_hold_yet(self, memory: Memory) -> None:
-        now = memory.parts.clock()
+        now = driver_of(memory).clock()
         with memory.graph as graph:
             graph.insert_facts(
                 [fact("Dana", "lives_in", "Leeds"), fact("Dana", "works_at", "Acme")]

@@ -15,6 +15,7 @@ from tests.support.builders import (
     raw_conversation,
     raw_message,
 )
+from tests.support.usecase_drivers import run_ingest
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import MAX_MESSAGES, Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
@@ -24,7 +25,6 @@ from varve.usecases.ingest import (
     CONTEXT_MESSAGES,
     MESSAGES_PER_PART,
     IngestOutcome,
-    ingest,
     read_event,
 )
 
@@ -39,7 +39,7 @@ class Gate:
         self, *conversations: Conversation, hours: int = 0, queue: Any = None
     ) -> IngestOutcome:
         now = MORNING + timedelta(hours=hours)
-        return ingest(
+        return run_ingest(
             conversations, now, queue=queue or self.queue, objects=self.objects
         )
 

@@ -13,6 +13,7 @@ from tests.support.builders import (
     embedded,
     stores_over,
 )
+from tests.support.usecase_drivers import run_configure, run_write_now
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain, Period
 from varve.domain.embedding import EmbeddingMismatch
@@ -21,11 +22,10 @@ from varve.domain.record import Vector
 from varve.messages.moves import MoveStore, send_move
 from varve.messages.write import WriteRecords, send_records
 from varve.ports.models import Embedder
-from varve.usecases.configure import change, move_from
+from varve.usecases.configure import move_from
 from varve.usecases.embedders import MovingEmbedder, as_stored
 from varve.usecases.ledger import Ledger
 from varve.usecases.transfer.staging import Staging, sweep
-from varve.usecases.write import write_now
 
 WORKING = Grain.WORKING
 
@@ -58,13 +58,13 @@ class Writer:
             queue=self.queue,
             objects=self.objects,
         )
-        write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
+        run_write_now([self.queue.sent[-1]], self.stores)
 
     def move(self, model: str) -> None:
         send_move(
             MoveStore(ACME, WORKING, model), "t", queue=self.queue, objects=self.objects
         )
-        write_now([self.queue.sent[-1]], self.stores, objects=self.objects)
+        run_write_now([self.queue.sent[-1]], self.stores)
 
     @property
     def count(self) -> int:
@@ -130,11 +130,10 @@ def test_kept_vectors_are_not_asked_for_again_until_they_are_swept() -> None:
 
 def test_the_embedders_before_are_noted_where_there_are_stores() -> None:
     objects = InMemoryObjects()
-    ledger = Ledger(objects)
 
     def set_to(text: str) -> str | None:
-        config = change(
-            "acme", "models.embedder", text, MORNING, objects=objects, ledger=ledger
+        config = run_configure(
+            "acme", "models.embedder", text, MORNING, objects=objects
         )
         return config.models.moving_from
 

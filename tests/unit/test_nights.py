@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from tests.support.drivers import MAX_CLEANED, MAX_NOTES, Pass, WorkOutcome
 from tests.support.traffic import CALM, CountingObjects, Simulation
+from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
-from varve.domain.record import Store
+from varve.domain.record import Store, StoreName
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.messages.work import CleanAgent, SummarizePeriod, read_work
 from varve.ports.queues import Delivery
-from varve.verbs import nights
-from varve.verbs.nights import Pass, WorkOutcome
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -27,9 +28,9 @@ SCOPE = Scope("acme", "support")
 OVER = datetime(2026, 3, 5, tzinfo=UTC)
 
 
-def told(days: int, *agents: str) -> Simulation:
+def told(days: int, *agents: str, **given: Any) -> Simulation:
     """Agents that were talked to on so many days from Monday on."""
-    sim = Simulation({"acme": WorkspaceConfig()}, MONDAY)
+    sim = Simulation({"acme": WorkspaceConfig()}, MONDAY, **given)
     for agent in agents or (SCOPE.agent,):
         for number in range(days):
             at = MONDAY + number * DAY
@@ -49,14 +50,14 @@ def told(days: int, *agents: str) -> Simulation:
 
 def waiting(sim: Simulation) -> Iterator[SummarizePeriod | CleanAgent]:
     """What is on the work queue."""
-    for group in sim.parts.summary_queue._groups.values():
+    for group in sim.parts.summary_queue.waiting.values():
         yield from map(read_work, group)
 
 
 def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> None:
     sim = told(3)
     friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
-    assert sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS) == Pass(planned=1, left=0)
+    assert sim.app.plan(Grain.DAILY, TUESDAYS_PASS) == Pass(planned=1, left=0)
     assert [item.planned_at for item in waiting(sim)] == [TUESDAYS_PASS]
     sim.drain()
     (day,) = sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
@@ -70,7 +71,7 @@ def test_what_fails_when_tuesdays_pass_is_run_on_friday_waits_from_friday_on() -
     sim = told(1)
     friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
     sim.parts.flaky.one_in = 1
-    sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS)
+    sim.app.plan(Grain.DAILY, TUESDAYS_PASS)
     sim.drain()
     failure = sim.app.ledger.failure(SCOPE, Period.parse("2026-03-02"))
     assert failure is not None
@@ -121,14 +122,14 @@ def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_
 ):
     """Else the queue refuses them at every pass, and nobody is cleaned up any more."""
     sim, scope = Simulation({}, MONDAY), Scope("w" * 128, "a" * 128)
-    hours = [MONDAY + number * HOUR for number in range(nights.MAX_NOTES)]
+    hours = [MONDAY + number * HOUR for number in range(MAX_NOTES)]
     sim.app.ledger.change(
         LedgerChanges(
             expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours)
         )
     )
-    assert sim.app.nights.clean(hours[-1]) == Pass(planned=1, left=0)
-    ((message,),) = sim.parts.summary_queue._groups.values()
+    assert sim.app.clean(hours[-1]) == Pass(planned=1, left=0)
+    ((message,),) = sim.parts.summary_queue.waiting.values()
     assert len(message.body.encode()) <= MAX_BODY_BYTES
 
 
@@ -139,7 +140,7 @@ def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_ow
     sim = told(1)
     sim.clock.now = TUESDAYS_PASS - 5 * HOUR
     sim.parts.flaky.one_in = 1
-    sim.app.nights.plan(Grain.DAILY, TUESDAYS_PASS)
+    sim.app.plan(Grain.DAILY, TUESDAYS_PASS)
     sim.drain()
     failure = sim.app.ledger.failure(SCOPE, Period.parse("2026-03-02"))
     assert failure is not None
@@ -149,47 +150,53 @@ def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_ow
 def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -> None:
     sim = told(1, "support", "sales", "shop")
     sim.plan(Grain.DAILY, MONDAY + DAY)
-    assert sim.app.nights.clean(OVER) == Pass(planned=3, left=0)
+    assert sim.app.clean(OVER) == Pass(planned=3, left=0)
     assert {item.scope.agent for item in waiting(sim)} == {"support", "sales", "shop"}
-    assert set(sim.parts.summary_queue._groups) == {
+    assert set(sim.parts.summary_queue.waiting) == {
         f"acme:{agent}" for agent in ("support", "sales", "shop")
     }
     touched = sim.parts.objects.touched
     assert not [key for key in touched[-1:] if "vectordb" in key]
 
 
-def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(nights, "MAX_CLEANED", 2)
-    sim = told(1, "support", "sales", "shop")
-    sim.plan(Grain.DAILY, MONDAY + DAY)
-    assert sim.app.nights.clean(OVER) == Pass(planned=2, left=1)
+def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next() -> None:
+    sim = Simulation({}, MONDAY)
+    agents = [Scope("acme", f"agent-{number:05}") for number in range(MAX_CLEANED + 1)]
+    notes = tuple(expiry_key(MONDAY, scope, Grain.WORKING) for scope in agents)
+    sim.app.ledger.change(LedgerChanges(expiries=notes))
+    assert sim.app.clean(OVER) == Pass(planned=MAX_CLEANED, left=1)
     sim.drain()
-    assert sim.app.nights.clean(OVER + HOUR) == Pass(planned=1, left=0)
+    assert sim.app.clean(OVER + HOUR) == Pass(planned=1, left=0)
     sim.drain()
-    assert sim.app.nights.clean(OVER + 2 * HOUR) == Pass(planned=0, left=0)
+    assert sim.app.clean(OVER + 2 * HOUR) == Pass(planned=0, left=0)
+
+
+class AskedRecords(InMemoryRecords):
+    """Records that note which stores are asked for their periods."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[StoreName] = []
+
+    def periods(self, scope: Scope, grain: StoreName) -> Any:
+        self.asked.append(grain)
+        return super().periods(scope, grain)
 
 
 def test_only_the_grains_that_have_notes_are_looked_at() -> None:
-    sim = told(1)
+    records = AskedRecords()
+    sim = told(1, records=records)
     sim.plan(Grain.DAILY, MONDAY + DAY)
-    asked: list[Grain] = []
-    periods = sim.parts.records._inner.periods
-    sim.parts.records._inner.periods = lambda scope, grain: (
-        asked.append(grain),
-        periods(scope, grain),
-    )[1]
-    sim.app.nights.clean(OVER)
-    sim.parts.summary_queue.drain(
-        lambda batch: sim.app.nights.work(batch).returned, CALM
-    )
+    asked = records.asked
+    asked.clear()
+    sim.app.clean(OVER)
+    sim.parts.summary_queue.drain(lambda batch: sim.app.work(batch).returned, CALM)
     assert set(asked) == {
         Grain.WORKING,
         Grain.DAILY,
     }  # the one that is noted, and the one that seals it
     asked.clear()
-    sim.app.nights.cleanup(SCOPE, OVER)
+    sim.app.cleanup(SCOPE, OVER)
     assert set(asked) == {*Grain, Store.EXPERIENCE}
 
 
@@ -198,24 +205,24 @@ def test_an_agent_that_another_delivery_has_cleaned_up_is_asked_for_its_notes_al
 ):
     sim = told(1)
     sim.plan(Grain.DAILY, MONDAY + DAY)
-    sim.app.nights.clean(OVER)
-    (group,) = sim.parts.summary_queue._groups.values()
+    sim.app.clean(OVER)
+    (group,) = sim.parts.summary_queue.waiting.values()
     (delivery,) = group
-    assert sim.app.nights.work([delivery]) == WorkOutcome(cleaned=1, expired=1)
+    assert sim.app.work([delivery]) == WorkOutcome(cleaned=1, expired=1)
     sim.drain()
     objects = sim.parts.objects
     assert isinstance(objects, CountingObjects)
     objects.forget_calls()
-    assert sim.app.nights.work([delivery]) == WorkOutcome()
+    assert sim.app.work([delivery]) == WorkOutcome()
     assert dict(objects.calls) == {"get": 1}
 
 
 def test_cleanup_by_hand_settles_the_notes_that_called_for_it() -> None:
     sim = told(1)
     sim.plan(Grain.DAILY, MONDAY + DAY)
-    sim.app.nights.cleanup(SCOPE, OVER, dry_run=True)
+    sim.app.cleanup(SCOPE, OVER, dry_run=True)
     assert SCOPE in sim.app.ledger.expiring(OVER)
-    sim.app.nights.cleanup(SCOPE, OVER)
+    sim.app.cleanup(SCOPE, OVER)
     sim.drain()
     assert sim.app.ledger.expiring(OVER) == {}
     assert sim.parts.records.periods(SCOPE, Grain.WORKING) == {}
@@ -242,8 +249,7 @@ def test_invariant_7_a_work_item_cannot_settle_what_is_not_its_agents_note(
         "plannedAt": iso(OVER),
     }
     assert (
-        sim.app.nights.work([Delivery("1", json.dumps(body), "acme:support")])
-        == WorkOutcome()
+        sim.app.work([Delivery("1", json.dumps(body), "acme:support")]) == WorkOutcome()
     )
     ((_, error),) = sim.parts.letters.letters
     assert type(error).__name__ == "Rejected"

@@ -9,12 +9,13 @@ import pytest
 
 from tests.support.builders import ACME, MORNING
 from tests.support.traffic import CountingObjects
+from tests.support.usecase_drivers import run_plan
 from varve.domain.calendar import LATEST, Grain, Period
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.ledger import Ledger
-from varve.usecases.plan import GRACE, plan
+from varve.usecases.plan import GRACE
 
 MONDAY, TUESDAY = Period.parse("2026-03-02"), Period.parse("2026-03-03")
 WEEK = Period.parse("2026-W10")
@@ -45,7 +46,7 @@ class Book:
     def planned(
         self, grain: Grain = Grain.DAILY, now: datetime = CLOSED, **given: Any
     ) -> Any:
-        return plan(grain, now, ledger=self.ledger, config=_config, **given)
+        return run_plan(grain, now, ledger=self.ledger, config=_config, **given)
 
 
 def _config(workspace: str) -> WorkspaceConfig:

@@ -18,10 +18,11 @@ from tests.support.builders import (
     raw_conversation,
     raw_message,
 )
+from tests.support.drivers import open_driver
 from tests.support.labelled import secret
 from varve.adapters.detectors.personal import PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector
-from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryObjects
 from varve.api.memory import Memory
 from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import parse_conversation
@@ -192,13 +193,16 @@ def test_the_same_conversation_again_adds_nothing(tmp_path: Path) -> None:
 def test_a_message_that_did_not_pass_ingest_is_filtered_before_it_is_stored(
     tmp_path: Path,
 ) -> None:
-    application = memory_of(tmp_path, "redact")._application
-    queue = RecordingQueue()
+    memory_of(tmp_path, "redact")
+    queue, letters = RecordingQueue(), InMemoryDeadLetters()
+    function = open_driver(
+        store=tmp_path, now=MORNING, ingest_queue=queue, dead_letters=letters
+    )
     unfiltered = IngestMessage(
         a_conversation(f"mail {EMAIL}"), tuple(a_conversation(EMAIL).messages), MORNING
     )
     send_ingest(unfiltered, queue=queue, objects=InMemoryObjects())
-    application._extract(queue.sent[0])
+    assert (function.extract(queue.sent), letters.letters) == ([], [])
     stored = everything_under(tmp_path)
     assert b"mail [email]" in stored
     assert EMAIL.encode() not in stored

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.support.builders import ACME, WordEmbedder, a_record, attempt, embedded
+from tests.support.usecase_drivers import run_search
 from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Rejected
@@ -24,7 +25,6 @@ from varve.domain.search.ranking import (
 from varve.domain.search.routing import Route, route
 from varve.domain.summary import summary_id
 from varve.usecases.ledger import Ledger
-from varve.usecases.search import search
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday, in 2026-W47
@@ -224,7 +224,7 @@ class Shelf:
             "ledger": self.ledger,
             "embedder": WordEmbedder(),
         }
-        return search(ACME, request, NOW, UTC_ZONE, **parts)
+        return run_search(ACME, request, NOW, UTC_ZONE, **parts)
 
 
 def grains(answer: SearchResponse) -> list[str]:

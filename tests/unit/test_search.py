@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
-from varve.adapters.in_memory import InMemoryObjects, InMemoryRecords
+from tests.support.usecase_drivers import run_search
+from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
@@ -19,8 +20,6 @@ from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import Filter, parse_search_request
 from varve.domain.text import estimated_tokens
-from varve.usecases.ledger import Ledger
-from varve.usecases.search import search
 
 NOW = MORNING + timedelta(days=30)
 LISBON, UTC_ZONE = ZoneInfo("Europe/Lisbon"), ZoneInfo("UTC")
@@ -397,15 +396,11 @@ def test_a_reader_counts_what_it_finds() -> None:
 def test_a_workspaces_half_life_says_how_fast_memories_age() -> None:
     shelf = Shelf(a_record("tea", at=ago(90)))
     for days in (90.0, 180.0):
-        parts: Any = {
-            "reader": shelf.records,
-            "ledger": Ledger(InMemoryObjects()),
-            "embedder": WordEmbedder(),
-        }
         request = parse_search_request({"queryText": "tea"})
-        (result,) = search(
-            ACME, request, NOW, UTC_ZONE, half_life_days=days, **parts
-        ).results
+        (result,) = run_search(
+            ACME, request, NOW, UTC_ZONE, reader=shelf.records, embedder=WordEmbedder(),
+            half_life_days=days,
+        ).results  # fmt: skip
         assert result.why.recency == pytest.approx(0.5 ** (90 / days), abs=1e-3)
 
 

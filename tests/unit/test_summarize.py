@@ -20,6 +20,7 @@ from tests.support.builders import (
     stores_over,
 )
 from tests.support.traffic import ScriptedSummarizer
+from tests.support.usecase_drivers import run_gather, run_summarize, run_write_now
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
@@ -37,8 +38,7 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write, send_records
 from varve.usecases.condensing import ExtractiveSummarizer
 from varve.usecases.ledger import Ledger
-from varve.usecases.summarize import Outcome, gather, summarize
-from varve.usecases.write import write_now
+from varve.usecases.summarize import Outcome
 
 DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
 PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]
@@ -68,7 +68,7 @@ class Agent:
 
     def commit(self) -> None:
         for delivery in self.queue.sent:
-            write_now([delivery], self.stores, objects=self.objects)
+            run_write_now([delivery], self.stores)
         self.queue.sent.clear()
 
     def sum_up(
@@ -79,7 +79,7 @@ class Agent:
         commit: bool = True,
         now: datetime = NOW,
     ) -> Outcome:
-        outcome = summarize(
+        outcome = run_summarize(
             ACME, period, now, self.config, reader=self.records, ledger=self.ledger,
             summarizer=summarizer or self.summarizer, embedder=self.embedder, queue=self.queue,
             objects=self.objects,
@@ -482,7 +482,7 @@ def test_gathering_reads_a_fact_told_twice_once() -> None:
     )
     assert (
         len(
-            gather(
+            run_gather(
                 ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records
             ).key_facts
         )

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.builders import ACME, UtteranceExtractor
 from tests.support.forgetful import Forgetful
+from tests.support.usecase_drivers import run_verify
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain
 from varve.domain.erasure import Selector
@@ -21,7 +22,6 @@ from varve.usecases.erasure.verify import (
     Needles,
     Verification,
     needles,
-    verify,
 )
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
@@ -105,7 +105,7 @@ def proof(objects: dict[str, bytes], stores: Stores | None = None) -> Verificati
     held = InMemoryObjects()
     for key, data in objects.items():
         held.put(key, data)
-    return verify(ACME, WANTED, objects=held, stores=stores or Stores())
+    return run_verify(ACME, WANTED, objects=held, stores=stores or Stores())
 
 
 @pytest.mark.parametrize(

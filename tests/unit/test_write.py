@@ -21,6 +21,7 @@ from tests.support.builders import (
     embedded,
     stores_over,
 )
+from tests.support.usecase_drivers import run_write, run_write_now
 from varve.adapters.in_memory import (
     InMemoryDeadLetters,
     InMemoryGraph,
@@ -53,7 +54,7 @@ from varve.messages.write import (
 )
 from varve.ports.queues import Delivery
 from varve.usecases.erasure import tombstones
-from varve.usecases.write import WriteOutcome, write, write_now
+from varve.usecases.write import WriteOutcome
 
 RIVAL = Scope("rival", "support")
 
@@ -131,12 +132,7 @@ class Writer:
         return self.queue.sent[-1]
 
     def write(self, *batch: Delivery, letters: Any = None) -> WriteOutcome:
-        return write(
-            batch,
-            self.stores,
-            objects=self.objects,
-            dead_letters=letters or self.letters,
-        )
+        return run_write(batch, self.stores, dead_letters=letters or self.letters)
 
     def contents(self, scope: Scope = ACME) -> set[str]:
         found = self.records.browse(scope, Grain.WORKING, where=Filter(), limit=100_000)
@@ -350,18 +346,17 @@ def test_a_message_that_takes_the_claim_check_is_written_like_any_other() -> Non
 
 def test_a_sender_that_waits_is_told_what_is_wrong() -> None:
     writer = Writer()
-    write_now([writer.send(a_record("a"))], writer.stores, objects=writer.objects)
+    run_write_now([writer.send(a_record("a"))], writer.stores)
     with pytest.raises(Rejected, match="workspaceId"):
-        write_now([writer.poison()], writer.stores, objects=writer.objects)
+        run_write_now([writer.poison()], writer.stores)
     with pytest.raises(EmbeddingMismatch):
-        write_now(
+        run_write_now(
             [writer.send(a_record("b"), model="letters:64")],
             writer.stores,
-            objects=writer.objects,
         )
     writer.records.failing = {ACME}
     with pytest.raises(Retryable):
-        write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
+        run_write_now([writer.send(a_record("b"))], writer.stores)
     assert writer.contents() == {"a"}
 
 
@@ -439,11 +434,11 @@ def test_whatever_becomes_of_a_write_nothing_goes_on_behind_it() -> None:
     writer = Writer()
     writer.write(writer.send(a_record("a")))
     assert writer.records.finished
-    write_now([writer.send(a_record("b"))], writer.stores, objects=writer.objects)
+    run_write_now([writer.send(a_record("b"))], writer.stores)
     assert writer.records.finished
     writer.records.failing = {ACME}
     with pytest.raises(Retryable):
-        write_now([writer.send(a_record("c"))], writer.stores, objects=writer.objects)
+        run_write_now([writer.send(a_record("c"))], writer.stores)
     assert writer.records.finished
 
 

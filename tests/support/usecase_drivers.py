@@ -1,0 +1,254 @@
+"""A driver for each use case: the one place where tests call a use case over single ports.
+
+`tests/support/drivers.py` drives whole processes; the functions here know what a single
+use case is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from varve.adapters.in_memory import InMemoryObjects
+from varve.adapters.json_profiles import JsonProfiles
+from varve.domain.calendar import Grain, Period
+from varve.domain.context import ContextBlock, ContextRequest
+from varve.domain.conversation import Conversation
+from varve.domain.erasure import Selector, Tombstones
+from varve.domain.identity import Scope
+from varve.domain.profile import DEFAULT_USER
+from varve.domain.search.answer import SearchResponse
+from varve.domain.search.query import SearchRequest
+from varve.domain.search.strategies import HALF_LIFE_DAYS
+from varve.domain.workspace import WorkspaceConfig
+from varve.messages.erasure import Reread
+from varve.messages.ingest import IngestMessage
+from varve.ports.erasure import StoreInspector
+from varve.ports.objects import Objects
+from varve.ports.queues import Delivery
+from varve.usecases import configure
+from varve.usecases.context import context
+from varve.usecases.erasure.forget import Erased, Tools, bar, erase
+from varve.usecases.erasure.reread import reread
+from varve.usecases.erasure.subject import Subject, find
+from varve.usecases.erasure.verify import Needles, Verification, verify
+from varve.usecases.extract import ExtractOutcome, extract
+from varve.usecases.gathering import Sources
+from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.ledger import Ledger
+from varve.usecases.plan import Plan, plan
+from varve.usecases.search import search
+from varve.usecases.summarize import Gathered, Outcome, gather, summarize
+from varve.usecases.write import Stores, WriteOutcome, write, write_now
+
+
+def run_search(
+    scope: Scope,
+    request: SearchRequest,
+    now: datetime,
+    zone: ZoneInfo,
+    *,
+    reader: Any,
+    embedder: Any,
+    ledger: Ledger | None = None,
+    half_life_days: float = HALF_LIFE_DAYS,
+    reranker: Any = None,
+    triples: Callable[[], Sequence[Any]] = list,
+) -> SearchResponse:
+    """Search; without a ledger no period is due."""
+    return search(
+        scope, request, now, zone, reader=reader, embedder=embedder,
+        ledger=ledger or Ledger(InMemoryObjects()), half_life_days=half_life_days,
+        reranker=reranker, triples=triples,
+    )  # fmt: skip
+
+
+def run_context(
+    scope: Scope,
+    request: ContextRequest,
+    now: datetime,
+    zone: ZoneInfo,
+    *,
+    records: Any,
+    graph: Any,
+    profiles: Any,
+    objects: Objects,
+    embedder: Any,
+    finder: Any = None,
+    reranker: Any = None,
+    most_lessons: int = 0,
+) -> ContextBlock:
+    """Build the block for a prompt."""
+    user = request.user_id or DEFAULT_USER
+    sources = Sources(
+        reader=records,
+        ledger=Ledger(objects),
+        triples=partial(graph.triples, scope),
+        profile=partial(profiles.entries, scope, user),
+        embedder=embedder,
+        finder=finder,
+        reranker=reranker,
+        most_lessons=most_lessons,
+    )
+    return context(scope, request, now, zone, sources=sources)
+
+
+def run_ingest(
+    conversations: Sequence[Conversation], now: datetime, *, queue: Any, objects: Any
+) -> IngestOutcome:
+    """Put conversations on the ingest queue."""
+    return ingest(conversations, now, queue=queue, objects=objects)
+
+
+def run_extract(
+    message: IngestMessage,
+    zone: ZoneInfo,
+    *,
+    extractor: Any,
+    embedder: Any,
+    queue: Any,
+    objects: Any,
+) -> ExtractOutcome:
+    """Extract from one message of the ingest queue."""
+    return extract(
+        message, zone, extractor=extractor, embedder=embedder, queue=queue,
+        objects=objects,
+    )  # fmt: skip
+
+
+def run_reread(
+    message: Reread,
+    zone: ZoneInfo,
+    *,
+    extractor: Any,
+    embedder: Any,
+    queue: Any,
+    objects: Any,
+) -> ExtractOutcome:
+    """Extract again from a conversation that has lost words to an erasure."""
+    return reread(
+        message, zone, extractor=extractor, embedder=embedder, queue=queue,
+        objects=objects,
+    )  # fmt: skip
+
+
+def stores_over(records: Any, graph: Any, objects: Objects, embedder: Any) -> Stores:
+    """Return what the writer needs, over these ports."""
+    return Stores(
+        records=records,
+        graph=graph,
+        profiles=JsonProfiles(objects),
+        ledger=Ledger(objects),
+        vectors=records,
+        embedder=lambda _: embedder,
+        objects=objects,
+    )
+
+
+def run_write(
+    batch: Sequence[Delivery], stores: Stores, *, dead_letters: Any
+) -> WriteOutcome:
+    """Write a batch of the write queue."""
+    return write(batch, stores, objects=stores.objects, dead_letters=dead_letters)
+
+
+def run_write_now(batch: Sequence[Delivery], stores: Stores) -> None:
+    """Write messages where no queue lies between: errors are raised."""
+    write_now(batch, stores, objects=stores.objects)
+
+
+def run_summarize(
+    scope: Scope,
+    period: Period,
+    now: datetime,
+    config: WorkspaceConfig,
+    *,
+    reader: Any,
+    ledger: Ledger,
+    summarizer: Any,
+    embedder: Any,
+    queue: Any,
+    objects: Any,
+) -> Outcome:
+    """Summarize one agent's period."""
+    return summarize(
+        scope, period, now, config, reader=reader, ledger=ledger, summarizer=summarizer,
+        embedder=embedder, queue=queue, objects=objects,
+    )  # fmt: skip
+
+
+def run_gather(
+    scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: Any
+) -> Gathered:
+    """Collect what a summary is made from."""
+    return gather(scope, period, now, config, reader=reader)
+
+
+def run_plan(
+    grain: Grain,
+    now: datetime,
+    *,
+    ledger: Ledger,
+    config: Callable[[str], WorkspaceConfig],
+    **options: Any,
+) -> Plan:
+    """Find due periods; `scope`, `retry_now`, `most`."""
+    return plan(grain, now, ledger=ledger, config=config, **options)
+
+
+def run_configure(
+    workspace: str, name: str, value: str, now: datetime, *, objects: Objects
+) -> WorkspaceConfig:
+    """Set one of a workspace's settings."""
+    ledger = Ledger(objects)
+    return configure.change(workspace, name, value, now, objects=objects, ledger=ledger)
+
+
+def run_find_subject(
+    scope: Scope, selector: Selector, *, reader: Any, objects: Objects
+) -> Subject:
+    """Find everything that a selector takes."""
+    return find(scope, selector, reader=reader, objects=objects)
+
+
+def run_bar(
+    scope: Scope,
+    selector: Selector,
+    subject: Subject,
+    now: datetime,
+    *,
+    objects: Objects,
+) -> Tombstones:
+    """Put the tombstones of a subject."""
+    return bar(scope, selector, subject, now, objects=objects)
+
+
+def run_erase(
+    scope: Scope,
+    config: WorkspaceConfig,
+    *,
+    records: Any,
+    graph: Any,
+    objects: Objects,
+    embedder: Any,
+    writes: Any,
+    conversations: Any,
+    prune: bool,
+    wait: Callable[[], bool] = lambda: True,
+) -> Erased:
+    """Erase what the agent's tombstones bar."""
+    tools = Tools(
+        scope, config, records, graph, objects, Ledger(objects), embedder, writes,
+        conversations,
+    )  # fmt: skip
+    return erase(tools, prune=prune, wait=wait)
+
+
+def run_verify(
+    scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInspector
+) -> Verification:
+    """Look for what was erased in all that is left."""
+    return verify(scope, wanted, objects=objects, stores=stores)
