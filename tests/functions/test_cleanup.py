@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.functions.test_events import load_event
-from tests.support.drivers import Pass, give_handler
+from tests.support.drivers import PassOutcome, give_handler
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,10 @@ def test_the_monthly_event_is_of_lessons_and_the_other_of_what_has_expired(
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test")
     app = importlib.import_module("functions.cleanup.app")
     give_handler(
-        monkeypatch, app, clean=lambda _: Pass(3, 7), curate=lambda _: Pass(5, 7)
+        monkeypatch,
+        app,
+        clean=lambda _: PassOutcome(3, 7),
+        curate=lambda _: PassOutcome(5, 7),
     )
     context: Any = SimpleNamespace(
         function_name="f",

@@ -8,7 +8,6 @@ No other file under tests/ or benchmarks/ needs to know how the library is compo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -16,7 +15,6 @@ from typing import Any
 
 from varve.api.administration import Administration
 from varve.api.memory import Memory
-from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.conversation import Conversation
@@ -27,18 +25,33 @@ from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages.outcome import send_outcome
 from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
+from varve.usecases.context import context
+from varve.usecases.experience.outcomes import report_event
+from varve.usecases.experience.recall import RecallRequest, recall
+from varve.usecases.experience.rows import read_past
+from varve.usecases.extract import ExtractOutcome, extract_batch
+from varve.usecases.forget import ForgetOutcome, ForgetRequest, forget
+from varve.usecases.forget import read_forget_event as read_forget_event
+from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.ledger import Ledger
-from varve.usecases.write import WriteOutcome
-from varve.verbs.forgetting import Forgotten, forget
-from varve.verbs.nights import MAX_CLEANED as MAX_CLEANED
-from varve.verbs.nights import MAX_NOTES as MAX_NOTES
-from varve.verbs.nights import Pass, WorkOutcome
+from varve.usecases.local import catch_up
+from varve.usecases.plan import MAX_AGENTS_PER_PASS as MAX_AGENTS_PER_PASS
+from varve.usecases.plan import MAX_NOTES as MAX_NOTES
+from varve.usecases.plan import PassOutcome, plan_cleanup, plan_curation, plan_summaries
+from varve.usecases.profile import MAX_KEYS as MAX_KEYS
+from varve.usecases.search import search
+from varve.usecases.session import Session
+from varve.usecases.status import status
+from varve.usecases.work import WorkOutcome, clean_agent, summarize_agent, work
+from varve.usecases.write import WriteOutcome, write
 from varve.wiring.clock import fixed_clock, system_clock
-from varve.wiring.parts import Parts
-from varve.wiring.scoping import ScopedParts
+from varve.wiring.models import ConfiguredModels
+from varve.wiring.sessions import Sessions
 from varve.wiring.settings import read_settings
+from varve.wiring.store import OpenStore
 
 Now = datetime | Callable[[], datetime] | None
 
@@ -53,46 +66,37 @@ OTHERS = (
 )  # fmt: skip
 
 
-class _Given(Parts):
-    """The parts that the settings choose, with a test's own ports in their place."""
+STORE_PARTS = ("objects", "records", "stores", "graph", "profiles")
+QUEUES = {
+    "ingest_queue": "ingest_queue", "write_queue": "write_queue",
+    "summary_queue": "work_queue", "dead_letter_boxes": "dead_letter_boxes",
+}  # fmt: skip
+
+
+class _GivenModels(ConfiguredModels):
+    """The models that the settings choose, with a test's own in their place."""
 
     given: Mapping[str, Any] = {}
-
-    def take(self, given: Mapping[str, Any]) -> _Given:
-        """Put the given ports in place and wrap those to be wrapped."""
-        self.given = given
-        for name in STORAGE:
-            if name in given:
-                self.__dict__[name] = given[name]
-            elif name == "records" and "upkeep" in given:
-                self.__dict__[name] = _records_with(given["upkeep"], self)
-            if wrap := given.get(f"wrap_{name}"):
-                self.__dict__[name] = wrap(getattr(self, name))
-        return self
-
-    def config(self, workspace: str) -> WorkspaceConfig:
-        own = self.given.get("configs", {}).get(workspace)
-        return own or super().config(workspace)
-
-    def dead_letters(self, queue: Any) -> Any:
-        own = self.given.get("dead_letters")
-        return super().dead_letters(queue) if own is None else own
 
     def embedder(self, config: WorkspaceConfig) -> Any:
         own = self.given.get("embedder")
         return super().embedder(config) if own is None else own
 
-    def extractor(self, config: WorkspaceConfig, agent: str, privacy: Any) -> Any:
+    def extractor(
+        self, config: WorkspaceConfig, agent: str, privacy: Any, objects: Any
+    ) -> Any:
         own = self.given.get("extractor_of")
         if own is not None:
             return own(agent)
-        return super().extractor(config, agent, privacy)
+        return super().extractor(config, agent, privacy, objects)
 
-    def summarizer(self, config: WorkspaceConfig, agent: str, privacy: Any) -> Any:
+    def summarizer(
+        self, config: WorkspaceConfig, agent: str, privacy: Any, objects: Any
+    ) -> Any:
         own = self.given.get("summarizer")
         if own is not None:
             return own
-        made = super().summarizer(config, agent, privacy)
+        made = super().summarizer(config, agent, privacy, objects)
         wrap = self.given.get("wrap_summarizer")
         return wrap(made) if wrap else made
 
@@ -101,189 +105,291 @@ class _Given(Parts):
         return super()._llm(*args, **options) if own is None else own
 
 
-class _GivenScoped(_Given, ScopedParts):
-    """The same, with the store's clients of one agent's session."""
+class _GivenStore(OpenStore):
+    """The store that the settings choose, with a test's own ports in their place."""
+
+    given: Mapping[str, Any] = {}
+
+    def read_config(self, workspace: str) -> WorkspaceConfig:
+        own = self.given.get("configs", {}).get(workspace)
+        return own or super().read_config(workspace)
+
+
+class _GivenSessions(Sessions):
+    """A process with a test's own ports; `own` are one agent's credentials for all."""
+
+    def __init__(
+        self, settings: Any, clock: Any, environment: Any, given: Any, own: Any = None
+    ) -> None:
+        self.given = given
+        self.own = own
+        super().__init__(settings, clock, environment)
+        for name, attribute in QUEUES.items():
+            if name in given:
+                self.__dict__[attribute] = given[name]
+            if wrap := given.get(f"wrap_{name}"):
+                self.__dict__[attribute] = wrap(getattr(self, attribute))
+
+    def open_store(self, credentials: Any = None, cache_bytes: Any = None) -> OpenStore:
+        store = _GivenStore(
+            self.settings, self.clock, credentials or self.own, cache_bytes
+        )
+        store.given = self.given
+        if credentials is not None:
+            return store  # its clients are the agent's own
+        for name in STORE_PARTS:
+            if name in self.given:
+                store.__dict__[name] = self.given[name]
+            elif name == "records" and "upkeep" in self.given:
+                store.__dict__[name] = _records_with(
+                    self.given["upkeep"], self.settings, store.objects
+                )
+            if wrap := self.given.get(f"wrap_{name}"):
+                store.__dict__[name] = wrap(getattr(store, name))
+        return store
+
+    def open_models(self) -> ConfiguredModels:
+        models = _GivenModels(self.settings, self.environment)
+        models.given = self.given
+        return models
+
+    def dead_letters(self, queue: Any) -> Any:
+        own = self.given.get("dead_letters")
+        return super().dead_letters(queue) if own is None else own
 
 
 class Driver:
     """One process of the library: its ports, and every verb that a caller can run."""
 
-    def __init__(self, application: Application) -> None:
-        self._application = application
-        self._parts = application.parts
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
 
     # Ports.
 
     def __getattr__(self, name: str) -> Any:
         """A port by its name: one of `STORAGE`."""
-        if name not in STORAGE:
-            raise AttributeError(name)
-        return getattr(self._parts, name)
+        if name in STORE_PARTS:
+            return getattr(self._sessions.store, name)
+        if name in QUEUES:
+            return getattr(self._sessions, QUEUES[name])
+        raise AttributeError(name)
 
     @property
     def ledger(self) -> Ledger:
         """The ledger of due, ready and failed periods."""
-        return self._application.ledger
+        return Ledger(self._sessions.store.objects)
 
     @property
     def usage(self) -> Any:
         """The counter of model tokens."""
-        return self._parts.usage
+        return self._sessions.models.usage
 
     def clock(self) -> datetime:
         """The time of this process."""
-        return self._parts.clock()
+        return self._sessions.clock()
 
     def config(self, workspace: str) -> WorkspaceConfig:
         """The workspace's configuration."""
-        return self._parts.config(workspace)
+        return self._sessions.store.read_config(workspace)
 
     def embedder(self, config: WorkspaceConfig | None = None) -> Any:
         """The embedder of a workspace that is configured so."""
-        return self._parts.embedder(config or WorkspaceConfig())
+        return self._sessions.models.embedder(config or WorkspaceConfig())
 
     def extractor(
         self, config: WorkspaceConfig | None = None, agent: str = "support"
     ) -> Any:
         """The extractor of an agent whose workspace is configured so."""
         config = config or WorkspaceConfig()
-        privacy = self._parts.privacy(config, "acme")
-        return self._parts.extractor(config, agent, privacy)
+        models = self._sessions.models
+        privacy = models.privacy(config, "acme")
+        return models.extractor(config, agent, privacy, self._sessions.store.objects)
 
     def summarizer(
         self, config: WorkspaceConfig | None = None, agent: str = "support"
     ) -> Any:
         """The summarizer of an agent whose workspace is configured so."""
         config = config or WorkspaceConfig()
-        privacy = self._parts.privacy(config, "acme")
-        return self._parts.summarizer(config, agent, privacy)
+        models = self._sessions.models
+        privacy = models.privacy(config, "acme")
+        return models.summarizer(config, agent, privacy, self._sessions.store.objects)
 
     def reranker(self, config: WorkspaceConfig | None = None) -> Any:
         """The reranker of a workspace that is configured so, or None."""
-        return self._parts.reranker(config or WorkspaceConfig())
+        return self._sessions.models.reranker(config or WorkspaceConfig())
 
     def entity_finder(self, config: WorkspaceConfig | None = None) -> Any:
         """The entity finder of a workspace that is configured so, or None."""
-        return self._parts.entity_finder(config or WorkspaceConfig())
+        return self._sessions.models.entity_finder(config or WorkspaceConfig())
 
     # The process.
 
     def memory(self, scope: Scope) -> Memory:
         """Return one agent's memory in this process."""
-        return Memory(self._application, scope)
+        return Memory(self._sessions, scope)
 
     def administration(self) -> Administration:
         """Return the operator's verbs in this process."""
-        return Administration(self._parts)
+        return Administration(self._sessions)
 
     def allow_staleness(self, staleness: timedelta) -> None:
         """Let searches from now on be as stale as this."""
-        settings = self._parts.settings
-        self._parts.settings = replace(settings, max_staleness=staleness)
+        self._sessions.store.views.max_staleness = staleness
 
     def require_safe_store(self) -> None:
         """Probe the store's endpoint for conditional puts, as the first write does."""
-        self._parts.require_safe_store()
+        self._sessions.store.require_safe()
 
     def with_session(self, session: Any) -> Driver:
         """Return a process whose store clients have this session's credentials."""
-        given = getattr(self._parts, "given", {})
+        given = getattr(self._sessions, "given", {})
         models = {name: port for name, port in given.items() if name in OTHERS}
-        return Driver(Application(_GivenScoped(self._parts, session).take(models)))
+        return self._like_this(models, session)
 
     def again(self, **given: Any) -> Driver:
         """Return a process like this one, over the same store, with these ports as well."""
-        parts, before = self._parts, getattr(self._parts, "given", {})
-        made = _Given(parts.settings, parts.clock, parts._environment)
-        return Driver(Application(made.take({**before, **given})))
+        before = getattr(self._sessions, "given", {})
+        return self._like_this({**before, **given})
+
+    def _like_this(self, given: Mapping[str, Any], own: Any = None) -> Driver:
+        now = self._sessions
+        return Driver(
+            _GivenSessions(now.settings, now.clock, now.environment, given, own)
+        )
 
     def use_sessions(self, sessions: Any) -> None:
         """Get each agent's session from `sessions.of(scope)` instead of from STS."""
-        vars(self._application._scoped)["_credentials"] = sessions
+        vars(self._sessions)["_credentials"] = sessions
 
     # Verbs of one agent.
+
+    def open(self, scope: Scope, now: datetime | None = None) -> Session:
+        """Open a session on one agent's memory."""
+        return self._sessions.open(scope, now)
 
     def search(
         self, scope: Scope, request: SearchRequest, now: datetime | None = None
     ) -> SearchResponse:
         """Answer `search_memory`."""
-        return self._application.search(scope, request, now)
+        with self.open(scope, now) as session:
+            return search(session, request)
 
     def context(
         self, scope: Scope, request: ContextRequest, now: datetime | None = None
     ) -> ContextBlock:
         """Build the block for a prompt."""
-        return self._application.knowledge.context(scope, request, now)
+        with self.open(scope, now) as session:
+            return context(session, request)
 
     def recall(self, scope: Scope, situation: str, limit: int = 8) -> Any:
         """Recall what of the past bears on a situation."""
-        return self._application.experience.recall(
-            scope, situation, state=None, user_id=None, limit=limit
-        )
+        with self.open(scope) as session:
+            outcome = recall(session, RecallRequest(situation, limit=limit))
+        return outcome.found, outcome.chains
 
     def history(self, scope: Scope) -> History:
         """Read an agent's experience."""
-        return self._application.experience.history(scope)
+        with self.open(scope) as session:
+            return read_past(session)
 
     def status(self, scope: Scope) -> dict[str, Any]:
         """Return what an agent's memory holds."""
-        return self._application.status(scope)
+        with self._sessions.open_owner(scope) as session:
+            return status(session)
 
     def forget(
         self, scope: Scope, selector: Selector, now: datetime, **options: Any
-    ) -> Forgotten:
-        """Erase what the selector names."""
-        return forget(self._application, scope, selector, now, **options)
+    ) -> ForgetOutcome:
+        """Erase what the selector names; `dry_run`, `check`, `patience`."""
+        verify = options.pop("check", False)
+        request = ForgetRequest(selector=selector, verify=verify, **options)
+        with self._sessions.open_owner(scope, now) as session:
+            return forget(session, request, self._sessions)
 
     def summarize(
         self, scope: Scope, grains: Sequence[Grain], now: datetime
     ) -> WorkOutcome:
         """Summarize one agent's due periods."""
-        return self._application.nights.summarize(scope, grains, now)
+        with self.open(scope, now) as session:
+            return summarize_agent(session, grains)
 
     def cleanup(self, scope: Scope, now: datetime, **options: Any) -> CleanupReport:
         """Delete what one agent has kept longer than its plan; `dry_run`, `force`."""
-        return self._application.nights.cleanup(scope, now, **options)
+        with self.open(scope, now) as session:
+            return clean_agent(session, **options)
 
     # Verbs of the functions.
 
     def ingest(
         self, conversations: Sequence[Conversation], now: datetime | None = None
-    ) -> Any:
-        """Take conversations in."""
-        return self._application.ingest(conversations, now)
+    ) -> tuple[IngestOutcome, ExtractOutcome | None]:
+        """Take conversations in, agent by agent."""
+        by_scope: dict[Scope, list[Conversation]] = {}
+        for conversation in conversations:
+            by_scope.setdefault(conversation.scope, []).append(conversation)
+        accepted = IngestOutcome(0, 0, 0)
+        stored: ExtractOutcome | None = None
+        for scope, own in by_scope.items():
+            with self.open(scope, now) as session:
+                one = ingest(session, own)
+                done = catch_up(session)
+            accepted = IngestOutcome(
+                accepted.conversations + one.conversations,
+                accepted.messages + one.messages,
+                accepted.parts + one.parts,
+                accepted.correlation_ids + one.correlation_ids,
+            )
+            if done is not None:
+                stored = done if stored is None else stored + done
+        return accepted, stored
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it."""
-        self._application.ingest_outcome(event)
+        report_event(self._sessions.open, event, self.clock())
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode."""
-        self._application.send_outcome(scope, report)
+        with self.open(scope) as session:
+            queue = session.queues.ingest
+            send_outcome(scope, report, queue=queue, objects=session.objects)
+            catch_up(session)
 
     def extract(self, batch: Sequence[Delivery]) -> list[Delivery]:
         """Handle a batch of the ingest queue; return the messages to deliver again."""
-        return self._application.extract(batch)
+        sessions = self._sessions
+        outcome = extract_batch(
+            sessions.open,
+            batch,
+            objects=sessions.store.objects,
+            dead_letters=sessions.dead_letters(sessions.ingest_queue),
+        )
+        return list(outcome.returned)
 
     def write(self, batch: Sequence[Delivery]) -> WriteOutcome:
         """Handle a batch of the write queue."""
-        return self._application.write(batch)
+        sessions = self._sessions
+        dead_letters = sessions.dead_letters(sessions.write_queue)
+        return write(sessions.open_writer(), batch, dead_letters)
 
     def work(self, batch: Sequence[Delivery]) -> WorkOutcome:
         """Handle a batch of the work queue."""
-        return self._application.nights.work(batch)
+        sessions = self._sessions
+        dead_letters = sessions.dead_letters(sessions.work_queue)
+        return work(
+            sessions.open, batch, now=sessions.clock(), dead_letters=dead_letters
+        )
 
-    def plan(self, grain: Grain, now: datetime) -> Pass:
+    def plan(self, grain: Grain, now: datetime) -> PassOutcome:
         """Put the grain's due periods on the work queue."""
-        return self._application.nights.plan(grain, now)
+        return plan_summaries(self._sessions.open_planner(), grain, now)
 
-    def clean(self, now: datetime) -> Pass:
+    def clean(self, now: datetime) -> PassOutcome:
         """Put the agents of which something has expired on the work queue."""
-        return self._application.nights.clean(now)
+        return plan_cleanup(self._sessions.open_planner(), now)
 
-    def curate(self, now: datetime) -> Pass:
+    def curate(self, now: datetime) -> PassOutcome:
         """Put the agents with due lessons on the work queue."""
-        return self._application.nights.curate(now)
+        return plan_curation(self._sessions.open_planner(), now)
 
 
 def open_driver(
@@ -302,8 +408,7 @@ def open_driver(
         raise TypeError(f"not a port: {sorted(unknown)}")
     environment = environment or {}
     settings = read_settings(environment, str(store) if store is not None else None)
-    parts = _Given(settings, _clock(now), environment)
-    return Driver(Application(parts.take(given)))
+    return Driver(_GivenSessions(settings, _clock(now), environment, given))
 
 
 def open_memory(
@@ -316,18 +421,22 @@ def open_memory(
 
 def driver_of(memory: Memory) -> Driver:
     """Return the driver of the process that a memory is open in."""
-    return Driver(memory._application)
+    return Driver(memory.sessions)
 
 
 def give_dead_letter_boxes(monkeypatch: Any, boxes: Mapping[str, Any]) -> None:
     """Let whatever is opened from here on, by the CLI too, find these dead letters."""
-    monkeypatch.setattr(Parts, "dead_letter_boxes", boxes)
+    monkeypatch.setattr(Sessions, "dead_letter_boxes", boxes)
 
 
 def give_handler(monkeypatch: Any, function: ModuleType, **verbs: Any) -> None:
-    """Have a function's handler call these verbs (`clean`, `curate`, …) of a driver."""
-    application = SimpleNamespace(nights=SimpleNamespace(**verbs))
-    monkeypatch.setattr(function, "application", lambda: application)
+    """Have CleanupFunction's handler call these verbs (`clean`, `curate`) of a driver."""
+    names = {"clean": "plan_cleanup", "curate": "plan_curation"}
+    for name, verb in verbs.items():
+        run = lambda _planner, at, verb=verb: verb(at)  # noqa: E731 - bound in a loop
+        monkeypatch.setattr(function, names[name], run)
+    opened = SimpleNamespace(open_planner=lambda: None)
+    monkeypatch.setattr(function, "sessions", lambda: opened)
 
 
 def _clock(now: Now) -> Callable[[], datetime]:
@@ -336,10 +445,10 @@ def _clock(now: Now) -> Callable[[], datetime]:
     return now if callable(now) else fixed_clock(now)
 
 
-def _records_with(upkeep: Any, parts: Parts) -> Any:
+def _records_with(upkeep: Any, settings: Any, objects: Any) -> Any:
     """Return LanceDB stores that are compacted and pruned by another policy."""
     from varve.adapters.objects.store import lance_options
     from varve.adapters.records.records import LanceRecords
 
-    options = lance_options() if parts.settings.s3_location else None
-    return LanceRecords(parts.settings.store, parts.objects, options, upkeep)
+    options = lance_options() if settings.s3_location else None
+    return LanceRecords(settings.store, objects, options, upkeep)

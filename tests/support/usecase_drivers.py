@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from tests.support.sessions import session_over
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import EARLIEST, Grain, Period
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.conversation import Conversation
 from varve.domain.erasure import Selector, Tombstones
@@ -30,19 +31,19 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.usecases import configure
-from varve.usecases.context import context
-from varve.usecases.erasure.forget import Erased, Tools, bar, erase
-from varve.usecases.erasure.reread import reread
+from varve.usecases.context import build_block
+from varve.usecases.erasure.passes import Erased, bar, erase
 from varve.usecases.erasure.subject import Subject, find
 from varve.usecases.erasure.verify import Needles, Verification, verify
-from varve.usecases.extract import ExtractOutcome, extract
+from varve.usecases.extract import ExtractOutcome, extract_message
 from varve.usecases.gathering import Sources
-from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
-from varve.usecases.plan import Plan, plan
-from varve.usecases.search import search
+from varve.usecases.plan import Plan, find_due
+from varve.usecases.search import Lookup, look_up
+from varve.usecases.session import Session
 from varve.usecases.summarize import Gathered, Outcome, gather, summarize
-from varve.usecases.write import Stores, WriteOutcome, write, write_now
+from varve.usecases.write import WriteOutcome, WriterSession, write, write_now
 
 
 def run_search(
@@ -59,11 +60,11 @@ def run_search(
     triples: Callable[[], Sequence[Any]] = list,
 ) -> SearchResponse:
     """Search; without a ledger no period is due."""
-    return search(
-        scope, request, now, zone, reader=reader, embedder=embedder,
-        ledger=ledger or Ledger(InMemoryObjects()), half_life_days=half_life_days,
-        reranker=reranker, triples=triples,
+    lookup = Lookup(
+        scope, now, zone, reader, ledger or Ledger(InMemoryObjects()), embedder,
+        half_life_days, reranker, triples,
     )  # fmt: skip
+    return look_up(lookup, request)
 
 
 def run_context(
@@ -93,14 +94,18 @@ def run_context(
         reranker=reranker,
         most_lessons=most_lessons,
     )
-    return context(scope, request, now, zone, sources=sources)
+    return build_block(scope, request, now, zone, sources)
 
 
 def run_ingest(
     conversations: Sequence[Conversation], now: datetime, *, queue: Any, objects: Any
 ) -> IngestOutcome:
     """Put conversations on the ingest queue."""
-    return ingest(conversations, now, queue=queue, objects=objects)
+
+    def open_session(scope: Scope, _now: datetime | None = None) -> Session:
+        return session_over(scope, now, queue=queue, objects=objects)
+
+    return ingest_all(open_session, conversations)
 
 
 def run_extract(
@@ -113,10 +118,12 @@ def run_extract(
     objects: Any,
 ) -> ExtractOutcome:
     """Extract from one message of the ingest queue."""
-    return extract(
-        message, zone, extractor=extractor, embedder=embedder, queue=queue,
-        objects=objects,
+    session = session_over(
+        message.conversation.scope, message.received_at,
+        WorkspaceConfig(timezone=zone.key), queue=queue, objects=objects,
+        extractor=extractor, embedder=embedder,
     )  # fmt: skip
+    return extract_message(session, message)
 
 
 def run_reread(
@@ -129,15 +136,18 @@ def run_reread(
     objects: Any,
 ) -> ExtractOutcome:
     """Extract again from a conversation that has lost words to an erasure."""
-    return reread(
-        message, zone, extractor=extractor, embedder=embedder, queue=queue,
-        objects=objects,
+    session = session_over(
+        message.scope, EARLIEST, WorkspaceConfig(timezone=zone.key), queue=queue,
+        objects=objects, extractor=extractor, embedder=embedder,
     )  # fmt: skip
+    return extract_message(session, message)
 
 
-def stores_over(records: Any, graph: Any, objects: Objects, embedder: Any) -> Stores:
+def stores_over(
+    records: Any, graph: Any, objects: Objects, embedder: Any
+) -> WriterSession:
     """Return what the writer needs, over these ports."""
-    return Stores(
+    return WriterSession(
         records=records,
         graph=graph,
         profiles=JsonProfiles(objects),
@@ -149,15 +159,15 @@ def stores_over(records: Any, graph: Any, objects: Objects, embedder: Any) -> St
 
 
 def run_write(
-    batch: Sequence[Delivery], stores: Stores, *, dead_letters: Any
+    batch: Sequence[Delivery], stores: WriterSession, *, dead_letters: Any
 ) -> WriteOutcome:
     """Write a batch of the write queue."""
-    return write(batch, stores, objects=stores.objects, dead_letters=dead_letters)
+    return write(stores, batch, dead_letters)
 
 
-def run_write_now(batch: Sequence[Delivery], stores: Stores) -> None:
+def run_write_now(batch: Sequence[Delivery], stores: WriterSession) -> None:
     """Write messages where no queue lies between: errors are raised."""
-    write_now(batch, stores, objects=stores.objects)
+    write_now(stores, batch)
 
 
 def run_summarize(
@@ -174,10 +184,12 @@ def run_summarize(
     objects: Any,
 ) -> Outcome:
     """Summarize one agent's period."""
-    return summarize(
-        scope, period, now, config, reader=reader, ledger=ledger, summarizer=summarizer,
-        embedder=embedder, queue=queue, objects=objects,
+    session = session_over(
+        scope, now, config, records=reader, summarizer=summarizer, embedder=embedder,
+        queue=queue, objects=objects,
     )  # fmt: skip
+    vars(session)["ledger"] = ledger
+    return summarize(session, period)
 
 
 def run_gather(
@@ -196,15 +208,15 @@ def run_plan(
     **options: Any,
 ) -> Plan:
     """Find due periods; `scope`, `retry_now`, `most`."""
-    return plan(grain, now, ledger=ledger, config=config, **options)
+    return find_due(grain, now, ledger=ledger, config=config, **options)
 
 
 def run_configure(
     workspace: str, name: str, value: str, now: datetime, *, objects: Objects
 ) -> WorkspaceConfig:
     """Set one of a workspace's settings."""
-    ledger = Ledger(objects)
-    return configure.change(workspace, name, value, now, objects=objects, ledger=ledger)
+    session = session_over(Scope(workspace, "any"), now, objects=objects)
+    return configure.change(session, name, value)
 
 
 def run_find_subject(
@@ -240,11 +252,11 @@ def run_erase(
     wait: Callable[[], bool] = lambda: True,
 ) -> Erased:
     """Erase what the agent's tombstones bar."""
-    tools = Tools(
-        scope, config, records, graph, objects, Ledger(objects), embedder, writes,
-        conversations,
+    session = session_over(
+        scope, EARLIEST, config, records=records, graph=graph, objects=objects,
+        embedder=embedder, queue=writes, conversations=conversations,
     )  # fmt: skip
-    return erase(tools, prune=prune, wait=wait)
+    return erase(session, prune=prune, wait=wait)
 
 
 def run_verify(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from tests.support.drivers import Pass
+from tests.support.drivers import PassOutcome
 from tests.support.traffic import CALM, Simulation
 from varve.api.experience import Experience
 from varve.domain.calendar import iso
@@ -61,7 +61,7 @@ def test_a_pass_puts_only_agents_with_experience_on_the_queue_each_in_its_own_gr
     None
 ):
     sim = lived("support", "sales")
-    assert sim.app.curate(APRIL) == Pass(planned=2, left=0)
+    assert sim.app.curate(APRIL) == PassOutcome(planned=2, left=0)
     groups = sim.parts.summary_queue.waiting
     assert set(groups) == {"acme:support", "acme:sales"}
     items = [read_work(delivery) for group in groups.values() for delivery in group]
@@ -92,11 +92,11 @@ def test_lessons_that_nothing_happens_to_are_looked_at_again_when_they_go_stale(
     for month in (4, 5):
         sim.app.curate(datetime(2026, month, 1, 5, 40, tzinfo=UTC))
         work(sim)
-    assert sim.app.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == Pass(
+    assert sim.app.curate(datetime(2026, 8, 1, 5, 40, tzinfo=UTC)) == PassOutcome(
         planned=0, left=0
     )
     october = datetime(2026, 10, 1, 5, 40, tzinfo=UTC)
-    assert sim.app.curate(october) == Pass(planned=1, left=0)
+    assert sim.app.curate(october) == PassOutcome(planned=1, left=0)
     work(sim)
     report = remembered(sim, "support").lessons.last_curation()
     assert report is not None
@@ -122,5 +122,5 @@ def test_experience_of_an_agent_that_nobody_talks_to_goes_when_its_years_are_ove
 def test_a_pass_where_nobody_has_lessons_costs_one_listing() -> None:
     sim = lived()
     before = len(sim.parts.objects.touched)
-    assert sim.app.curate(APRIL) == Pass(planned=0, left=0)
+    assert sim.app.curate(APRIL) == PassOutcome(planned=0, left=0)
     assert len(sim.parts.objects.touched) - before <= 1

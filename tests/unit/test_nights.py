@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.drivers import MAX_CLEANED, MAX_NOTES, Pass, WorkOutcome
+from tests.support.drivers import (
+    MAX_AGENTS_PER_PASS,
+    MAX_NOTES,
+    PassOutcome,
+    WorkOutcome,
+)
 from tests.support.traffic import CALM, CountingObjects, Simulation
 from varve.adapters.in_memory import InMemoryRecords
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
@@ -57,7 +62,7 @@ def waiting(sim: Simulation) -> Iterator[SummarizePeriod | CleanAgent]:
 def test_tuesdays_pass_run_again_on_friday_does_tuesdays_work_and_no_more() -> None:
     sim = told(3)
     friday = sim.clock.now = TUESDAYS_PASS + 3 * DAY
-    assert sim.app.plan(Grain.DAILY, TUESDAYS_PASS) == Pass(planned=1, left=0)
+    assert sim.app.plan(Grain.DAILY, TUESDAYS_PASS) == PassOutcome(planned=1, left=0)
     assert [item.planned_at for item in waiting(sim)] == [TUESDAYS_PASS]
     sim.drain()
     (day,) = sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
@@ -128,7 +133,7 @@ def test_the_notes_of_an_agent_that_was_never_cleaned_up_fit_a_message_whatever_
             expiries=tuple(expiry_key(at, scope, Grain.QUARTERLY) for at in hours)
         )
     )
-    assert sim.app.clean(hours[-1]) == Pass(planned=1, left=0)
+    assert sim.app.clean(hours[-1]) == PassOutcome(planned=1, left=0)
     ((message,),) = sim.parts.summary_queue.waiting.values()
     assert len(message.body.encode()) <= MAX_BODY_BYTES
 
@@ -150,7 +155,7 @@ def test_a_pass_whose_time_is_ahead_of_the_clock_makes_failures_wait_from_its_ow
 def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -> None:
     sim = told(1, "support", "sales", "shop")
     sim.plan(Grain.DAILY, MONDAY + DAY)
-    assert sim.app.clean(OVER) == Pass(planned=3, left=0)
+    assert sim.app.clean(OVER) == PassOutcome(planned=3, left=0)
     assert {item.scope.agent for item in waiting(sim)} == {"support", "sales", "shop"}
     assert set(sim.parts.summary_queue.waiting) == {
         f"acme:{agent}" for agent in ("support", "sales", "shop")
@@ -161,14 +166,16 @@ def test_a_cleanup_pass_puts_each_agent_on_the_queue_in_the_agents_own_group() -
 
 def test_what_a_pass_does_not_take_is_told_and_taken_by_the_next() -> None:
     sim = Simulation({}, MONDAY)
-    agents = [Scope("acme", f"agent-{number:05}") for number in range(MAX_CLEANED + 1)]
+    agents = [
+        Scope("acme", f"agent-{number:05}") for number in range(MAX_AGENTS_PER_PASS + 1)
+    ]
     notes = tuple(expiry_key(MONDAY, scope, Grain.WORKING) for scope in agents)
     sim.app.ledger.change(LedgerChanges(expiries=notes))
-    assert sim.app.clean(OVER) == Pass(planned=MAX_CLEANED, left=1)
+    assert sim.app.clean(OVER) == PassOutcome(planned=MAX_AGENTS_PER_PASS, left=1)
     sim.drain()
-    assert sim.app.clean(OVER + HOUR) == Pass(planned=1, left=0)
+    assert sim.app.clean(OVER + HOUR) == PassOutcome(planned=1, left=0)
     sim.drain()
-    assert sim.app.clean(OVER + 2 * HOUR) == Pass(planned=0, left=0)
+    assert sim.app.clean(OVER + 2 * HOUR) == PassOutcome(planned=0, left=0)
 
 
 class AskedRecords(InMemoryRecords):

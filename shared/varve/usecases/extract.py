@@ -90,9 +90,7 @@ def extract_batch(
         if isinstance(message, Erased):
             return
         with open_session(_scope_of(message)) as session:
-            extracted = _extract(session, message)
-        _note(session, extracted)
-        total += extracted.outcome
+            total += extract_message(session, message)
 
     returned = deliver_each(deliveries, handle, dead_letters=dead_letters)
     return replace(total, returned=tuple(returned))
@@ -118,6 +116,15 @@ def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutc
     finally:
         _settle(session, pending)
     return total
+
+
+def extract_message(
+    session: Session, message: IngestMessage | Reread | Told
+) -> ExtractOutcome:
+    """Handle one message of the ingest queue. Raises Retryable, Rejected, Misconfigured."""
+    extracted = _extract(session, message)
+    _settle(session, [extracted])
+    return extracted.outcome
 
 
 def _settle(session: Session, pending: list[_Extracted]) -> None:

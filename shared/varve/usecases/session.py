@@ -109,6 +109,9 @@ class Queues(Protocol):
         None: a queue service delivers it.
         """
 
+    def require_taken(self) -> None:
+        """Raise Misconfigured if a message waits that no code of this process takes."""
+
 
 @dataclass(frozen=True)
 class Session:
@@ -138,6 +141,8 @@ class Session:
     ) -> None:
         # After an error too: what was sent before it must be found.
         self.queues.flush()
+        if error is None:
+            self.queues.require_taken()
 
     @cached_property
     def config(self) -> WorkspaceConfig:

@@ -104,7 +104,7 @@ class Views:
 
     def __init__(self, *, remote: bool, max_staleness: timedelta, clock: Clock) -> None:
         self._remote = remote
-        self._max_staleness = max_staleness
+        self.max_staleness = max_staleness
         self._clock = clock
         self._kept: dict[tuple[Scope, StoreNames], View] = {}
 
@@ -118,7 +118,7 @@ class Views:
         key = (session.scope, stores)
         present = self._clock()
         kept = self._kept.get(key)
-        if kept is not None and present - kept.since < self._max_staleness:
+        if kept is not None and present - kept.since < self.max_staleness:
             return kept
         if self._remote:
             view = self._read_remote(session, request, present, stores)
@@ -186,7 +186,7 @@ class Views:
         return View(config, reader.result(), ledger, present, triples)
 
     def _keep(self, key: tuple[Scope, StoreNames], view: View) -> None:
-        if not self._max_staleness:
+        if not self.max_staleness:
             return
         self._kept.pop(key, None)
         self._kept[key] = view

@@ -69,3 +69,8 @@ class SessionQueues:
     def take(self) -> list[Delivery] | None:
         """Remove and return what waits for extraction; None: SQS delivers it."""
         return None if self._waiting is None else self._waiting.take()
+
+    def require_taken(self) -> None:
+        """Raise Misconfigured if a message waits that no code of this process takes."""
+        if self._waiting is not None and self._waiting.take():
+            raise Misconfigured("VARVE_INGEST_QUEUE_URL: is not set")

@@ -21,7 +21,7 @@ from varve.wiring.settings import Settings, read_settings
 from varve.wiring.store import OpenStore
 
 if TYPE_CHECKING:
-    from varve.adapters.credentials.scoped import ScopedCredentials
+    from varve.adapters.credentials.scoped import ScopedCredentials, ScopedSession
     from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
     from varve.ports.erasure import StoreInspector
     from varve.ports.queues import DeadLetterBox
@@ -49,8 +49,9 @@ class Sessions:
     ) -> None:
         self.settings = settings
         self.clock = clock
-        self.store = OpenStore(settings, clock)
-        self.models = ConfiguredModels(settings, environment)
+        self.environment = environment
+        self.store = self.open_store()
+        self.models = self.open_models()
         self._scoped: OrderedDict[Scope, OpenStore] = OrderedDict()
         self._lock = Lock()
 
@@ -83,6 +84,18 @@ class Sessions:
         configuration, receipts of erasure, other agents' stores.
         """
         return self._session(scope, now, self.store)
+
+    def open_store(
+        self,
+        credentials: "ScopedSession | None" = None,
+        cache_bytes: int | None = None,
+    ) -> OpenStore:
+        """Open the store, with an agent's credentials or with the process's own."""
+        return OpenStore(self.settings, self.clock, credentials, cache_bytes)
+
+    def open_models(self) -> ConfiguredModels:
+        """Open the models that workspaces may name."""
+        return ConfiguredModels(self.settings, self.environment)
 
     def open_writer(self) -> "WriterSession":
         """Open the writer, once the endpoint has shown that it is safe to write to.
@@ -179,7 +192,7 @@ class Sessions:
             store = self._scoped.get(scope)
             if store is None or store.credentials is not own:
                 share = self.settings.cache_bytes // MAX_SCOPED_STORES
-                store = OpenStore(self.settings, self.clock, own, share)
+                store = self.open_store(own, share)
             self._scoped[scope] = store
             self._scoped.move_to_end(scope)
             if len(self._scoped) > MAX_SCOPED_STORES:
