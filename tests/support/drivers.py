@@ -31,7 +31,8 @@ from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
 from varve.usecases.ledger import Ledger
 from varve.usecases.write import WriteOutcome
-from varve.verbs.forgetting import Forgotten, forget
+from varve.verbs.forgetting import Forgotten, forget, read_request
+from varve.verbs.knowledge import MAX_KEYS as MAX_KEYS
 from varve.verbs.nights import MAX_CLEANED as MAX_CLEANED
 from varve.verbs.nights import MAX_NOTES as MAX_NOTES
 from varve.verbs.nights import Pass, WorkOutcome
@@ -328,6 +329,11 @@ def give_handler(monkeypatch: Any, function: ModuleType, **verbs: Any) -> None:
     """Have a function's handler call these verbs (`clean`, `curate`, …) of a driver."""
     application = SimpleNamespace(nights=SimpleNamespace(**verbs))
     monkeypatch.setattr(function, "application", lambda: application)
+
+
+def read_forget_event(event: Any) -> tuple[Scope, dict[str, Any]]:
+    """Return whose memory ForgetFunction is asked to erase from, and what."""
+    return read_request(event)
 
 
 def _clock(now: Now) -> Callable[[], datetime]:
