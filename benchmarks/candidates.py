@@ -20,12 +20,11 @@ from round_trips import EMBEDDER, turns
 from traffic import machine, markdown
 
 from tests.support.drivers import driver_of
+from tests.support.internals import gather_candidates, hold_rows
 from varve import Memory
-from varve.adapters.records import columns as lance_columns
 from varve.adapters.records.tables import compact
 from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain
-from varve.usecases import find
 
 AMOUNTS = (50, 100, 200)
 EVERY = 3
@@ -93,11 +92,12 @@ def main() -> None:
     print(machine(), flush=True)
     with TemporaryDirectory() as folder:
         _, questions = filled(options.locomo, folder, options.filler)
-        lance_columns.MAX_ROWS = 10**9
+        hold_rows(None, 10**9)
         recall, exact = asked(opened(folder), questions)
         rows: list[list[object]] = [["all rows", f"{recall:.1f}", ""]]
-        lance_columns.MAX_ROWS = 0
-        for find.CANDIDATES in AMOUNTS:
+        hold_rows(None, 0)
+        for amount in AMOUNTS:
+            gather_candidates(None, amount)
             recall, found = asked(opened(folder), questions)
             same = mean(
                 len({*a} & {*b}) / len(a)
@@ -106,7 +106,7 @@ def main() -> None:
             )
             rows.append(
                 [
-                    f"{find.CANDIDATES} of each lane",
+                    f"{amount} of each lane",
                     f"{recall:.1f}",
                     f"{100 * same:.0f}",
                 ]

@@ -16,6 +16,8 @@ from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import traffic  # noqa: F401 - adds the folder in which tests are found to the path
+
 from tests.support.drivers import Driver, open_driver
 from varve import Memory
 from varve.domain.calendar import Grain

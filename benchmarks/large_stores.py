@@ -29,9 +29,10 @@ import pyarrow as pa
 from lancedb.index import IvfRq
 from traffic import machine, markdown
 
+from tests.support.internals import drop_columns
+from tests.support.usecase_drivers import run_find
 from varve.adapters.objects.store import local_objects
 from varve.adapters.records import columns as lance_columns
-from varve.adapters.records.column_cache import ColumnCache
 from varve.adapters.records.records import LanceRecords
 from varve.adapters.records.tables import compact
 from varve.adapters.records.upkeep import Upkeep
@@ -40,9 +41,7 @@ from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.query import Filter
-from varve.domain.search.question import read_question
-from varve.domain.search.strategies import BALANCED
-from varve.usecases.find import CANDIDATES, Stock, Wanted, find
+from varve.usecases.find import CANDIDATES
 
 MODEL, DIMENSIONS = "random:256", 256
 DOCS = Path(__file__).parents[1] / "docs"
@@ -109,7 +108,7 @@ class Bench:
 
     def time_ranking(self, name: str) -> None:
         """The first ranking of a process that has read nothing, with what it adds to memory; then more."""
-        self.records._columns = ColumnCache()
+        drop_columns(self.records)
         rank, started, megabytes = whole(self.records), process_time(), resident()
         rank(self.asked[0])
         first, grown = (
@@ -234,11 +233,10 @@ def whole(records: LanceRecords) -> Callable[[Asked], Sequence[str]]:
     """A question ranked as search ranks it, with the records that it shows."""
 
     def run(one: Asked) -> list[str]:
-        stock = Stock(SCOPE, records, Embedded(one))
-        wanted = Wanted(
-            read_question(one.text), Filter(), NOW, BALANCED, {GRAIN: 1.0}, 10
+        found = run_find(
+            SCOPE, GRAIN, one.text, NOW, 10, reader=records, embedder=Embedded(one)
         )
-        return [item.id for item in find(wanted, stock)]
+        return [item.id for item in found]
 
     return run
 

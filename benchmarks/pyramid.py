@@ -108,7 +108,7 @@ class Nights:
             )
             steps.append(self._worked(f"work {grain}"))
         now = self._clock.go(day + 1, CLEANUP_HOUR, FIRST)
-        looked = partial(self.deployment.reading.nights.clean, now)
+        looked = partial(self.deployment.reading.clean, now)
         steps.append(self._measured("plan cleanup", lambda: looked().planned))
         steps.append(self._worked("work cleanup"))
         return Night(
@@ -119,7 +119,7 @@ class Nights:
         )
 
     def _plan(self, grain: Grain, now: datetime) -> int:
-        return self.deployment.reading.nights.plan(grain, now).planned
+        return self.deployment.reading.plan(grain, now).planned
 
     def _worked(self, name: str) -> Step:
         items = self.deployment.queues["summary"].take()
@@ -180,9 +180,9 @@ def live(days: int) -> None:
 
 def _night(deployment: Deployment, clock: SimulatedClock, day: int) -> None:
     for grain, hour in PASSES.items():
-        deployment.reading.nights.plan(grain, clock.go(day + 1, hour, FIRST))
+        deployment.reading.plan(grain, clock.go(day + 1, hour, FIRST))
         deployment.work(deployment.queues["summary"].take())
-    deployment.reading.nights.clean(clock.go(day + 1, CLEANUP_HOUR, FIRST))
+    deployment.reading.clean(clock.go(day + 1, CLEANUP_HOUR, FIRST))
     deployment.work(deployment.queues["summary"].take())
 
 

@@ -3,6 +3,7 @@
 import json
 import platform
 import random
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,12 +14,15 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
-from tests.support.drivers import Driver, open_driver
-from varve.adapters.records.upkeep import Upkeep
-from varve.domain.summary import Summary, SummaryTask
-from varve.ports.clock import Clock
-from varve.ports.models import Summarizer
-from varve.ports.queues import Delivery
+ROOT_FOLDER = str(Path(__file__).parents[1])
+sys.path[:0] = [] if ROOT_FOLDER in sys.path else [ROOT_FOLDER]
+
+from tests.support.drivers import Driver, open_driver  # noqa: E402 - found by the path above
+from varve.adapters.records.upkeep import Upkeep  # noqa: E402
+from varve.domain.summary import Summary, SummaryTask  # noqa: E402
+from varve.ports.clock import Clock  # noqa: E402
+from varve.ports.models import Summarizer  # noqa: E402
+from varve.ports.queues import Delivery  # noqa: E402
 
 ROOT = "memory"
 BATCH = 10

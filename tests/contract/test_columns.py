@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.internals import (
+    before_rows_are_read,
+    call_few,
+    count_outlined_rows,
+    hold_rows,
+)
 from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records import candidates as lance_candidates
-from varve.adapters.records import columns as lance_columns
-from varve.adapters.records import outline as lance_outline
-from varve.adapters.records.candidates import rows_at
 from varve.adapters.records.column_cache import ColumnCache
 from varve.adapters.records.columns import Held
-from varve.adapters.records.outline import short_columns
 from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
@@ -80,7 +81,7 @@ def opened(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Opener:
     """Opens one and the same store, as another process would; more than 20 rows are too many to hold."""
-    monkeypatch.setattr(lance_columns, "MAX_ROWS", 20)
+    hold_rows(monkeypatch, 20)
     opener: Opener = request.param(tmp_path / "store")
     return opener
 
@@ -337,7 +338,7 @@ def test_candidates_come_with_their_neighbours_in_the_conversation(
 def test_what_was_said_around_candidates_keeps_to_the_filter(
     opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_candidates, "FEW", 0)
+    call_few(monkeypatch, 0)
     put(opened(), *SAID, ALONE)
     where = Filter(since=SAID[5].event_time, user_id="u-1")
     assert near(opened(), SAID[6], reach=3, where=where) == ["turn-06"]
@@ -357,15 +358,10 @@ def test_where_a_filter_lets_few_through_all_of_them_are_candidates(
 def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_reads_it_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_columns, "MAX_ROWS", 0)
+    hold_rows(monkeypatch, 0)
     store = directory(tmp_path)
     writer, reader = store(), store()
-    read: list[int] = []
-    monkeypatch.setattr(
-        lance_outline,
-        "short_columns",
-        lambda rows: read.append(len(rows)) or short_columns(rows),
-    )
+    read = count_outlined_rows(monkeypatch)
     put(writer, *SAID[:6])
     assert outlined(reader) == outlined(store())
     put(writer, *SAID[6:], ALONE)
@@ -390,7 +386,7 @@ def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_rea
 def test_of_a_store_made_anew_the_outline_is_read_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lance_columns, "MAX_ROWS", 0)
+    hold_rows(monkeypatch, 0)
     store = directory(tmp_path)
     put(store(), *SAID[:5])
     reader = store()
@@ -446,11 +442,10 @@ def test_ids_and_sources_of_candidates_are_read_for_what_may_be_shown(
     put(records, *SAID)
     read: list[tuple[int, Sequence[str]]] = []
 
-    def counted(table: Any, addresses: Any, columns: Sequence[str]) -> Any:
+    def noted(addresses: Sequence[int], columns: Sequence[str]) -> None:
         read.append((len(addresses), columns))
-        return rows_at(table, addresses, columns)
 
-    monkeypatch.setattr(lance_columns, "rows_at", counted)
+    before_rows_are_read(monkeypatch, noted)
     found = candidates(records, SAID[6], reach=1)
     found.expect(np.array([2, 0]))
     found.expect(np.array([0]))

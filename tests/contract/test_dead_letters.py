@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from tests.support.builders import RecordingQueue
+from tests.support.internals import hold_letters
 from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
-from varve.adapters.queues import dead_letters as sqs_dead_letters
 from varve.adapters.queues.dead_letters import SqsDeadLetterBox
 from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
@@ -154,7 +154,7 @@ def test_a_letter_that_sqs_moved_by_itself_has_no_reasons_but_its_deliveries(
 def test_no_more_letters_are_held_than_a_look_may_take_and_all_are_put_back(
     sqs: Any, queue: SqsQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqs_dead_letters, "MAX_LETTERS", 15)
+    hold_letters(monkeypatch, 15)
     for number in range(25):
         SqsDeadLetters(queue).send(
             Delivery(f"m-{number}", "words", f"g-{number}"), Rejected("f", "r")

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.drivers import open_driver
+from tests.support.internals import give_loaded_model, hold_words
 from tests.support.model_server import (
     EMBEDDINGS,
     Fault,
@@ -28,7 +29,6 @@ from tests.support.model_server import (
     wrong_dimensions,
 )
 from tests.support.queues import sqs_server
-from varve.adapters.models import cached_embedder
 from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder
 from varve.adapters.models.openai_embedder import OpenAIEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
@@ -373,7 +373,7 @@ class TestCacheOfWords:
     def test_begins_anew_where_the_words_become_too_many(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(cached_embedder, "MOST_WORDS", 2)
+        hold_words(monkeypatch, 2)
         inner = Letters()
         cached = CachedWordEmbedder(Counting(), inner)
         for words in (["a", "b"], ["b", "c"], ["a", "b", "c"], ["c"]):
@@ -401,7 +401,7 @@ class TestEmbedded:
                 return np.zeros((len(texts), 256), dtype=np.float32)
 
         embedder = WordLlamaEmbedder()
-        embedder._loaded = Void()
+        give_loaded_model(embedder, Void())
         assert np.linalg.norm(embedder.embed(["\u2063"])[0]) == 1
 
     def test_loads_and_embeds_without_a_socket(

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from lancedb.table import LanceTable
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
+from tests.support.internals import hide_manifests
 from varve.adapters.objects.store import local_objects
-from varve.adapters.records import layout as lance_layout
 from varve.adapters.records.files import manifest_name, needs_of
 from varve.adapters.records.layout import layout_of
 from varve.adapters.records.records import LanceRecords
@@ -413,9 +413,7 @@ def test_where_the_rows_lie_is_what_lancedb_says(played: Played) -> None:
 def test_where_a_manifest_cannot_be_read_all_rows_are(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        lance_layout, "manifest_name", lambda version: f"_versions/none-{version}"
-    )
+    hide_manifests(monkeypatch)
     readings = Readings(monkeypatch)
     for number in (40, 41):
         played.put(a_row(number))

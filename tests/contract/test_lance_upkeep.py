@@ -16,11 +16,15 @@ import numpy as np
 import pytest
 from lancedb.table import LanceTable
 
+from tests.support.internals import (
+    claim_without_waiting,
+    fail_making_tables,
+    prune_without_fence,
+)
 from tests.support.lanes import hits
 from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records import upkeep as lance_upkeep
 from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
@@ -172,9 +176,8 @@ class TestManySmallWrites:
     def test_are_bounded_on_s3_too(
         self, moto: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(
-            lance_upkeep, "FENCE", timedelta(0)
-        )  # manifests stay for that long as well
+        # manifests stay for that long as well
+        prune_without_fence(monkeypatch)
         upkeep = Upkeep(max_fragments=8, keep_for=timedelta(hours=1), max_versions=8)
         prefix = next(prefixes)
         records = open_records(f"s3://{BUCKET}/{prefix}", upkeep)
@@ -327,11 +330,10 @@ class TestTwoWriters:
         self, root: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
-            patch.setattr("varve.adapters.records.tables.new_table", dies)
-            patch.setattr("varve.adapters.records.replicas.new_table", dies)
+            fail_making_tables(patch, dies)
             with pytest.raises(Retryable):
                 open_records(root).upsert(SCOPE, Grain.WORKING, [embedded(0)], MODEL)
-        monkeypatch.setattr("varve.adapters.records.tables.CLAIM_WAIT_SECONDS", 0.0)
+        claim_without_waiting(monkeypatch)
         assert write(open_records(root), 0) == 1
         assert rows(open_records(root)) == each_once(0)
 

@@ -28,11 +28,16 @@ from tests.contract.test_lance_upkeep import (
     rows,
     write,
 )
+from tests.support.internals import (
+    confirm_always,
+    drop_replicas,
+    fetch_in_parts,
+    prune_without_fence,
+    replica_folder,
+)
 from tests.support.moto_process import PROJECT
-from varve.adapters.exports import transfers
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records import packs, replicas
-from varve.adapters.records import upkeep as lance_upkeep
+from varve.adapters.records import packs
 from varve.adapters.records.files import is_content, manifest_name, needs_of, version_of
 from varve.adapters.records.records import LanceRecords, Upkeep
 from varve.adapters.records.replicas import Caching
@@ -320,7 +325,7 @@ class TestRoundTrips:
         whole, objects = store.watched()
         whole.at(SCOPE)
         asked = objects.asked["get"]
-        monkeypatch.setattr(transfers, "PART_BYTES", 1_000)
+        fetch_in_parts(monkeypatch, 1_000)
         parts, objects = store.watched()
         assert rows(parts) == each_once(*range(20))
         assert objects.asked["get"] > asked + 10
@@ -393,8 +398,8 @@ class TestTwoWriters:
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         write(store.open(), 0)
-        monkeypatch.setattr(lance_upkeep, "FENCE", timedelta(0))
-        monkeypatch.setattr(replicas, "CONFIRM_AFTER_SECONDS", 0.0)
+        prune_without_fence(monkeypatch)
+        confirm_always(monkeypatch)
         slow, objects = store.watched()
 
         def meanwhile(verb: str, key: str) -> None:
@@ -689,7 +694,7 @@ class TestCache:
             writer.upsert(scope, Grain.WORKING, [made], MODEL)
         room = 3 * 40_000
         reader = store.open(bytes=room)
-        taken = Path(reader._stores._home.path)  # type: ignore[union-attr]
+        taken = replica_folder(reader)
         for _ in range(2):
             for number, scope in enumerate(agents):
                 view = reader.at(scope)
@@ -707,8 +712,7 @@ class TestCache:
         write(writer, 0)
         reader = store.open()
         view = reader.at(SCOPE)
-        for replica in reader._stores._replicas.values():  # type: ignore[union-attr]
-            replica.reset()
+        drop_replicas(reader)
         (found,) = view.browse(SCOPE, Grain.WORKING, where=ANY, limit=10)
         assert found.event_time == T0
 

@@ -18,8 +18,8 @@ from benchmarks.counting_s3 import CountingS3, Counts
 from benchmarks.traffic import BATCH, Deployment
 from tests.support.builders import a_record
 from tests.support.drivers import Driver
+from tests.support.internals import fetch_whole
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
-from varve.adapters.records import replica
 from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
@@ -256,7 +256,7 @@ def test_of_a_store_too_large_to_fetch_all_of_it_what_was_compacted_comes_with_i
     s3: CountingS3, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The version before the compaction is still there, and about as large: it is left alone."""
-    monkeypatch.setattr(replica, "AT_ONCE_BYTES", 10_000)
+    fetch_whole(monkeypatch, 10_000)
     agent = Agent(s3, "compacted")
     agent.restart(OFTEN)
     for _ in range(OFTEN.max_fragments + 1):

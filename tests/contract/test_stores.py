@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes, root
 from tests.contract.test_records import T0, axis, record
+from tests.support.internals import once_before_a_write
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
 from varve.adapters.records.records import LanceRecords
@@ -187,18 +188,11 @@ def test_invariant_4_what_is_committed_while_a_store_moves_is_moved_as_well(
 def test_a_write_that_meets_the_move_is_refused_and_not_lost_in_silence(
     real: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from varve.adapters.records import records as module
-
     records, stores = real()
     put(records, "a")
-    to_arrow = module.to_arrow
-
-    def late(*args: Any) -> Any:
-        monkeypatch.setattr(module, "to_arrow", to_arrow)
-        stores.move(SCOPE, Grain.WORKING, NEW, fours)
-        return to_arrow(*args)
-
-    monkeypatch.setattr(module, "to_arrow", late)
+    once_before_a_write(
+        monkeypatch, lambda: stores.move(SCOPE, Grain.WORKING, NEW, fours)
+    )
     with pytest.raises((Retryable, EmbeddingMismatch)):
         put(records, "b")
     assert put(records, "b", model=NEW) == 1

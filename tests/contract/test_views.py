@@ -16,8 +16,7 @@ from tests.contract.test_lance_upkeep import T0, embedded
 from tests.contract.test_replica import SCOPE, Store, Watched, nothing
 from tests.support.builders import WordEmbedder
 from tests.support.drivers import open_driver
-from varve.adapters.records import columns as lance_columns
-from varve.adapters.records.candidates import rows_at
+from tests.support.internals import before_rows_are_read, hold_rows
 from varve.adapters.records.names import NAMES
 from varve.domain.calendar import Grain
 from varve.domain.errors import Outdated, Rejected
@@ -167,15 +166,14 @@ def test_a_question_begins_again_where_a_store_is_compacted_between_its_ranking_
     put(application.records, *SAID)
     left = compactions
 
-    def compacted(table: Any, addresses: Any, columns: Any) -> Any:
+    def compact(_: Any, columns: Any) -> None:
         nonlocal left
         if columns is NAMES and left:
             left -= 1
             application.records.delete(ACME, WORKING, [])
-        return rows_at(table, addresses, columns)
 
-    monkeypatch.setattr(lance_columns, "MAX_ROWS", 3)
-    monkeypatch.setattr(lance_columns, "rows_at", compacted)
+    hold_rows(monkeypatch, 3)
+    before_rows_are_read(monkeypatch, compact)
     request = parse_search_request({"queryText": "word 4", "maxResults": 1})
     if compactions == 9:
         with pytest.raises(Outdated):

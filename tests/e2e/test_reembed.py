@@ -15,6 +15,7 @@ import pytest
 
 from tests.contract.test_lance_upkeep import BUCKET, moto, prefixes
 from tests.e2e.test_corpus import CORPUS, NOW
+from tests.support.drivers import driver_of, open_driver
 from tests.support.model_server import ModelServer
 from varve import Memory
 from varve.adapters.models.wordllama_embedder import MODEL
@@ -22,7 +23,8 @@ from varve.cli import main
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.errors import Misconfigured, Retryable
-from varve.usecases.transfer import reembed as reembedding
+from varve.domain.identity import Scope
+from varve.domain.record import StoreName
 
 __all__ = ["moto"]  # the fixtures
 
@@ -166,26 +168,38 @@ def test_the_new_model_may_be_set_before_and_search_goes_on(
     assert any("kayak" in content for content in contents(memory))
 
 
+class Dying:
+    """Stores of which one is moved; whoever moves another is killed."""
+
+    def __init__(self, stores: Any, moved: list[tuple[Scope, StoreName]]) -> None:
+        self._stores, self._moved = stores, moved
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stores, name)
+
+    def move(self, scope: Scope, grain: StoreName, *given: Any) -> int:
+        if self._moved:
+            raise Retryable("killed between two stores")
+        self._moved.append((scope, grain))
+        return int(self._stores.move(scope, grain, *given))
+
+
 @on_both
 def test_a_crash_between_stores_leaves_a_memory_that_answers_and_goes_on_where_it_was(
-    open_memory: OpenMemory, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+    open_memory: OpenMemory, model: ModelServer, root: str, tmp_path: Path
 ) -> None:
     memory = open_memory()
     fill(memory)
     held = everything(memory)
-    sent: list[Any] = []
-    send_move = reembedding.send_move
-
-    def crash(message: Any, *args: Any, **parts: Any) -> None:
-        if sent:
-            raise Retryable("killed between two stores")
-        sent.append(message)
-        send_move(message, *args, **parts)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(reembedding, "send_move", crash)
-        with pytest.raises(Retryable, match="killed"):
-            open_memory().reembed(to=TO)
+    moved: list[tuple[Scope, StoreName]] = []
+    dying = open_driver(
+        {**model.environment, "VARVE_CACHE_DIR": str(tmp_path / "cache")},
+        root,
+        NOW,
+        wrap_stores=lambda stores: Dying(stores, moved),
+    )
+    with pytest.raises(Retryable, match="killed"):
+        dying.memory(memory.scope).reembed(to=TO)
     assert models(memory) == {MODEL, NEW}
     for asking in (memory, open_memory()):
         assert any("Leeds" in content for content in contents(asking))
@@ -193,12 +207,13 @@ def test_a_crash_between_stores_leaves_a_memory_that_answers_and_goes_on_where_i
     asked = len(model.embeddings)
     told: list[str] = []
     done = open_memory().reembed(progress=lambda store, *_: told.append(store))
-    assert f"{sent[0].scope}/{sent[0].grain}" not in told
+    ((scope, store),) = moved
+    assert f"{scope}/{store}" not in told
     assert len(done["moved"]) == done["stores"] - 1
     assert models(memory) == {NEW}
     assert everything(memory) == held
     # What the first run had embedded, also of the store it was killed before, is not asked for again.
-    parts, scope = memory._application.parts, memory.scope
+    parts = driver_of(memory)
     above = [
         e.record.content
         for g in SUMMARY_GRAINS[1:]

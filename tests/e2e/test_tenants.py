@@ -23,11 +23,11 @@ from benchmarks.counting_s3 import BUCKET, CountingS3
 from tests.support.builders import RecordingQueue, WordEmbedder
 from tests.support.drivers import Driver, open_driver
 from tests.support.hostile import HOSTILE
+from tests.support.internals import fetch_in_parallel
 from tests.support.policies import allows, reaches, session_statements
 from tests.support.usecase_drivers import run_plan
 from varve import Memory
 from varve.adapters.credentials.scoped import Session
-from varve.adapters.exports import transfers
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.cli import main
 from varve.domain.calendar import Grain, Period
@@ -149,7 +149,7 @@ class Town:
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     with CountingS3() as s3, s3.as_aws(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transfers, "PARALLEL", 4)
+        fetch_in_parallel(patch, 4)
         environment = {"VARVE_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
         shared = open_driver(environment, STORE, NOW, embedder=WordEmbedder())
         shared.require_safe_store()

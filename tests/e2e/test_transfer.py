@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tests.e2e.test_corpus import CORPUS, opened
-from tests.support.drivers import driver_of, open_driver
+from tests.e2e.test_corpus import CORPUS, NOW, opened
+from tests.support.drivers import driver_of, open_driver, open_memory
 from varve import Memory
 from varve.cli import main
 from varve.domain.errors import Rejected, Retryable
@@ -229,22 +230,38 @@ def test_a_summary_that_knows_its_sources_is_ready_and_one_that_does_not_is_due(
 
 
 def test_an_import_that_was_cut_off_goes_on(
-    store: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, exported: Path, tmp_path: Path
 ) -> None:
-    from varve.usecases.ledger import Ledger
-
     fresh = opened(tmp_path / "fresh", DANA)
-    with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "change", cut_off)
-        with pytest.raises(Retryable, match="cut off"):
-            fresh.import_(exported)
+    with pytest.raises(Retryable, match="cut off"):
+        cut_off_at("exchange", "ledger/", tmp_path / "fresh").import_(exported)
     fresh.import_(exported)
     assert state(tmp_path / "fresh", DANA) == state(store, DANA)
     assert standing(fresh) == standing(opened(store, DANA))
 
 
-def cut_off(*_: object) -> None:
-    raise Retryable("cut off")
+class CutOff:
+    """Objects of which one verb fails where a key begins like this."""
+
+    def __init__(self, objects: Any, verb: str, prefix: str) -> None:
+        self._objects, self._verb, self._prefix = objects, verb, prefix
+
+    def __getattr__(self, name: str) -> Any:
+        verb = getattr(self._objects, name)
+        return verb if name != self._verb else partial(self._cut_off, verb)
+
+    def _cut_off(self, verb: Callable[..., Any], given: Any, *more: Any) -> Any:
+        keys = [given] if isinstance(given, str) else [*given]
+        if any(key.startswith(self._prefix) for key in keys):
+            raise Retryable("cut off")
+        return verb(given, *more)
+
+
+def cut_off_at(verb: str, prefix: str, root: Path) -> Memory:
+    """The memory in a process that is cut off at a verb of the objects."""
+    return open_memory(
+        DANA, root, NOW, wrap_objects=lambda objects: CutOff(objects, verb, prefix)
+    )
 
 
 def test_the_targets_privacy_applies(
@@ -358,16 +375,10 @@ def test_the_manifest_tells_everything_but_where_it_came_from(
 
 
 def test_an_export_is_whole_or_not_there(store: Path, tmp_path: Path) -> None:
-    memory = opened(store, DANA)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timeline, "messages_of_day", cut_off_reading)
-        with pytest.raises(Retryable, match="cut off"):
-            memory.export(tmp_path / "export")
+    memory = cut_off_at("get", "timeline/", store)
+    with pytest.raises(Retryable, match="cut off"):
+        memory.export(tmp_path / "export")
     assert list(tmp_path.iterdir()) == []
-
-
-def cut_off_reading(*_: object, **__: object) -> None:
-    raise Retryable("cut off")
 
 
 def test_an_export_puts_nothing_in_a_directory_that_is_not_empty(

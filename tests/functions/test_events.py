@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import MORNING
+from tests.support.drivers import read_forget_event
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.queues.sqs import deliveries
 from varve.domain.errors import Rejected
@@ -19,7 +20,6 @@ from varve.messages.outcome import read_told_outcome, tells_outcome
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.write import WriteTriples, read_write
 from varve.usecases.ingest import read_event
-from varve.verbs.forgetting import read_request
 
 EVENTS = Path(__file__).parents[2] / "events"
 FUNCTIONS = Path(__file__).parents[2] / "functions"
@@ -78,7 +78,7 @@ def test_the_write_event_carries_a_write_message() -> None:
 
 @pytest.mark.parametrize("name", ["forget.user", "forget.dry-run"])
 def test_a_forget_event_says_whose_memory_and_what(name: str) -> None:
-    scope, request = read_request(load_event(name))
+    scope, request = read_forget_event(load_event(name))
     assert scope == Scope("acme", "support")
     assert {"selector", "dry_run", "check"} == set(request)
 

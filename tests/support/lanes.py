@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tests.support.internals import read_table
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.records.candidates import lanes, rows_at
 from varve.adapters.records.layout import ADDRESS
@@ -39,8 +40,12 @@ def hits(
     if isinstance(records, InMemoryRecords):
         near, worded = records.lanes(scope, Grain.WORKING, *asked)
     else:
-        near, worded = records._read(
-            scope, Grain.WORKING, lambda table: _stored(table, *asked), ({}, {})
+        near, worded = read_table(
+            records,
+            scope,
+            Grain.WORKING,
+            lambda table: _stored(table, *asked),
+            ({}, {}),
         )
     return [Hit(id_, near.get(id_, 0.0), worded.get(id_, 0.0)) for id_ in near | worded]
 

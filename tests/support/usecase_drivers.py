@@ -22,8 +22,10 @@ from varve.domain.erasure import Selector, Tombstones
 from varve.domain.identity import Scope
 from varve.domain.profile import DEFAULT_USER
 from varve.domain.search.answer import SearchResponse
-from varve.domain.search.query import SearchRequest
-from varve.domain.search.strategies import HALF_LIFE_DAYS
+from varve.domain.search.query import Filter, SearchRequest
+from varve.domain.search.question import read_question
+from varve.domain.search.ranking import Ranked
+from varve.domain.search.strategies import BALANCED, HALF_LIFE_DAYS
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
@@ -36,6 +38,8 @@ from varve.usecases.erasure.passes import Erased, bar, erase
 from varve.usecases.erasure.subject import Subject, find
 from varve.usecases.erasure.verify import Needles, Verification, verify
 from varve.usecases.extract import ExtractOutcome, extract_message
+from varve.usecases.find import Stock, Wanted
+from varve.usecases.find import find as find_records
 from varve.usecases.gathering import Sources
 from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
@@ -65,6 +69,22 @@ def run_search(
         half_life_days, reranker, triples,
     )  # fmt: skip
     return look_up(lookup, request)
+
+
+def run_find(
+    scope: Scope,
+    grain: Grain,
+    text: str,
+    now: datetime,
+    limit: int,
+    *,
+    reader: Any,
+    embedder: Any,
+) -> list[Ranked]:
+    """Rank one store's records for a question, without filter, routing or results."""
+    question = read_question(text)
+    wanted = Wanted(question, Filter(), now, BALANCED, {grain: 1.0}, limit)
+    return find_records(wanted, Stock(scope, reader, embedder))
 
 
 def run_context(

@@ -1,32 +1,32 @@
 """The composition root: which part serves which setting, and whose key goes where."""
 
 import json
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.models.http_reranker import HttpReranker
-from varve.adapters.models.openai_llm import OpenAILLM
+from tests.contract.test_reranker import RerankServer
+from tests.support.builders import ACME, raw_conversation
+from tests.support.drivers import Driver, open_driver
+from tests.support.model_server import ModelServer, Request, prompt
+from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.condensing import ExtractiveSummarizer
 from varve.usecases.naming import ModelEntityFinder
-from varve.usecases.privacy import Privacy, PrivateSummarizer
+from varve.usecases.privacy import PrivateSummarizer
 from varve.usecases.reading import CheckpointedExtractor
-from varve.wiring.parts import Parts
-from varve.wiring.settings import read_settings
 
-FILTER = Privacy({}, [])
+LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
 
-def parts(**environment: str) -> Parts:
-    built = Parts(read_settings(environment), environment=environment)
-    built.objects = InMemoryObjects()
-    return built
+def parts(**environment: str) -> Driver:
+    return open_driver(environment, objects=InMemoryObjects())
 
 
 def configured(**values: object) -> WorkspaceConfig:
@@ -35,32 +35,22 @@ def configured(**values: object) -> WorkspaceConfig:
 
 def test_without_settings_nothing_asks_a_model() -> None:
     built = parts()
-    assert isinstance(
-        built.extractor(WorkspaceConfig(), "support", FILTER), RuleExtractor
-    )
-    summarizer = built.summarizer(WorkspaceConfig(), "support", FILTER)
+    assert isinstance(built.extractor(), RuleExtractor)
+    summarizer = built.summarizer()
     assert isinstance(summarizer, PrivateSummarizer)
-    assert (
-        summarizer.name == ExtractiveSummarizer(built.embedder(WorkspaceConfig())).name
-    )
-    assert built.embedder(WorkspaceConfig()).model == "wordllama-l2-supercat:256"
+    assert summarizer.name == ExtractiveSummarizer(built.embedder()).name
+    assert built.embedder().model == "wordllama-l2-supercat:256"
 
 
 def test_a_model_reads_behind_checkpoints() -> None:
     built = parts(VARVE_LLM="openai:some-model", OPENAI_API_KEY="key")
-    assert isinstance(
-        built.extractor(WorkspaceConfig(), "support", FILTER), CheckpointedExtractor
-    )
-    assert built.summarizer(WorkspaceConfig(), "support", FILTER).name.startswith(
-        "some-model/"
-    )
+    assert isinstance(built.extractor(), CheckpointedExtractor)
+    assert built.summarizer().name.startswith("some-model/")
 
 
 def test_a_model_without_a_key_is_refused_by_the_variables_name() -> None:
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY"):
-        parts(VARVE_LLM="openai:some-model").extractor(
-            WorkspaceConfig(), "support", FILTER
-        )
+        parts(VARVE_LLM="openai:some-model").extractor()
 
 
 def test_a_workspace_may_choose_its_own_model_and_words() -> None:
@@ -68,13 +58,11 @@ def test_a_workspace_may_choose_its_own_model_and_words() -> None:
     config = configured(
         models={"llm": "openai:their-model"}, prompts={"extract": "Only dates."}
     )
-    theirs = built.extractor(config, "support", FILTER)
+    theirs = built.extractor(config)
     assert theirs.name.startswith("their-model/")
     assert (
         theirs.name
-        != built.extractor(
-            configured(models={"llm": "openai:their-model"}), "support", FILTER
-        ).name
+        != built.extractor(configured(models={"llm": "openai:their-model"})).name
     )
 
 
@@ -91,65 +79,79 @@ def test_a_key_reference_must_be_set() -> None:
         models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
     )
     with pytest.raises(Misconfigured, match="THEIR_API_KEY"):
-        parts(OPENAI_API_KEY="ours").extractor(config, "support", FILTER)
+        parts(OPENAI_API_KEY="ours").extractor(config)
 
 
-def test_a_referenced_key_is_the_one_that_is_sent(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    keys: list[str] = []
-    original = OpenAILLM.__init__
+def told(environment: dict[str, str], config: WorkspaceConfig) -> Driver:
+    """A process that was told one sentence, in a workspace that is configured so."""
+    records = InMemoryRecords()
+    driver = open_driver(
+        environment,
+        objects=InMemoryObjects(),
+        records=records,
+        stores=records,
+        graph=InMemoryGraph(),
+        configs={"acme": config},
+    )
+    driver.memory(ACME).ingest(raw_conversation("I moved to Lisbon."))
+    return driver
 
-    def spy(self: OpenAILLM, model: str, *, api_key: str, **others: object) -> None:
-        keys.append(api_key)
-        original(self, model, api_key=api_key, **others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(OpenAILLM, "__init__", spy)
+def terse(request: Request) -> dict[str, Any]:
+    """A model that finds nothing worth a fact, and sums everything up in one sentence."""
+    if "<sources>" not in prompt(request):
+        return {"facts": [], "triples": []}
+    lists: dict[str, Any] = {"people": [], "topics": [], "open_questions": []}
+    return {"summary": "Dana moved.", **lists}
+
+
+def test_a_referenced_key_is_the_one_that_is_sent() -> None:
     config = configured(
         models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
     )
-    parts(OPENAI_API_KEY="ours", THEIR_API_KEY="theirs").extractor(
-        config, "support", FILTER
-    )
-    assert keys == ["theirs"]
+    with ModelServer(terse, api_key="theirs") as model:
+        environment = {**model.environment, "OPENAI_API_KEY": "ours"}
+        told({**environment, "THEIR_API_KEY": "theirs"}, config)
+        keys = [request.headers["authorization"] for request in model.chats]
+    assert keys == ["Bearer theirs"]
 
 
 def test_without_settings_nothing_is_reranked_and_no_model_names_entities() -> None:
-    assert parts().reranker(WorkspaceConfig()) is None
-    assert parts().entity_finder(WorkspaceConfig()) is None
+    assert parts().reranker() is None
+    assert parts().entity_finder() is None
 
 
-def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[tuple[str, str | None, str]] = []
-
-    def spy(
-        self: HttpReranker,
-        model: str,
-        *,
-        api_key: str | None,
-        base_url: str,
-        **_: object,
-    ) -> None:
-        made.append((model, api_key, base_url))
-
-    monkeypatch.setattr(HttpReranker, "__init__", spy)
-    own = {
-        "VARVE_RERANKER_URL": "https://rank.example/v1",
-        "VARVE_RERANKER_API_KEY": "rank-key",
-    }
-    models = {"OPENAI_BASE_URL": "https://llm.example/v1", "OPENAI_API_KEY": "ours"}
-    theirs = {
-        "reranker": "openai:r2", "base_url": "https://theirs.example", "key": {"environment": "THEIR_API_KEY"}
-    }  # fmt: skip
-    parts(VARVE_RERANKER="openai:r1", **models, **own).reranker(WorkspaceConfig())
-    parts(VARVE_RERANKER="openai:r1", **models).reranker(WorkspaceConfig())
-    parts(THEIR_API_KEY="theirs", **models, **own).reranker(configured(models=theirs))
-    assert made == [
-        ("r1", "rank-key", "https://rank.example/v1"),
-        ("r1", "ours", "https://llm.example/v1"),
-        ("r2", "theirs", "https://theirs.example"),
+def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> None:
+    with ExitStack() as stack:
+        rank, llm, their = (stack.enter_context(RerankServer()) for _ in range(3))
+        own = {
+            "VARVE_RERANKER_URL": rank.base_url,
+            "VARVE_RERANKER_API_KEY": "rank-key",
+        }
+        models = {"OPENAI_BASE_URL": llm.base_url, "OPENAI_API_KEY": "ours"}
+        theirs = {
+            "reranker": "openai:r2",
+            "base_url": their.base_url,
+            "key": {"environment": "THEIR_API_KEY"},
+        }
+        for reranker in (
+            parts(VARVE_RERANKER="openai:r1", **models, **own).reranker(),
+            parts(VARVE_RERANKER="openai:r1", **models).reranker(),
+            parts(THEIR_API_KEY="theirs", **models, **own).reranker(
+                configured(models=theirs)
+            ),
+        ):
+            for server in (rank, llm, their):
+                server.answer = {"results": [{"index": 0, "relevance_score": 0.5}]}
+            assert reranker.rerank("where?", ["here"]) == [0.5]
+        asked = [
+            [(request["model"], request["key"]) for request in server.requests]
+            for server in (rank, llm, their)
+        ]
+    assert asked == [
+        [("r1", "Bearer rank-key")],
+        [("r1", "Bearer ours")],
+        [("r2", "Bearer theirs")],
     ]
     assert (
         parts(VARVE_RERANKER="openai:r1").reranker(
@@ -166,12 +168,12 @@ def test_a_rerankers_own_address_needs_a_key_of_its_own() -> None:
         OPENAI_API_KEY="ours",
     )
     with pytest.raises(Misconfigured, match="VARVE_RERANKER_API_KEY"):
-        built.reranker(WorkspaceConfig())
+        built.reranker()
 
 
 def test_a_model_may_name_entities() -> None:
     built = parts(VARVE_ENTITIES="openai:small", OPENAI_API_KEY="key")
-    assert isinstance(built.entity_finder(WorkspaceConfig()), ModelEntityFinder)
+    assert isinstance(built.entity_finder(), ModelEntityFinder)
 
 
 def test_an_address_of_its_own_needs_a_key_of_its_own() -> None:
@@ -193,15 +195,19 @@ def test_a_configuration_without_a_plan_has_the_default_plan() -> None:
 
 
 def test_nothing_is_made_in_a_store_that_is_only_opened(tmp_path: Path) -> None:
-    Parts(read_settings({}, str(tmp_path / "store"))).config("acme")
+    open_driver(store=tmp_path / "store").config("acme")
     assert not (tmp_path / "store").exists()
 
 
 def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
-    built = parts(
-        OPENAI_API_KEY="key", VARVE_LLM="openai:m", VARVE_EMBEDDER="openai:e:8"
-    )
-    embedder: Any = built.embedder(WorkspaceConfig())
-    summarizer: Any = built.summarizer(WorkspaceConfig(), "support", FILTER)
-    assert embedder._inner.usage is built.usage
-    assert summarizer._inner._llm._inner.usage is built.usage
+    with ModelServer(terse) as model:
+        model.dimensions = 8
+        environment = {"VARVE_LLM": "openai:m", "VARVE_EMBEDDER": "openai:e:8"}
+        driver = told({**model.environment, **environment}, WorkspaceConfig())
+        extracting = len(model.requests)
+        assert (len(model.chats), len(model.embeddings)) == (1, 1)
+        assert driver.usage.taken().calls == extracting
+        done = driver.memory(ACME).summarize(grain="daily", now=LATER)
+        assert done["built"] == 1
+        assert len(model.chats) == 2
+        assert driver.usage.taken().calls == len(model.requests) - extracting

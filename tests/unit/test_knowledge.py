@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.drivers import MAX_KEYS
 from varve import Memory
 from varve.domain.errors import Rejected
 from varve.usecases.profile import MAX_KEYS

@@ -146,10 +146,8 @@ def test_a_write_that_is_repeated_while_its_mark_is_settled_leaves_no_half_that_
     step: int,
 ) -> None:
     """The repeated write's two puts at every place among the settlement's two deletions."""
-    repeated = Ledger(InMemoryObjects())
-    objects = Interrupted(2 + step, lambda: repeated.mark(ACME, [DAY], "a"))
+    objects = Interrupted(2 + step, lambda: Ledger(objects).mark(ACME, [DAY], "a"))
     ledger = Ledger(objects)
-    repeated._objects = objects
     ledger.mark(ACME, [DAY], "a")
     ledger.change(LedgerChanges(settles=ledger.marks(ACME, DAY)))
     if not due(ledger):
@@ -163,11 +161,11 @@ class Torn(InMemoryObjects):
 
     def __init__(self, at: int, done: frozenset[int]) -> None:
         super().__init__()
-        self._at, self._done = at, done
+        self.at, self._done = at, done
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        self._at -= 1
-        if self._at != -1:
+        self.at -= 1
+        if self.at != -1:
             super().exchange(fresh, doomed)
             return
         new, old = list(fresh), list(doomed)
@@ -191,7 +189,7 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
     ledger.fail(ACME, DAY, "down", MORNING)
     note = expiry_key(MORNING, ACME, Grain.DAILY)
     settled = LedgerChanges((*ledger.marks(ACME, DAY), failed_key(ACME, DAY)), (note,))
-    objects._at = at
+    objects.at = at
     with pytest.raises(Died):
         ledger.change(marking(ACME, [week], "summary") + settled)
     assert ledger.pending(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
+from tests.support.internals import compare_at_once, count_kin, rank_whole
 from tests.support.plain_signals import plain
 from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
@@ -22,9 +22,7 @@ from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
 from varve.domain.search.choosing import Contender, without_repeats
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.search.lexical import Term
 from varve.domain.search.nearness import fresh, recency
-from varve.domain.search.occurrences import Met, Sparse
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
@@ -214,7 +212,7 @@ def asked_of(lane: Columns, row: int) -> Sought:
 def test_no_signal_is_an_estimate(
     whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(occurrences, "WHOLE", whole)
+    rank_whole(monkeypatch, whole)
     lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
     where = Filter(user_id=user)
     for row in (3, 7, 3):  # the third time its words are known
@@ -553,17 +551,10 @@ def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_o
         for i in range(98)
     ]
     text = " ".join(f"w{i}" for i in range(100))
-    asked: list[int] = []
-    kin = Met.kin
-
-    def counted(met: Met, terms: Sequence[Term], *given: Any) -> list[Sparse]:
-        asked.append(len(terms))
-        return kin(met, terms, *given)
-
-    monkeypatch.setattr(Met, "kin", counted)
+    asked = count_kin(monkeypatch)
     found = ranking(records, text)
     assert asked == [signals_module.AT_ONCE, 100 - signals_module.AT_ONCE]
-    monkeypatch.setattr(signals_module, "AT_ONCE", 100)
+    compare_at_once(monkeypatch, 100)
     at_once = ranking(records, text)
     assert names(found) == names(at_once)
     assert [item.score for item in found] == pytest.approx(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from varve.adapters.records import standing
+from tests.support.internals import give_clock_and_files
 from varve.adapters.records.files import manifest_name
 from varve.adapters.records.standing import COARSEST_SECONDS, Watch
 
@@ -17,8 +17,7 @@ class Folder:
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.table, self.now, self.readings = root / "memories.lance", 100.0, 0
-        monkeypatch.setattr(standing, "monotonic", lambda: self.now)
-        monkeypatch.setattr(standing, "os", self)
+        give_clock_and_files(monkeypatch, lambda: self.now, self)
         self.stat = os.stat
 
     def listdir(self, path: str) -> list[str]:

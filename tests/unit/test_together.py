@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import MORNING, raw_conversation, raw_message
+from tests.support.builders import ACME, MORNING, raw_conversation, raw_message
+from tests.support.drivers import driver_of, open_memory
 from varve.api.memory import Memory
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
-from varve.domain.record import EmbeddedRecord
+from varve.domain.identity import Scope
+from varve.domain.record import EmbeddedRecord, StoreName
 from varve.domain.search.query import Filter
 from varve.ports.queues import Delivery
 from varve.usecases.together import MOST, Together
@@ -90,41 +92,66 @@ SAID = [
 ]  # fmt: skip
 
 
-def opened(folder: Path) -> Memory:
-    return Memory.open(
-        folder, workspace="acme", agent="support", now=MORNING, environment={}
-    )
+class Commits:
+    """Record stores that note how many records each commit brings; `fails` is raised instead."""
+
+    def __init__(self, records: Any) -> None:
+        self._records = records
+        self.made: list[int] = []
+        self.fails: Exception | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._records, name)
+
+    def upsert(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        records: Sequence[EmbeddedRecord],
+        *given: Any,
+    ) -> Any:
+        if self.fails:
+            raise self.fails
+        self.made.append(len(records))
+        return self._records.upsert(scope, grain, records, *given)
+
+
+class FailingOnce:
+    """Objects of which one put, of a key that has this in it, fails once."""
+
+    def __init__(self, objects: Any, part: str) -> None:
+        self._objects, self._part = objects, part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._objects, name)
+
+    def put(self, key: str, data: bytes) -> None:
+        if self._part and self._part in key:
+            self._part = ""
+            raise Retryable("objects: busy")
+        self._objects.put(key, data)
+
+
+def opened(folder: Path, **ports: Any) -> Memory:
+    return open_memory(ACME, folder, MORNING, **ports)
 
 
 def held(memory: Memory) -> Any:
-    records = memory.parts.records.browse(
+    ports = driver_of(memory)
+    records = ports.records.browse(
         memory.scope, Grain.WORKING, where=Filter(), limit=1_000
     )
-    triples = memory.parts.graph.triples(memory.scope)
+    triples = ports.graph.triples(memory.scope)
     profile = memory.profile(user_id="u-1")
     return sorted(records, key=lambda record: record.id), triples, profile
 
 
-def commits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many records each commit to the working memory brings, as they happen."""
-    made: list[int] = []
-    upsert = memory.parts.records.upsert
-
-    def counted(
-        scope: Any, grain: Any, records: Sequence[EmbeddedRecord], model: str
-    ) -> Any:
-        made.append(len(records))
-        return upsert(scope, grain, records, model)
-
-    monkeypatch.setattr(memory.parts.records, "upsert", counted)
-    return made
-
-
 def test_conversations_taken_in_at_once_are_one_commit_and_the_same_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    one_by_one, together = opened(tmp_path / "one"), opened(tmp_path / "all")
-    made = commits(together, monkeypatch)
+    one_by_one = opened(tmp_path / "one")
+    together = opened(tmp_path / "all", wrap_records=Commits)
+    made = driver_of(together).records.made
     for one in SAID:
         one_by_one.ingest(one)
     outcome = together.ingest(SAID).to_dict()
@@ -133,37 +160,55 @@ def test_conversations_taken_in_at_once_are_one_commit_and_the_same_memory(
     assert outcome["stored"]["messages"] == 12
 
 
-def test_invariant_2_conversations_whose_commit_failed_are_taken_in_by_the_next_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_conversation_that_comes_twice_in_one_call_finds_what_came_first(
+    tmp_path: Path,
 ) -> None:
-    memory, whole = opened(tmp_path / "failing"), opened(tmp_path / "whole")
+    begun = {**SAID[0], "messages": SAID[0]["messages"][:1]}
+    given = [begun, SAID[1], SAID[0]]
+    one_by_one = opened(tmp_path / "one", wrap_records=Commits)
+    together = opened(tmp_path / "all", wrap_records=Commits)
+    for one in given:
+        one_by_one.ingest(one)
+    assert together.ingest(given).to_dict()["stored"]["messages"] == 4
+    assert held(together) == held(one_by_one)
+    first, second, third = driver_of(one_by_one).records.made
+    assert driver_of(together).records.made == [first + second, third]
+
+
+def test_a_call_with_many_conversations_commits_them_a_hundred_at_a_time(
+    tmp_path: Path,
+) -> None:
+    memory = opened(tmp_path, wrap_records=Commits)
+    asked = [
+        raw_conversation(f"Is it {number} yet?", conversationId=f"c-{number}")
+        for number in range(2 * MOST + 1)
+    ]
+    memory.ingest(asked)
+    assert driver_of(memory).records.made == [MOST, MOST, 1]
+
+
+def test_invariant_2_conversations_whose_commit_failed_are_taken_in_by_the_next_try(
+    tmp_path: Path,
+) -> None:
+    memory = opened(tmp_path / "failing", wrap_records=Commits)
+    whole = opened(tmp_path / "whole")
     whole.ingest(SAID)
-
-    def busy(*_: Any) -> Any:
-        raise Retryable("store: busy")
-
-    with monkeypatch.context() as failing:
-        failing.setattr(memory.parts.records, "upsert", busy)
-        with pytest.raises(Retryable):
-            memory.ingest(SAID)
+    records = driver_of(memory).records
+    records.fails = Retryable("store: busy")
+    with pytest.raises(Retryable):
+        memory.ingest(SAID)
+    records.fails = None
     assert memory.search("tea").results == []
     assert memory.ingest(SAID).to_dict()["stored"]["messages"] == 12
     assert held(memory) == held(whole)
 
 
 def test_invariant_1_words_before_the_one_that_fails_are_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    memory = opened(tmp_path)
-    send, failed = memory.parts.objects.put, []
-
-    def fails_at_the_last(key: str, data: bytes) -> None:
-        if "/c-5/" in key and not failed:
-            failed.append(key)
-            raise Retryable("objects: busy")
-        send(key, data)
-
-    monkeypatch.setattr(memory.parts.objects, "put", fails_at_the_last)
+    memory = opened(
+        tmp_path, wrap_objects=lambda objects: FailingOnce(objects, "/c-5/")
+    )
     with pytest.raises(Retryable):
         memory.ingest(SAID)
     assert {
