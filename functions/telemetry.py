@@ -1,4 +1,4 @@
-"""What a function tells of its work: the fate of each message by its correlation id, and what models took."""
+"""Logs and metrics that several functions share: ids and counts, never content."""
 
 from collections.abc import Collection, Sequence
 
@@ -13,7 +13,7 @@ from varve.ports.queues import Delivery
 def log_fates(
     logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]
 ) -> None:
-    """A line for each message of the batch: its ids, and whether it comes again. Never what is in it."""
+    """Log the ids of each message of the batch, and whether it is delivered again."""
     again = {delivery.id for delivery in returned}
     for delivery in batch:
         ids = {"correlationId": correlation_of(delivery.body), "messageId": delivery.id}
@@ -21,18 +21,15 @@ def log_fates(
 
 
 def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
-    """A line for each message that ingest put on the queue."""
+    """Log each message that ingest put on the queue."""
     for correlation_id in correlation_ids:
         logger.info("accepted", extra={"correlationId": correlation_id})
 
 
 def count_models(metrics: Metrics, usage: Usage) -> None:
-    """What models were asked since the last invocation; nothing where none was."""
+    """Count the model calls and tokens since the last invocation, if there were any."""
     taken = usage.taken()
     if taken.calls:
+        tokens = taken.prompt_tokens + taken.completion_tokens
         metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)
-        metrics.add_metric(
-            "ModelTokens",
-            MetricUnit.Count,
-            taken.prompt_tokens + taken.completion_tokens,
-        )
+        metrics.add_metric("ModelTokens", MetricUnit.Count, tokens)

@@ -9,9 +9,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import log_accepted
 from varve.domain.errors import Rejected
-from varve.messages.outcome import tells_outcome
+from varve.messages.outcome import read_told_outcome, tells_outcome
 from varve.messages.tool_calls import error_answer
-from varve.usecases.experience.outcomes import report_event
+from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.ingest import ingest_all, read_event
 from varve.wiring.sessions import Sessions
 
@@ -27,7 +27,9 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     opened = sessions()
     try:
         if tells_outcome(event):
-            report_event(opened.open, event, opened.clock())
+            scope, report = read_told_outcome(event, opened.clock())
+            with opened.open(scope) as session:
+                accept_report(session, report)
             return {"accepted": {"outcomes": 1}}
         outcome = ingest_all(opened.open, read_event(event))
     except Rejected as error:

@@ -80,7 +80,7 @@ def test_the_write_event_carries_a_write_message() -> None:
 def test_a_forget_event_says_whose_memory_and_what(name: str) -> None:
     scope, request = read_forget_event(load_event(name))
     assert scope == Scope("acme", "support")
-    assert {"selector", "dry_run", "check"} == set(request)
+    assert request.selector is not None
 
 
 @pytest.mark.parametrize(

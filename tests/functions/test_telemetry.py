@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger, Metrics
 
-from functions.telemetry import count_models, tell_accepted, tell_fates
+from functions.telemetry import count_models, log_accepted, log_fates
 from tests.support.builders import MORNING, RecordingQueue, a_conversation
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.usage import Usage
@@ -46,9 +46,9 @@ def test_a_message_has_the_correlation_id_that_ingest_told_and_no_content(
 ) -> None:
     logger, stream = log
     message, delivery = sent(text)
-    tell_accepted(logger, [message.correlation_id])
-    tell_fates(logger, [delivery], [])
-    tell_fates(logger, [delivery], [delivery])
+    log_accepted(logger, [message.correlation_id])
+    log_fates(logger, [delivery], [])
+    log_fates(logger, [delivery], [delivery])
     assert [line["message"] for line in lines(stream)] == [
         "accepted",
         "settled",
@@ -66,7 +66,7 @@ def test_what_is_no_correlation_id_is_not_told(
     log: tuple[Logger, io.StringIO], body: str
 ) -> None:
     logger, stream = log
-    tell_fates(logger, [Delivery("m-1", body, "g")], [])
+    log_fates(logger, [Delivery("m-1", body, "g")], [])
     (line,) = lines(stream)
     assert (line.get("correlationId"), line["messageId"]) == (None, "m-1")
     assert "tulip" not in stream.getvalue()

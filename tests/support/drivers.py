@@ -25,11 +25,11 @@ from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.outcome import send_outcome
+from varve.messages.outcome import read_told_outcome, send_outcome
 from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
 from varve.usecases.context import context
-from varve.usecases.experience.outcomes import report_event
+from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.experience.recall import RecallRequest, recall
 from varve.usecases.experience.rows import read_past
 from varve.usecases.extract import ExtractOutcome, extract_batch
@@ -345,7 +345,10 @@ class Driver:
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it."""
-        report_event(self._sessions.open, event, self.clock())
+        scope, report = read_told_outcome(event, self.clock())
+        with self.open(scope) as session:
+            accept_report(session, report)
+            catch_up(session)
 
     def send_outcome(self, scope: Scope, report: Report) -> None:
         """Take in the outcome of an episode."""

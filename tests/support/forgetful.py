@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from varve.usecases.erasure.forget import Erased
-
 from tests.support.builders import ACME, WordEmbedder, stores_over
 from tests.support.usecase_drivers import (
     run_bar,
@@ -38,6 +36,7 @@ from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
 from varve.ports.queues import Delivery
 from varve.usecases.condensing import ExtractiveSummarizer
+from varve.usecases.erasure.passes import Erased
 from varve.usecases.erasure.subject import Subject
 from varve.usecases.erasure.sweep import read_timeline
 from varve.usecases.ledger import Ledger

@@ -10,7 +10,6 @@ import pytest
 from tests.support.drivers import MAX_KEYS
 from varve import Memory
 from varve.domain.errors import Rejected
-from varve.usecases.profile import MAX_KEYS
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 SECRET = "AKIA" + "IOSFODNN7EXAMPLQ"

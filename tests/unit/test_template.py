@@ -837,7 +837,7 @@ def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
     folder = variables["POWERTOOLS_SERVICE_NAME"]
     sources = [
         ROOT / "functions" / folder / "app.py",
-        ROOT / "shared" / "varve" / "verbs" / "nights.py",
+        ROOT / "shared" / "varve" / "usecases" / "work.py",
     ]
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
     assert alarm["Dimensions"] == [{"Name": "service", "Value": folder}]

@@ -51,10 +51,18 @@ class SessionQueues:
         write: "SqsQueue | None",
         open_writer: "Callable[[], WriterSession]",
     ) -> None:
-        self._waiting = None if ingest else WaitingQueue()
-        self._direct = None if write else DirectWrites(open_writer)
-        self.ingest: Queue = ingest or self._waiting or WaitingQueue()
-        self.write: Queue = write or self._direct or DirectWrites(open_writer)
+        self._waiting: WaitingQueue | None = None
+        self._direct: DirectWrites | None = None
+        self.ingest: Queue
+        self.write: Queue
+        if ingest is None:
+            self.ingest = self._waiting = WaitingQueue()
+        else:
+            self.ingest = ingest
+        if write is None:
+            self.write = self._direct = DirectWrites(open_writer)
+        else:
+            self.write = write
 
     @property
     def delivers_writes(self) -> bool:

@@ -1,9 +1,8 @@
 """Outcomes: how an episode ended, as a caller reports it and as the writer stores it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.links import links_of_report
@@ -11,13 +10,12 @@ from varve.domain.experience.rows import Report, report_record
 from varve.messages.outcome import (
     a_report,
     an_outcome,
-    read_told_outcome,
     send_outcome,
 )
 from varve.messages.write import WriteTriples, send_triples
 from varve.usecases.experience.rows import read_past, send_rows, year_of
 from varve.usecases.privacy import Privacy
-from varve.usecases.session import OpenSession, Session
+from varve.usecases.session import Session
 
 
 def take_in_outcome(session: Session, report: Report) -> None:
@@ -35,15 +33,6 @@ def take_in_outcome(session: Session, report: Report) -> None:
     if links and report.names_episode:
         triples = WriteTriples(session.scope, links)
         send_triples(triples, queue=session.queues.write, objects=session.objects)
-
-
-def report_event(
-    open_session: OpenSession, event: Mapping[str, Any], now: datetime
-) -> None:
-    """Accept an outcome as IngestFunction receives it. Raises Rejected, Retryable."""
-    scope, report = read_told_outcome(event, now)
-    with open_session(scope, now) as session:
-        _send(session, report)
 
 
 def report_outcome(
@@ -81,10 +70,14 @@ def report_outcome(
         user_id=user or own_user,
         conversation_id=lived.episode.conversation_id if lived else target,
     )
-    return _send(session, report)
+    return accept_report(session, report)
 
 
-def _send(session: Session, report: Report) -> Report:
+def accept_report(session: Session, report: Report) -> Report:
+    """Filter a report and put it on the ingest queue; return it as sent.
+
+    Raises Rejected: names the field; Retryable.
+    """
     filtered = a_report(_filter(report, session.privacy))
     send_outcome(
         session.scope, filtered, queue=session.queues.ingest, objects=session.objects
