@@ -105,6 +105,15 @@ def test_the_settings_page_names_every_variable_that_is_read() -> None:
     assert read == set(re.findall(r"`(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)`", settings))
 
 
+def test_the_index_links_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    notebook = (ROOT / "docs" / "benchmarks" / "index.md").read_text("utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    tables = {path.name for path in (ROOT / "docs" / "benchmarks").glob("*.md")}
+    assert pages == set(re.findall(r"\]\(([\w-]+\.md)", index))
+    assert tables - {"index.md"} == set(re.findall(r"\]\(([\w-]+\.md)", notebook))
+
+
 def test_every_verb_of_the_contract_is_a_command() -> None:
     contract = (
         "demo ingest search show context summarize cleanup status graph profile config forget export import "

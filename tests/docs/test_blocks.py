@@ -2,11 +2,13 @@
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+from docs import reference
 from tests.docs.blocks import (
     LANGUAGES,
     PAGES,
@@ -121,6 +123,22 @@ def test_every_varve_command_of_a_block_that_is_not_run_parses(page: Path) -> No
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_json_file_that_a_block_writes_is_json(page: Path) -> None:
+    for block in blocks_of(page):
+        for command in commands_of(block.text) if block.language == "sh" else ():
+            first, _, rest = command.partition("\n")
+            if re.match(r"cat > \S+\.json <<", first):
+                json.loads(rest)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_configuration_key_that_a_page_sets_exists(page: Path) -> None:
+    known = {key for key, _, _ in reference.configuration_keys()}
+    named = re.findall(r"config (?:set|get) ([a-z][\w.]*)", page.read_text("utf-8"))
+    assert set(named) <= known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_option_of_a_command_in_the_text_exists(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     known = options_by_command()
@@ -151,8 +169,6 @@ def options_by_command() -> dict[str, set[str]]:
 
 def shell_words(command: str) -> list[str]:
     """Return the words of a command's first line; none where a shell would need more."""
-    import shlex
-
     try:
         return shlex.split(command.partition("\n")[0], comments=True)
     except ValueError:
