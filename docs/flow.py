@@ -70,22 +70,28 @@ class Edge:
     label: str
 
     def path(self) -> str:
-        """Return the arrow's way as SVG path data."""
-        half_width, half_height = BOX_WIDTH // 2, BOX_HEIGHT // 2
+        """Return the arrow's way as SVG path data: along the row, or by the rows' gap."""
         if self.start.row == self.end.row:
-            side = half_width if self.end.column > self.start.column else -half_width
-            return f"M{self.start.x + side},{self.start.y} H{self.end.x - side}"
-        side = half_height if self.end.row > self.start.row else -half_height
+            return self._path_along_row()
+        down = self.end.row > self.start.row
+        side = BOX_HEIGHT // 2 if down else -BOX_HEIGHT // 2
         begin = self.start.y + side
+        finish = self.end.y - side
         if self.start.column == self.end.column:
-            return f"M{self.start.x},{begin} V{self.end.y - side}"
+            return f"M{self.start.x},{begin} V{finish}"
         if abs(self.end.row - self.start.row) == 1:
-            left = self.start.x - half_width // 2
-            bend = (begin + self.end.y - side) // 2
-            return f"M{left},{begin} V{bend} H{self.end.x} V{self.end.y - side}"
-        beside = self.end.x - half_width // 2
-        bend = self.end.y - side + (ROW_HEIGHT - BOX_HEIGHT) // 4
-        return f"M{self.start.x},{begin} V{bend} H{beside} V{self.end.y - side}"
+            left = self.start.x - BOX_WIDTH // 4
+            bend = (begin + finish) // 2
+            return f"M{left},{begin} V{bend} H{self.end.x} V{finish}"
+        beside = self.end.x - BOX_WIDTH // 4
+        bend = finish + (ROW_HEIGHT - BOX_HEIGHT) // 4
+        return f"M{self.start.x},{begin} V{bend} H{beside} V{finish}"
+
+    def _path_along_row(self) -> str:
+        side = BOX_WIDTH // 2
+        if self.end.column < self.start.column:
+            side = -side
+        return f"M{self.start.x + side},{self.start.y} H{self.end.x - side}"
 
 
 def draw(source: str) -> str:

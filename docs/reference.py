@@ -206,31 +206,29 @@ def _common_options(commands: dict[str, argparse.ArgumentParser]) -> list[str]:
 def _cli_lines(
     commands: dict[str, argparse.ArgumentParser], common: list[str]
 ) -> Iterator[str]:
+    first = next(iter(commands.values()))
+    shared = [a for a in _options(first) if a.option_strings[0] in common]
     yield "### Options of every command"
-    yield ""
-    yield "| option | meaning |"
-    yield "|---|---|"
-    for action in _options(next(iter(commands.values()))):
-        if action.option_strings[0] in common:
-            yield _row(action)
+    yield from _table("option", shared)
     for name, command in commands.items():
-        own = [
-            action
-            for action in _options(command)
-            if action.option_strings[0] not in common
-        ]
         yield ""
         yield f"### varve {name}"
         yield ""
-        yield f"{_sentence(command.description or '')}"
+        yield _sentence(command.description or "")
         positionals = [a for a in command._actions if not a.option_strings]
-        if not positionals and not own:
-            continue
-        yield ""
-        yield "| argument | meaning |"
-        yield "|---|---|"
-        for action in [*positionals, *own]:
-            yield _row(action)
+        own = [a for a in _options(command) if a.option_strings[0] not in common]
+        yield from _table("argument", [*positionals, *own])
+
+
+def _table(title: str, actions: list[argparse.Action]) -> Iterator[str]:
+    """Yield a table of arguments, with a blank line before it; nothing for none."""
+    if not actions:
+        return
+    yield ""
+    yield f"| {title} | meaning |"
+    yield "|---|---|"
+    for action in actions:
+        yield _row(action)
 
 
 def _options(command: argparse.ArgumentParser) -> list[argparse.Action]:

@@ -161,10 +161,12 @@ def options_by_command() -> dict[str, set[str]]:
     """Return the options of every command."""
     (action,) = (a for a in parser()._actions if a.dest == "command")
     assert isinstance(action.choices, dict)
-    return {
-        name: {option for a in command._actions for option in a.option_strings}
-        for name, command in action.choices.items()
-    }
+    options: dict[str, set[str]] = {}
+    for name, command in action.choices.items():
+        options[name] = set()
+        for argument in command._actions:
+            options[name].update(argument.option_strings)
+    return options
 
 
 def shell_words(command: str) -> list[str]:
