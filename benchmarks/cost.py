@@ -63,7 +63,7 @@ MODEL_PRICES = (0.15, 0.60)
 WHOLE_PROCESSOR_MB = 1_769
 MONTH_DAYS = 30
 POLLS = 15 * 60 * 24 * MONTH_DAYS
-"""Of an empty queue in a month, as docs/deploy.md has it under "What idles"."""
+"""Of an empty queue in a month, as docs/operate.md has it under "What idles"."""
 PASSES = dict(
     zip(SUMMARY_GRAINS, ("01:10", "02:40", "03:10", "03:40", "04:10"), strict=True)
 )
