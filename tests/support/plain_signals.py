@@ -10,7 +10,7 @@ import numpy as np
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import K1, B, stems
 from varve.domain.search.query import Filter
-from varve.domain.search.signals import Sought, names_in
+from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 
 
@@ -54,7 +54,10 @@ class PlainLane:
 
 
 def plain(
-    sought: Sought, lanes: Sequence[Columns], where: Filter, strategy: Strategy
+    sought: EmbeddedQuestion,
+    lanes: Sequence[Columns],
+    where: Filter,
+    strategy: Strategy,
 ) -> dict[str, list[float]]:
     """turn, kin (of equal words alone), kind, cosine, session and reply, each by row."""
     known = [PlainLane(lane, strategy.reach) for lane in lanes]

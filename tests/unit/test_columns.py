@@ -154,7 +154,7 @@ def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None
         *turns("hi", about="Dana Whitfield"),
         a_record("Biscuit is a cat", about="Biscuit"),
     )
-    assert set(held.voices) == {"dana", "whitfield"}
+    assert set(held.speakers_by_word) == {"dana", "whitfield"}
 
 
 def test_what_one_speaker_says_in_a_row_is_one_place() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.builders import a_record, embedded
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.search.growing import grown, woven
+from varve.domain.search.growing import merge_columns, reuse_derived
 
 SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(
     ["in May 2024", "hace dos días", "E-4711"]
@@ -122,7 +122,7 @@ def test_columns_that_grew_are_those_of_all_records(
     records = records_of([*first, *then])
     old = dict(list(records.items())[: len(first)])
     new = changed(records, changes)
-    grew = grown(read(columns(*old.values())), columns(*new.values()))
+    grew = reuse_derived(read(columns(*old.values())), columns(*new.values()))
     assert ("lexical" in vars(grew)) == (bool(old) and words_stayed(old, new))
     assert {"telling_time", "questions"} <= vars(grew).keys()
     assert shown(grew) == shown(columns(*new.values()))
@@ -147,13 +147,13 @@ def test_columns_woven_of_rows_that_stay_and_fresh_ones_are_those_of_all_records
     )
     if not stay.any():
         return
-    after, weave = woven(before, stay, fresh)
+    after, plan = merge_columns(before, stay, fresh)
     assert ("lexical" in vars(after)) == words_stayed(old, new)
     assert shown(after) == shown(columns(*new.values()))
-    assert weave.lists(before.ids, fresh.ids) == after.ids
+    assert plan.merge_lists(before.ids, fresh.ids) == after.ids
 
 
 def test_what_was_not_asked_for_before_is_not_worked_out() -> None:
     before, fresh = columns(a_record("one", id="r1")), columns(a_record("two", id="r2"))
-    after, _ = woven(before, np.ones(1, np.bool_), fresh)
+    after, _ = merge_columns(before, np.ones(1, np.bool_), fresh)
     assert not {"lexical", "telling_time", "questions"} & vars(after).keys()

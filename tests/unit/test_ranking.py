@@ -20,21 +20,20 @@ from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
 from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
-from varve.domain.search.choosing import Contender, without_repeats
+from varve.domain.search.choosing import Contender, drop_repeats
 from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.lexical import Term
-from varve.domain.search.nearness import fresh, recency
-from varve.domain.search.occurrences import Met, Sparse
+from varve.domain.search.nearness import measure_row_recency, recency
+from varve.domain.search.occurrences import Occurrences, Sparse
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank
-from varve.domain.search.signals import Sought, signals
+from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import (
     BALANCED,
     CURRENT,
     HALF_LIFE_DAYS,
-    STRATEGIES,
     Strategy,
 )
 
@@ -67,9 +66,9 @@ RECORDS = st.lists(
 )  # fmt: skip
 
 
-def sought(text: str) -> Sought:
+def sought(text: str) -> EmbeddedQuestion:
     (vector,) = WordEmbedder().embed([text])
-    return Sought(read_question(text), vector, vector)
+    return EmbeddedQuestion(read_question(text), vector, vector)
 
 
 def ranking(
@@ -105,7 +104,7 @@ def test_the_order_is_of_the_records_alone_and_not_of_their_order(
 def test_every_score_lies_between_nothing_and_one_and_falls(
     records: list[Record],
 ) -> None:
-    for strategy in STRATEGIES.values():
+    for strategy in (BALANCED, CURRENT):
         scores = [item.score for item in ranking(records, strategy=strategy, limit=3)]
         assert all(0 <= score <= 1 for score in scores)
         assert scores == sorted(scores, reverse=True)
@@ -134,7 +133,7 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
     columns = columns_of(embedded(*records))
     if not records:
         return
-    found = signals(
+    found = compute_signals(
         sought("when did you say Dana likes the sport?"),
         [columns],
         Filter(),
@@ -152,7 +151,7 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
 
 
 @settings(deadline=None, max_examples=40)
-@given(RECORDS, st.sampled_from(list(STRATEGIES.values())))
+@given(RECORDS, st.sampled_from([BALANCED, CURRENT]))
 def test_what_is_explained_adds_up_to_the_score(
     records: list[Record], strategy: Strategy
 ) -> None:
@@ -197,9 +196,9 @@ def chatter(count: int, seed: int, conversations: int) -> Columns:
     return columns_of(made)
 
 
-def asked_of(lane: Columns, row: int) -> Sought:
+def asked_of(lane: Columns, row: int) -> EmbeddedQuestion:
     vector = lane.vectors[row]
-    return Sought(
+    return EmbeddedQuestion(
         read_question(f"which sport did Dana say of {lane.contents[row]}?"),
         vector,
         vector,
@@ -209,18 +208,20 @@ def asked_of(lane: Columns, row: int) -> Sought:
 @pytest.mark.parametrize("user", [None, "u-1"])
 @pytest.mark.parametrize("conversations", [1, 7])
 @pytest.mark.parametrize(
-    "whole", [0, occurrences.WHOLE], ids=["as in a long store", "as in a short one"]
+    "whole",
+    [0, occurrences.WHOLE_ROW_LENGTH],
+    ids=["as in a long store", "as in a short one"],
 )
 def test_no_signal_is_an_estimate(
     whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(occurrences, "WHOLE", whole)
+    monkeypatch.setattr(occurrences, "WHOLE_ROW_LENGTH", whole)
     lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
     where = Filter(user_id=user)
     for row in (3, 7, 3):  # the third time its words are known
         asked = asked_of(lanes[0], row)
         found, expected = (
-            signals(asked, lanes, where, MORNING, BALANCED),
+            compute_signals(asked, lanes, where, MORNING, BALANCED),
             plain(asked, lanes, where, BALANCED),
         )
         for name, values in expected.items():
@@ -237,7 +238,7 @@ def test_the_best_are_the_best_of_all_rows() -> None:
             for n in (10, 3_000)
         )
         assert names(few[:10]) == names(all_[:10])
-        scores = signals(asked, [lane], ALL, MORNING, BALANCED).scores(
+        scores = compute_signals(asked, [lane], ALL, MORNING, BALANCED).score_rows(
             BALANCED.weights, [1.0]
         )
         assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
@@ -309,7 +310,7 @@ def test_what_the_named_speaker_said_comes_before_what_was_said_to_them() -> Non
 
 def test_where_two_are_named_neither_is_preferred() -> None:
     chat = said("I paint.", "I paint.")
-    found = signals(
+    found = compute_signals(
         sought("Do Dana and Lee paint?"),
         [columns_of(embedded(*chat))],
         Filter(),
@@ -333,7 +334,7 @@ def test_a_time_asked_for_prefers_words_that_tell_one() -> None:
         ("When did Dana go hiking?", [0, 0, 1]),
         ("Where did Dana go?", [0, 0, 0]),
     ):
-        found = signals(sought(text), chat, Filter(), MORNING, BALANCED)
+        found = compute_signals(sought(text), chat, Filter(), MORNING, BALANCED)
         assert [found.value("when", at) for at in range(len(expected))] == expected
 
 
@@ -354,7 +355,12 @@ def test_a_named_date_draws_what_lies_near_it() -> None:
     (vector,) = WordEmbedder().embed(["tea"])
     lane = Lane(Grain.WORKING, columns_of(embedded(*days)))
     found = rank(
-        Sought(question, vector, vector), [lane], Filter(), MORNING, BALANCED, 5
+        EmbeddedQuestion(question, vector, vector),
+        [lane],
+        Filter(),
+        MORNING,
+        BALANCED,
+        5,
     )
     assert names(found)[0] == "d40"
 
@@ -369,8 +375,12 @@ def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after
     (vector,) = WordEmbedder().embed(["Dana lives in"])
     for lasting, least in ((True, 0.5), (False, 0.2)):
         question = read_question("where was Dana living?", *month, lasting=lasting)
-        found = signals(
-            Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED
+        found = compute_signals(
+            EmbeddedQuestion(question, vector, vector),
+            [columns],
+            Filter(),
+            MORNING,
+            BALANCED,
         )
         near = dict(zip(columns.ids, found.values["date"], strict=True))
         assert near["before"] > least > near["after"]
@@ -433,7 +443,7 @@ def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
 
 
 def contender(columns: Columns, number: int = 0) -> Contender:
-    (row,) = columns.some(np.array([number]))
+    (row,) = columns.read_rows(np.array([number]))
     return Contender(
         -0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING
     )
@@ -465,8 +475,8 @@ def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
 
 def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
     fact, turn = ranked("f", FACT, "m1"), spoken("m1")
-    assert names(without_repeats([fact, turn])) == ["f"]
-    assert names(without_repeats([turn, fact])) == [turn.id]
+    assert names(drop_repeats([fact, turn])) == ["f"]
+    assert names(drop_repeats([turn, fact])) == [turn.id]
 
 
 @pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
@@ -474,31 +484,31 @@ def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(
     turn: Contender,
 ) -> None:
     fact = ranked("f", FACT, "m1")
-    assert names(without_repeats([fact, turn])) == ["f", turn.id]
-    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(drop_repeats([fact, turn])) == ["f", turn.id]
+    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
 
 
 def test_several_facts_and_several_passages_of_one_message_all_stay() -> None:
     assert names(
-        without_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
+        drop_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
     ) == ["f1", "f2"]
-    assert len(without_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
+    assert len(drop_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
 
 
 def test_a_fact_of_more_than_one_message_stays_until_all_are_shown() -> None:
     turn, fact, second = spoken("m1"), ranked("f", FACT, "m1", "m2"), spoken("m2")
-    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
-    assert names(without_repeats([turn, second, fact])) == [turn.id, second.id]
+    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(drop_repeats([turn, second, fact])) == [turn.id, second.id]
 
 
 def test_messages_of_one_id_in_two_conversations_are_two() -> None:
     found = [ranked("f", FACT, "m1"), ranked("t", TURN, "m1", conversation="c-2")]
-    assert names(without_repeats(found)) == ["f", "t"]
+    assert names(drop_repeats(found)) == ["f", "t"]
 
 
 def test_summaries_are_not_repeats_of_anything() -> None:
     assert names(
-        without_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
+        drop_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
     ) == ["s", "f"]
 
 
@@ -507,7 +517,7 @@ def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
     again = a_record("Dana  likes TEA", id="f2", source_ids=("m7",))
     columns = columns_of(embedded(first, again))
     both = [contender(columns, row) for row in (0, 1)]
-    assert names(without_repeats(both)) == ["f1"]
+    assert names(drop_repeats(both)) == ["f1"]
 
 
 @pytest.mark.parametrize(
@@ -519,7 +529,7 @@ def test_facts_that_differ_in_signs_alone_are_two(other: str) -> None:
         a_record(other, id="f2", source_ids=("m7",)),
     ]
     columns = columns_of(embedded(*records))
-    assert names(without_repeats([contender(columns, row) for row in (0, 1)])) == [
+    assert names(drop_repeats([contender(columns, row) for row in (0, 1)])) == [
         "f1",
         "f2",
     ]
@@ -540,9 +550,9 @@ def test_recency_from_what_is_kept_is_recency(
     columns, present = columns_of(embedded(*records)), MORNING + timedelta(days=later)
     expected = recency(columns.event_times, present, half_life)
     for _ in range(2):
-        assert fresh(columns, present, half_life).tolist() == pytest.approx(
-            expected.tolist(), abs=1e-5
-        )
+        assert measure_row_recency(
+            columns, present, half_life
+        ).tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_one(
@@ -554,16 +564,19 @@ def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_o
     ]
     text = " ".join(f"w{i}" for i in range(100))
     asked: list[int] = []
-    kin = Met.kin
+    kin = Occurrences.kin
 
-    def counted(met: Met, terms: Sequence[Term], *given: Any) -> list[Sparse]:
+    def counted(held: Occurrences, terms: Sequence[Term], *given: Any) -> list[Sparse]:
         asked.append(len(terms))
-        return kin(met, terms, *given)
+        return kin(held, terms, *given)
 
-    monkeypatch.setattr(Met, "kin", counted)
+    monkeypatch.setattr(Occurrences, "kin", counted)
     found = ranking(records, text)
-    assert asked == [signals_module.AT_ONCE, 100 - signals_module.AT_ONCE]
-    monkeypatch.setattr(signals_module, "AT_ONCE", 100)
+    assert asked == [
+        signals_module.WORDS_PER_BATCH,
+        100 - signals_module.WORDS_PER_BATCH,
+    ]
+    monkeypatch.setattr(signals_module, "WORDS_PER_BATCH", 100)
     at_once = ranking(records, text)
     assert names(found) == names(at_once)
     assert [item.score for item in found] == pytest.approx(

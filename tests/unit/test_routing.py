@@ -157,7 +157,7 @@ def test_what_is_counted_from_now_is_a_window(text: str) -> None:
 
 def test_a_question_without_its_time_words_is_the_same_question() -> None:
     request = parse_search_request({"queryText": "tea last week"})
-    wide = route(request, NOW, UTC_ZONE).anywhen(request)
+    wide = route(request, NOW, UTC_ZONE).without_window(request)
     assert (wide.text, wide.where.since, wide.where.until, wide.asked) == (
         "tea last week",
         None,

@@ -17,7 +17,7 @@ from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
-from varve.domain.search.results import Browsed, ranked_result, within
+from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
 from varve.domain.search.strategies import (
     BALANCED,
@@ -25,7 +25,7 @@ from varve.domain.search.strategies import (
     HALF_LIFE_DAYS,
     with_half_life,
 )
-from varve.domain.search.supersession import behind, ended
+from varve.domain.search.supersession import demote_ended, find_ended
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -83,7 +83,7 @@ def search(
     found = _find(way, lanes, asking)
     hint = None
     if not found and way.understood and way.text:
-        wide = way.anywhen(request)
+        wide = way.without_window(request)
         found = _find(wide, _lanes(wide, asking), asking)
     elsewhere = way.weighs and not asking.stock.holds(lanes.filled, way)
     if way.understood and (elsewhere or (found and not lanes.filled)):
@@ -92,7 +92,7 @@ def search(
     ranked = [item for item in found if isinstance(item, Ranked)]
     if reranker is not None and ranked:
         found, used = reranked(way.text, ranked, reranker)
-    best, tokens = within(found, request.max_results, request.max_tokens)
+    best, tokens = fit_to_limits(found, request.max_results, request.max_tokens)
     # All values at once: validated one by one they would take twice as long as they are made.
     return SearchResponse.model_validate(
         {
@@ -182,7 +182,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     if not current:
         return found
     triples = of_user(asking.triples(), asking.request.user_id)
-    return behind(found, way.text, ended(triples, way.present))
+    return demote_ended(found, way.text, find_ended(triples, way.present))
 
 
 def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browsed]:
