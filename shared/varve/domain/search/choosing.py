@@ -57,11 +57,13 @@ def _find_replaced(best: Sequence[Contender], vectors: Floats) -> Bools:
     """Mark facts for which a newer, similar fact about the same subject exists."""
     rows = [item.row for item in best]
     facts = [at for at, row in enumerate(rows) if _is_fact_about_something(row)]
-    similar = vectors[facts] @ vectors[facts].T >= REPLACED_COSINE
+    fact_vectors = vectors[facts]
+    similar = fact_vectors @ fact_vectors.T >= REPLACED_COSINE
     replaced = np.zeros(len(best), np.bool_)
     for number, at in enumerate(facts):
         for other in np.flatnonzero(similar[number]).tolist():
-            if _is_newer_of_same_subject(rows[facts[other]], rows[at]):
+            candidate = rows[facts[other]]
+            if _is_newer_of_same_subject(candidate, rows[at]):
                 replaced[at] = True
                 break
     return replaced
@@ -72,7 +74,8 @@ def _is_fact_about_something(row: RecordRow) -> bool:
 
 
 def _is_newer_of_same_subject(row: RecordRow, other: RecordRow) -> bool:
-    return row.about == other.about and row.time > other.time
+    is_newer = row.time > other.time
+    return is_newer and row.about == other.about
 
 
 def _find_covered(best: Sequence[Contender]) -> Bools:
@@ -130,7 +133,9 @@ class _Shown:
         return True
 
     def _add_fact(self, row: RecordRow) -> bool:
-        if row.messages <= self._turn_messages or row.wording in self._wordings:
+        if row.messages <= self._turn_messages:
+            return False
+        if row.wording in self._wordings:
             return False
         self._fact_messages |= row.messages
         self._wordings.add(row.wording)

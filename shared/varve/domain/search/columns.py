@@ -1,6 +1,7 @@
 """All records of one store at one version as columns, with cached derived values."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,7 +109,8 @@ class Columns(Outline):
     def bytes(self) -> int:
         """The estimated memory of the columns and their cached values, in bytes."""
         characters = sum(map(len, self.contents))
-        return int(self.vectors.nbytes + 4 * characters + 500 * len(self))
+        texts = 4 * characters
+        return int(self.vectors.nbytes + texts + 500 * len(self))
 
     @cached_property
     def lexical(self) -> Lexical:
@@ -123,7 +125,8 @@ class Columns(Outline):
     @cached_property
     def places(self) -> Places:
         """The places of the rows in their conversations."""
-        speakers = np.where(self._is_turn, self.speakers.of, np.int32(-1))
+        no_speaker = np.int32(-1)
+        speakers = np.where(self._is_turn, self.speakers.of, no_speaker)
         return build_places(self.conversations.of, self.positions, speakers)
 
     @cached_property
@@ -142,18 +145,19 @@ class Columns(Outline):
         used = tuple(weights[name] for name in signals)
         if used not in self.scores_by_weights:
             table = np.stack(list(signals.values()))
-            self.scores_by_weights[used] = np.array(used, np.float32) @ table
+            row = np.array(used, np.float32)
+            self.scores_by_weights[used] = row @ table
         return self.scores_by_weights[used]
 
     @cached_property
     def speakers_by_word(self) -> Mapping[str, frozenset[int]]:
         """The codes of the speakers whose names contain a word, by folded word."""
         spoken = np.unique(self.speakers.of[self._is_turn])
-        found: dict[str, set[int]] = {}
+        found = defaultdict[str, set[int]](set)
         for code in spoken[spoken >= 0].tolist():
             for word in words(self.speakers.names[code]):
                 if word not in STOP_WORDS:
-                    found.setdefault(word, set()).add(code)
+                    found[word].add(code)
         return {word: frozenset(codes) for word, codes in found.items()}
 
     @cached_property
@@ -171,8 +175,11 @@ class Columns(Outline):
     def inverse_distances(self) -> Floats:
         """1 / distance from the centre, for each vector."""
         # |v - c|^2 = |v|^2 - 2 v.c + |c|^2 needs no second matrix of the vectors' size.
-        lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
-        squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
+        vectors = self.vectors
+        centre = self.centre
+        lengths = np.einsum("nd,nd->n", vectors, vectors)
+        products = vectors @ centre
+        squares = lengths - 2 * products + centre @ centre
         distances = np.sqrt(np.maximum(squares, 1e-6))
         inverse: Floats = (1 / distances).astype(np.float32)
         return inverse

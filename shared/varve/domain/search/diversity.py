@@ -1,6 +1,7 @@
 """Maximal marginal relevance: choose items that are relevant and differ from each other."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ DEFAULT_BALANCE = 0.7
 """The default weight of relevance against novelty."""
 NEAR_DUPLICATE_SHARE = 0.85
 """The share of common words (Jaccard) from which on two texts are near duplicates."""
+
+Words = frozenset[str]
 
 _WORD = re.compile(r"\w+")
 _FILLERS = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
@@ -38,10 +41,11 @@ def mmr(
         raise ValueError(f"{len(relevance)} relevances, {len(vectors)} vectors")
     if not len(relevance):
         return []
-    matrix = np.asarray(vectors, dtype=np.float32)
     worth = balance * np.asarray(relevance, dtype=np.float64)
-    cosines = np.maximum(matrix @ matrix.T, 0).astype(np.float64)
-    worth_beside = worth - (1.0 - balance) * cosines
+    matrix = np.asarray(vectors, dtype=np.float32)
+    cosines = np.maximum(matrix @ matrix.T, 0)
+    penalties = (1.0 - balance) * cosines.astype(np.float64)
+    worth_beside = worth - penalties
     np.fill_diagonal(worth_beside, -np.inf)  # never choose an item twice
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
@@ -59,15 +63,16 @@ def distinct(texts: Sequence[str]) -> list[int]:
     that are not stop words or are negations.
     """
     kept: list[int] = []
-    words_by_telling: dict[frozenset[str], list[frozenset[str]]] = {}
+    words_by_telling = defaultdict[Words, list[Words]](list)
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
-        others = words_by_telling.setdefault(words - _FILLERS, [])
+        others = words_by_telling[words - _FILLERS]
         if not any(_are_near_duplicates(words, other) for other in others):
             kept.append(index)
             others.append(words)
     return kept
 
 
-def _are_near_duplicates(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= NEAR_DUPLICATE_SHARE * len(one | other)
+def _are_near_duplicates(one: Words, other: Words) -> bool:
+    shared = len(one & other)
+    return shared >= NEAR_DUPLICATE_SHARE * len(one | other)

@@ -17,12 +17,16 @@ from varve.domain.search.columns import (
     mark_time_expressions,
 )
 from varve.domain.search.indexing import find_distinct, index_texts
-from varve.domain.search.lexical import Bools, Floats, Ints, Spots
-from varve.domain.search.outline import Codes
+from varve.domain.search.lexical import Bools, Floats, Spots
+from varve.domain.search.outline import Codes, Outline, renumber
 
 ItemT = TypeVar("ItemT")
+Array = npt.NDArray[Any]
+RowOrder = tuple[bool, str, int, str]
 
-TEXT_MARKS: dict[str, Callable[[Sequence[str]], Floats]] = {
+MarkTexts = Callable[[Sequence[str]], Floats]
+
+TEXT_MARKS: dict[str, MarkTexts] = {
     "telling_time": mark_time_expressions,
     "questions": mark_questions,
 }
@@ -44,9 +48,7 @@ class MergePlan:
 
     runs: Sequence[Run]
 
-    def merge_arrays(
-        self, old: npt.NDArray[Any], fresh: npt.NDArray[Any]
-    ) -> npt.NDArray[Any]:
+    def merge_arrays(self, old: Array, fresh: Array) -> Array:
         """Return the merged rows of two arrays."""
         pieces = []
         for run in self.runs:
@@ -68,16 +70,33 @@ class MergePlan:
         Values are numbered in the order of their first row, as in columns built from
         all records: the numbers of conversations decide the order of places.
         """
-        numbers = {name: code for code, name in enumerate(old.names)}
-        fresh_numbers = [numbers.setdefault(name, len(numbers)) for name in fresh.names]
-        fresh_codes = _append_none(np.array(fresh_numbers, np.int32))[fresh.of]
-        merged = self.merge_arrays(old.of, fresh_codes)
-        used = find_distinct(merged[merged >= 0], len(numbers))
-        renumbered = np.empty(len(numbers), np.int32)
-        renumbered[used] = np.arange(len(used))
-        names = list(numbers)
-        used_names = [names[code] for code in used.tolist()]
-        return Codes(_append_none(renumbered)[merged], used_names)
+        both = old.followed_by(fresh)
+        size = len(old.of)
+        merged = self.merge_arrays(both.of[:size], both.of[size:])
+        return _number_by_first_row(Codes(merged, both.names))
+
+    def merge_short(self, old: Outline, fresh: Outline) -> dict[str, Any]:
+        """Return the merged short columns, by name."""
+        fresh_columns = fresh.short()
+        merged: dict[str, Any] = {}
+        for name, column in old.short().items():
+            if isinstance(column, Codes):
+                merged[name] = self.merge_codes(column, fresh_columns[name])
+            else:
+                merged[name] = self.merge_arrays(column, fresh_columns[name])
+        return merged
+
+
+def _number_by_first_row(column: Codes) -> Codes:
+    """Number the values of a column by their first row; drop unused values."""
+    names = column.names
+    used = find_distinct(column.of[column.of >= 0], len(names))
+    new_codes = np.full(len(names), -1)
+    new_codes[used] = np.arange(len(used))
+    return Codes(
+        of=renumber(column.of, new_codes.tolist()),
+        names=[names[code] for code in used.tolist()],
+    )
 
 
 def merge_columns(
@@ -92,15 +111,8 @@ def merge_columns(
         ids=plan.merge_lists(before.ids, fresh.ids),
         contents=plan.merge_lists(before.contents, fresh.contents),
         sources=plan.merge_lists(before.sources, fresh.sources),
-        types=plan.merge_arrays(before.types, fresh.types),
-        periods=plan.merge_codes(before.periods, fresh.periods),
-        conversations=plan.merge_codes(before.conversations, fresh.conversations),
-        users=plan.merge_codes(before.users, fresh.users),
-        speakers=plan.merge_codes(before.speakers, fresh.speakers),
-        positions=plan.merge_arrays(before.positions, fresh.positions),
-        event_times=plan.merge_arrays(before.event_times, fresh.event_times),
-        importances=plan.merge_arrays(before.importances, fresh.importances),
         vectors=plan.merge_arrays(before.vectors, fresh.vectors),
+        **plan.merge_short(before, fresh),
     )
     removed = np.flatnonzero(~stay).tolist()
     unchanged = _find_unchanged(before, removed, fresh)
@@ -125,7 +137,8 @@ def _find_unchanged(before: Columns, rows: Iterable[int], after: Columns) -> Spo
     found = np.full(len(after), -1, np.intp)
     for at, id_ in enumerate(after.ids):
         row = row_by_id.get(id_)
-        if row is not None and before.contents[row] == after.contents[at]:
+        text = after.contents[at]
+        if row is not None and before.contents[row] == text:
             found[at] = row
     return found
 
@@ -134,19 +147,16 @@ def _reuse_texts(before: Columns, after: Columns, old_rows: Spots) -> None:
     """Copy derived values of unchanged texts into `after`; compute the rest.
 
     `old_rows` has the row of `before` with the same text for each row of `after`, or -1.
-    Only values that `before` has already computed are copied. The index of words is
-    extended only if all texts of `before` stay: it does not record which texts still
-    use the words of a removed one.
+    Only values that `before` has already computed are copied.
     """
     kept = np.flatnonzero(old_rows >= 0)
     gaps = np.flatnonzero(old_rows < 0)
     new_texts = [after.contents[row] for row in gaps.tolist()]
     computed = vars(before)  # holds the cached properties computed so far
-    new_rows = np.full(len(before), -1)
-    new_rows[old_rows[kept]] = kept
-    all_stay = len(kept) == len(before) > 0 and new_rows.min() >= 0
-    if "lexical" in computed and all_stay:
-        vars(after)["lexical"] = index_texts(new_texts, before.lexical, new_rows)
+    if "lexical" in computed:
+        new_rows = np.full(len(before), -1)
+        new_rows[old_rows[kept]] = kept
+        _extend_index(before, after, new_rows, new_texts)
     for name, mark in TEXT_MARKS.items():
         if name in computed:
             values = np.empty(len(after), np.float32)
@@ -155,21 +165,36 @@ def _reuse_texts(before: Columns, after: Columns, old_rows: Spots) -> None:
             vars(after)[name] = values
 
 
+def _extend_index(
+    before: Columns, after: Columns, new_rows: Spots, new_texts: Sequence[str]
+) -> None:
+    """Extend the index of words, if all texts of `before` stay.
+
+    The index does not record which texts still use the words of a removed one.
+    `new_rows` has the row of each text in `after`, or -1.
+    """
+    is_same_size = len(before) + len(new_texts) == len(after)
+    if len(before) and is_same_size and new_rows.min() >= 0:
+        index = index_texts(new_texts, before.lexical, new_rows)
+        vars(after)["lexical"] = index
+
+
 def _plan_merge(before: Columns, stay: Bools, fresh: Columns) -> MergePlan:
     """Plan a merge that keeps the order of rows."""
-    size = len(before)
     insert_at = [_find_place(before, fresh, row) for row in range(len(fresh))]
-    # Fresh rows are numbered from `size + 1`. The gap at `size` keeps the last old row
-    # and the first fresh row in separate runs.
-    fresh_from = size + 1
+    # Fresh rows are numbered from `fresh_from`. The number before it is unused, so that
+    # the last old row and the first fresh row are in separate runs.
+    fresh_from = len(before) + 1
     fresh_rows = fresh_from + np.arange(len(fresh))
-    rows = np.insert(np.arange(size), insert_at, fresh_rows)
-    wanted = np.append(stay, np.ones(1 + len(fresh), np.bool_))
-    rows = rows[wanted[rows]]
+    old_rows = np.arange(len(before))
+    is_wanted = np.ones(fresh_from + len(fresh), np.bool_)
+    is_wanted[: len(before)] = stay
+    rows = np.insert(old_rows, insert_at, fresh_rows)
+    rows = rows[is_wanted[rows]]
     starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
-    lengths = np.diff(starts, append=len(rows))
+    lengths = np.diff(starts, append=len(rows)).tolist()
     runs = []
-    for row, length in zip(rows[starts].tolist(), lengths.tolist(), strict=True):
+    for row, length in zip(rows[starts].tolist(), lengths, strict=True):
         is_fresh = row >= fresh_from
         first = row - fresh_from if is_fresh else row
         runs.append(Run(is_fresh, first, first + length))
@@ -183,12 +208,7 @@ def _find_place(before: Columns, fresh: Columns, row: int) -> int:
     return bisect_left(rows, wanted, key=lambda old: _get_order(before, old))
 
 
-def _append_none(numbers: Ints) -> Ints:
-    """Append -1, so that the code -1 (no value) as an index maps to itself."""
-    return np.append(numbers, np.int32(-1))
-
-
-def _get_order(columns: Columns, row: int) -> tuple[bool, str, int, str]:
+def _get_order(columns: Columns, row: int) -> RowOrder:
     """Return the sort key of a row."""
     conversation = columns.conversations.name(row)
     return (

@@ -21,6 +21,8 @@ from varve.domain.search.lexical import (
 )
 from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
+Numbering = dict[str, int]
+
 MAX_CACHED_STEMS = 65_536
 """The most words of each language whose stems a process caches, about 20 MB.
 
@@ -53,12 +55,15 @@ def _merge_indexes(
     The codes of `added` extend those of `before`.
     """
     new_stems = len(added.codes) - len(before.codes)
-    old_starts = np.append(before.starts, np.full(new_stems, before.starts[-1]))
-    insert_at = np.repeat(old_starts[1:], np.diff(added.starts))
+    no_postings = np.full(new_stems, before.starts[-1])
+    old_starts = np.append(before.starts, no_postings)
+    added_counts = np.diff(added.starts)
+    insert_at = np.repeat(old_starts[1:], added_counts)
     old_rows = kept.astype(np.int32)[before.rows]
 
     def merge(old: Floats, new: Floats) -> Floats:
-        merged = np.empty(len(kept) + len(gaps), np.float32)
+        size = len(kept) + len(gaps)
+        merged = np.empty(size, np.float32)
         merged[kept] = old
         merged[gaps] = new
         return merged
@@ -76,18 +81,18 @@ def _merge_indexes(
     )
 
 
-def _build_index(
-    texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]
-) -> Lexical:
+def _build_index(texts: Sequence[str], codes: Numbering, forms: Numbering) -> Lexical:
     """Build the index of these texts; add their new stems and forms to those given."""
     read = _Words(texts)
     stems = _stem_words(read, codes, forms)
     text_count = max(1, len(texts))
     # One number per occurrence, so that one sort groups them by stem, then by text.
-    keys, counts = np.unique(stems.code * text_count + stems.text, return_counts=True)
+    occurrences = stems.code * text_count + stems.text
+    keys, counts = np.unique(occurrences, return_counts=True)
     code_of_posting, rows = np.divmod(keys, text_count)
     addressing_words = read.count(ADDRESSING)
-    addressing = np.minimum(1, 4 * addressing_words / (3 + read.lengths))
+    share = addressing_words / (3 + read.lengths)
+    addressing = np.minimum(1, 4 * share)
     lengths = np.bincount(stems.text, minlength=len(texts))
     return Lexical(
         codes=codes,
@@ -108,9 +113,7 @@ class _StemOccurrences:
     text: Ints
 
 
-def _stem_words(
-    read: "_Words", codes: dict[str, int], forms: dict[str, int]
-) -> _StemOccurrences:
+def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccurrences:
     """Stem all words; number new stems in `codes` and record their `forms`.
 
     Each word is stemmed in the language that most small words of its text belong to.
@@ -120,18 +123,21 @@ def _stem_words(
     word_in_language = 2 * read.tokens + is_spanish[read.text_of]
     total = 2 * len(read.seen)
     distinct = find_distinct(word_in_language, total)
-    stems_by_word = [
-        _STEMS[number % 2][read.seen[number // 2]] for number in distinct.tolist()
-    ]
+    stems_by_word = []
+    for number in distinct.tolist():
+        word = read.seen[number // 2]
+        stems_by_word.append(_STEMS[number % 2][word])
     found_codes = []
     for form, stem in chain.from_iterable(stems_by_word):
         code = codes.setdefault(stem, len(codes))
         forms.setdefault(form, code)
         found_codes.append(code)
+    lengths = [len(stems) for stems in stems_by_word]
+    stem_counts = np.array(lengths, np.int64)
     counts = np.zeros(total, np.int64)
+    counts[distinct] = stem_counts
     starts = np.zeros(total, np.int64)
-    counts[distinct] = list(map(len, stems_by_word))
-    starts[distinct] = np.cumsum(counts[distinct]) - counts[distinct]
+    starts[distinct] = np.cumsum(stem_counts) - stem_counts
     count_of_token = counts[word_in_language]
     picked = runs(starts[word_in_language], count_of_token)
     return _StemOccurrences(
@@ -161,38 +167,46 @@ class _Words:
         self.tokens = np.fromiter(map(numbers.__getitem__, all_words), np.int32)
         self.seen = list(numbers)
         self.lengths = np.array(lengths, np.int32)
-        self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
+        text_numbers = np.arange(len(texts), dtype=np.int32)
+        self.text_of = np.repeat(text_numbers, self.lengths)
 
     def count(self, wanted: Collection[str]) -> npt.NDArray[np.float64]:
         """Return how many words of each text are among the wanted words."""
         is_wanted = map(wanted.__contains__, self.seen)
         weights = np.fromiter(is_wanted, np.float64, len(self.seen))
-        counts = np.bincount(self.text_of, weights[self.tokens], len(self.lengths))
+        text_count = len(self.lengths)
+        counts = np.bincount(self.text_of, weights[self.tokens], text_count)
         return counts.astype(np.float64)
 
 
 def find_distinct(values: Ints, size: int) -> Spots:
     """Return the distinct values in the order of first occurrence; all are below `size`."""
-    first = np.full(size, len(values))
+    count = len(values)
+    first = np.full(size, count)
     # Assign from last to first, so that the first occurrence of a value remains.
-    first[values[::-1]] = np.arange(len(values))[::-1]
-    found = np.flatnonzero(first < len(values))
+    from_last = np.arange(count)[::-1]
+    first[values[::-1]] = from_last
+    found = np.flatnonzero(first < count)
     return found[np.argsort(first[found])]
 
 
-class _Stems(dict[str, tuple[tuple[str, str], ...]]):
+FormsAndStems = tuple[tuple[str, str], ...]
+
+
+class _Stems(dict[str, FormsAndStems]):
     """Pairs of form and stem by word: the word and its parts, without stop words."""
 
     def __init__(self, language: str) -> None:
         self._stem = Stemmer.Stemmer(language).stemWord
 
-    def __missing__(self, word: str) -> tuple[tuple[str, str], ...]:
+    def __missing__(self, word: str) -> FormsAndStems:
         if len(self) >= MAX_CACHED_STEMS:
             self.clear()
         pairs = []
         for form in (word, *parts(word)):
             if form not in STOP_WORDS:
-                pairs.append((form, self._stem(form) if form.isalpha() else form))
+                stem = self._stem(form) if form.isalpha() else form
+                pairs.append((form, stem))
         stemmed = tuple(pairs)
         self[word] = stemmed
         return stemmed

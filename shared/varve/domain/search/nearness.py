@@ -39,9 +39,11 @@ def measure_date_nearness(
 
 def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
     """Return 1 for times at or after `present`, halved for each half-life before it."""
-    ages = np.maximum(0, microseconds(present) - times).astype(np.float32)
-    ages *= np.float32(-log(2) / (half_life_days * MICROSECONDS_PER_DAY))
-    values: Floats = np.exp(ages, out=ages)
+    ages = np.maximum(0, microseconds(present) - times)
+    half_life = half_life_days * MICROSECONDS_PER_DAY
+    exponents = ages.astype(np.float32)
+    exponents *= np.float32(-log(2) / half_life)
+    values: Floats = np.exp(exponents, out=exponents)
     return values
 
 
@@ -61,5 +63,6 @@ def measure_row_recency(
         newest = moment(columns.newest)
         at_newest = recency(columns.event_times, newest, half_life_days)
         columns.recency_by_half_life[half_life_days] = at_newest
-    halvings = since / (half_life_days * MICROSECONDS_PER_DAY)
-    return at_newest * np.float32(0.5**halvings)
+    half_life = half_life_days * MICROSECONDS_PER_DAY
+    factor = 0.5 ** (since / half_life)
+    return at_newest * np.float32(factor)

@@ -6,7 +6,7 @@ the words of a question are summed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -47,19 +47,20 @@ def write_weighted_sum(
     """Write the weighted sum of the rows into `out`."""
     whole_rows = []
     whole_weights = []
+    sparse_rows = []
     for row, weight in zip(rows, weights, strict=True):
         if row.at is None:
             whole_rows.append(row.values)
             whole_weights.append(weight)
+        else:
+            sparse_rows.append((row.at, row.values, weight))
     if whole_rows:
-        np.matmul(np.array(whole_weights, np.float32), np.array(whole_rows), out=out)
+        factors = np.array(whole_weights, np.float32)
+        np.matmul(factors, np.array(whole_rows), out=out)
     else:
         out[:] = 0
-    if len(whole_rows) == len(rows):
-        return
-    for row, weight in zip(rows, weights, strict=True):
-        if row.at is not None:
-            out[row.at] += row.values * np.float32(weight)
+    for at, values, weight in sparse_rows:
+        out[at] += values * np.float32(weight)
 
 
 def compress_row(row: Floats) -> Sparse:
@@ -91,31 +92,35 @@ class Occurrences:
     index: Lexical
     places: Places
     reach: int
-    _words: dict[str, Sparse] = field(default_factory=dict, repr=False)
-    _kinds: dict[tuple[str, ...], Sparse] = field(default_factory=dict, repr=False)
-    _kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = field(
-        default_factory=dict, repr=False
-    )
-    _bytes: int = 0
 
     def __post_init__(self) -> None:
         self._place_of_posting: Spots = self.places.of[self.index.rows]
+        self._words: dict[str, Sparse] = {}
+        self._kinds: dict[tuple[str, ...], Sparse] = {}
+        self._kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = {}
+        self._bytes = 0
 
     def words(self, terms: Sequence[Term]) -> list[Sparse]:
         """Return for each word its BM25 in each row, without its idf."""
         cached = self._words
-        return [
-            cached.get(term.form) or self._cache(cached, term.form, self._weigh(term))
-            for term in terms
-        ]
+        rows = []
+        for term in terms:
+            row = cached.get(term.form)
+            if row is None:
+                row = self._cache(cached, term.form, self._weigh(term))
+            rows.append(row)
+        return rows
 
     def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
         """Return for each list of words 1 in each row that has any of them, else 0."""
         cached = self._kinds
-        return [
-            cached.get(words) or self._cache(cached, words, self._mark_any(words))
-            for words in kinds
-        ]
+        rows = []
+        for words in kinds:
+            row = cached.get(words)
+            if row is None:
+                row = self._cache(cached, words, self._mark_any(words))
+            rows.append(row)
+        return rows
 
     def kin(
         self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
@@ -168,7 +173,8 @@ class Occurrences:
         by_row = np.zeros(self.index.size, np.float32)
         for word in words:
             for code in self.index.term(word).codes:
-                by_row[self.index.rows[self.index.span(code)]] = 1
+                rows = self.index.rows[self.index.span(code)]
+                by_row[rows] = 1
         return compress_row(by_row)
 
     def _find_kin(
@@ -179,10 +185,12 @@ class Occurrences:
         place_count = len(self.places)
         here = np.zeros((len(terms), place_count), np.float32)
         starts = self.index.starts[codes]
-        counts = self.index.starts[codes + 1] - starts
+        ends = self.index.starts[codes + 1]
+        counts = ends - starts
         spots = self._place_of_posting[runs(starts, counts)]
         spots += np.repeat(numbers * place_count, counts)
-        np.maximum.at(here.reshape(-1), spots, np.repeat(likenesses, counts))
+        values = np.repeat(likenesses, counts)
+        np.maximum.at(here.reshape(-1), spots, values)
         around = self.places.best_around(here, self.reach)
         return [compress_row(row) for row in around]
 
@@ -205,9 +213,10 @@ class Occurrences:
             return own, codes, ones
         forms = [term.form for term in terms]
         least = kinship.least
-        numbers, near, cosines = self.index.likenesses(embed).of(forms, least)
-        scale = np.float32(1 / (1 - least))
-        likenesses = np.sqrt((cosines - np.float32(least)) * scale)
+        all_likenesses = self.index.likenesses(embed)
+        numbers, near, cosines = all_likenesses.of(forms, least)
+        above_least = cosines - np.float32(least)
+        likenesses = np.sqrt(above_least * np.float32(1 / (1 - least)))
         for code in kinship.excluded_codes:
             likenesses[near == code] = 0
         return (

@@ -50,11 +50,15 @@ class Codes:
     def followed_by(self, more: "Codes") -> "Codes":
         """Return this column with the other one appended."""
         codes = {name: code for code, name in enumerate(self.names)}
-        renumbered = [codes.setdefault(name, len(codes)) for name in more.names]
-        # As an index, -1 (no value) picks the last item, which is -1 again.
-        new_codes = np.array([*renumbered, _NO_CODE], np.int32)
-        of = np.concatenate((self.of, new_codes[more.of]))
-        return Codes(of, list(codes))
+        new_codes = [codes.setdefault(name, len(codes)) for name in more.names]
+        more_of = renumber(more.of, new_codes)
+        return Codes(np.concatenate((self.of, more_of)), list(codes))
+
+
+def renumber(of: Ints, new_codes: Sequence[int]) -> Ints:
+    """Replace each code by its new one; -1 (no value) stays -1."""
+    # As an index, -1 picks the last item, which is -1 again.
+    return np.array([*new_codes, _NO_CODE], np.int32)[of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,8 @@ class Outline:
     @property
     def bytes(self) -> int:
         """The estimated memory of the columns and their cached values, in bytes."""
-        return 60 * len(self) + 100 * len(self.conversations.names)
+        conversations = len(self.conversations.names)
+        return 60 * len(self) + 100 * conversations
 
     @cached_property
     def newest(self) -> int:
@@ -100,7 +105,8 @@ class Outline:
         if where.until is not None:
             passing &= self.event_times < microseconds(where.until)
         if where.user_id is not None:
-            passing &= self.users.of == self.users.code(where.user_id)
+            user = self.users.code(where.user_id)
+            passing &= self.users.of == user
         if where.conversation_id is not None:
             conversation = self.conversations.code(where.conversation_id)
             passing &= self.conversations.of == conversation
@@ -108,18 +114,25 @@ class Outline:
             types = [TYPES.index(MemoryType(name)) for name in where.memory_types]
             passing &= np.isin(self.types, types)
         if where.unfinished:
-            periods = [self.periods.code(label) for label in where.unfinished]
-            is_summary = self.types == TYPES.index(MemoryType.SUMMARY)
-            passing &= ~(np.isin(self.periods.of, periods) & is_summary)
+            passing &= ~self._find_summaries(where.unfinished)
         return passing
+
+    def _find_summaries(self, labels: Sequence[str]) -> Bools:
+        """Mark the summaries of these periods."""
+        periods = [self.periods.code(label) for label in labels]
+        is_summary = self.types == TYPES.index(MemoryType.SUMMARY)
+        found: Bools = is_summary & np.isin(self.periods.of, periods)
+        return found
 
     def short(self, rows: Spots | slice = slice(None)) -> dict[str, Any]:
         """Return the short columns of these rows, by name."""
         short: dict[str, Any] = {}
         for field in fields(Outline):
             column = getattr(self, field.name)
-            is_coded = isinstance(column, Codes)
-            short[field.name] = column.take(rows) if is_coded else column[rows]
+            if isinstance(column, Codes):
+                short[field.name] = column.take(rows)
+            else:
+                short[field.name] = column[rows]
         return short
 
     def around(self, rows: Spots, reach: int) -> Spots:
@@ -128,12 +141,16 @@ class Outline:
         Each row comes once, by conversation and position. Rows without a conversation
         come last.
         """
-        keys = self._keys[rows[self.conversations.of[rows] >= 0]]
-        low = np.searchsorted(self._keys, keys - reach, "left", self._order)
-        high = np.searchsorted(self._keys, keys + reach, "right", self._order)
-        neighbours = self._order[runs(low, high - low)]
-        found = np.unique(np.concatenate((neighbours, rows)))
-        return found[np.argsort(self._keys[found], kind="stable")]
+        keys = self._keys
+        order = self._order
+        has_conversation = self.conversations.of[rows] >= 0
+        centres = keys[rows[has_conversation]]
+        low = np.searchsorted(keys, centres - reach, "left", order)
+        high = np.searchsorted(keys, centres + reach, "right", order)
+        neighbours = order[runs(low, high - low)]
+        found = np.union1d(neighbours, rows)
+        by_key = np.argsort(keys[found], kind="stable")
+        return found[by_key]
 
     @cached_property
     def _keys(self) -> Numbers:
@@ -142,8 +159,9 @@ class Outline:
         Differences inside a conversation equal differences of positions; all others are
         larger. As unsigned numbers, rows without a conversation sort last.
         """
-        conversations = self.conversations.of.astype(np.uint32).astype(np.int64)
-        return (conversations << _POSITION_BITS) + self.positions
+        unsigned = self.conversations.of.astype(np.uint32)
+        high_bits = unsigned.astype(np.int64) << _POSITION_BITS
+        return high_bits + self.positions
 
     @cached_property
     def _order(self) -> Spots:

@@ -36,12 +36,14 @@ class Places:
     def numbers(self) -> Ints:
         """The number of each place's conversation, in the order of `starts`."""
         sizes = np.diff(self.starts, append=len(self))
-        return np.repeat(np.arange(len(self.starts), dtype=np.int32), sizes)
+        numbers = np.arange(len(sizes), dtype=np.int32)
+        return np.repeat(numbers, sizes)
 
     @cached_property
     def opening(self) -> Floats:
         """How near each row is to the start of its conversation; 1 at the first place."""
-        rank = np.arange(len(self)) - self.starts[self.numbers]
+        first_places = self.starts[self.numbers]
+        rank = np.arange(len(self)) - first_places
         by_place = 1 / (1 + rank / 2)
         return by_place.astype(np.float32)[self.of]
 
@@ -53,7 +55,8 @@ class Places:
     @cached_property
     def _conversation_row_counts(self) -> Spots:
         """The number of rows of each conversation."""
-        return np.diff(self.rows[self.starts], append=len(self.of))
+        first_rows = self.rows[self.starts]
+        return np.diff(first_rows, append=len(self.of))
 
     @property
     def _has_one_row_each(self) -> bool:
@@ -89,10 +92,11 @@ class Places:
         distance = abs(by)
         if distance >= len(self):
             return out
-        earlier = slice(None, -distance)
-        later = slice(distance, None)
-        here, there = (earlier, later) if by > 0 else (later, earlier)
-        np.multiply(values[there], self._link(distance), out=out[here])
+        link = self._link(distance)
+        if by > 0:
+            out[:-distance] = values[distance:] * link
+        else:
+            out[distance:] = values[:-distance] * link
         return out
 
     def around(self, values: Floats, reach: int) -> Floats:
@@ -103,8 +107,10 @@ class Places:
         out = values.copy()
         for by in range(1, min(reach + 1, len(self))):
             link = self._link(by)
-            out[..., :-by] += values[..., by:] * link
-            out[..., by:] += values[..., :-by] * link
+            earlier = out[..., :-by]
+            earlier += values[..., by:] * link
+            later = out[..., by:]
+            later += values[..., :-by] * link
         return out
 
     def best_around(self, values: Floats, reach: int) -> Floats:
@@ -116,15 +122,18 @@ class Places:
         for by in range(1, min(reach + 1, len(self))):
             link = self._link(by)
             earlier = out[..., :-by]
+            following = values[..., by:] * link
+            np.maximum(earlier, following, out=earlier)
             later = out[..., by:]
-            np.maximum(earlier, values[..., by:] * link, out=earlier)
-            np.maximum(later, values[..., :-by] * link, out=later)
+            preceding = values[..., :-by] * link
+            np.maximum(later, preceding, out=later)
         return out
 
     def _link(self, by: int) -> Floats:
         """Return 1 for each place that shares its conversation with the place `by` later."""
         if by not in self.links:
-            is_same = self.numbers[by:] == self.numbers[:-by]
+            numbers = self.numbers
+            is_same = numbers[by:] == numbers[:-by]
             self.links[by] = is_same.astype(np.float32)
         return self.links[by]
 
@@ -139,7 +148,7 @@ def build_places(conversations: Ints, positions: Ints, speakers: Ints) -> Places
     """
     is_alone = conversations < 0
     starts_message = np.ones(len(positions), np.bool_)
-    differs = (np.diff(conversations) != 0) | (np.diff(positions) != 0)
+    differs = _find_changes(conversations) | _find_changes(positions)
     starts_message[1:] = differs | is_alone[1:]
     message_rows = np.flatnonzero(starts_message)
     message_of_row = np.cumsum(starts_message) - 1
@@ -167,18 +176,28 @@ def _find_message_speakers(
 def _find_conversation_starts(conversations: Ints) -> Bools:
     """Mark the places that start a conversation, given the conversation of each."""
     opens = np.ones(len(conversations), np.bool_)
-    opens[1:] = (np.diff(conversations) != 0) | (conversations[1:] < 0)
+    is_alone = conversations[1:] < 0
+    opens[1:] = _find_changes(conversations) | is_alone
     return opens
 
 
 def _find_place_starts(conversations: Ints, positions: Ints, speakers: Ints) -> Bools:
     """Mark the messages that start a place, given all messages in order."""
     starts_run = np.ones(len(positions), np.bool_)
-    follows = (np.diff(conversations) == 0) & (np.diff(positions) == 1)
-    is_same_speaker = (np.diff(speakers) == 0) & (speakers[1:] >= 0)
-    starts_run[1:] = ~(follows & is_same_speaker)
+    has_no_speaker = speakers[1:] < 0
+    is_apart = np.diff(positions) != 1
+    starts_run[1:] = has_no_speaker | is_apart
+    starts_run[1:] |= _find_changes(conversations)
+    starts_run[1:] |= _find_changes(speakers)
     run_starts = np.flatnonzero(starts_run)
     run_lengths = np.diff(run_starts, append=len(positions))
-    offsets = np.arange(len(positions)) - np.repeat(run_starts, run_lengths)
+    run_start_of = np.repeat(run_starts, run_lengths)
+    offsets = np.arange(len(positions)) - run_start_of
     starts_place: Bools = offsets % BURST == 0
     return starts_place
+
+
+def _find_changes(values: Ints) -> Bools:
+    """Mark each value but the first that differs from the one before it."""
+    changes: Bools = np.diff(values) != 0
+    return changes

@@ -12,7 +12,7 @@ from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats, Spots
 from varve.domain.search.query import Filter
 from varve.domain.search.row import RecordRow
-from varve.domain.search.scoring import SignalTable
+from varve.domain.search.scoring import SignalTable, sum_positive
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import Strategy
 
@@ -110,12 +110,14 @@ def rank(
     table = compute_signals(question, columns, where, present, strategy)
     if not len(table):
         return []
-    scores = table.score_rows(strategy.weights, [lane.weight for lane in filled])
+    lane_weights = [lane.weight for lane in filled]
+    scores = table.score_rows(strategy.weights, lane_weights)
     kept = _find_contenders(limit, scores, filled, table)
     vectors = _get_vectors(kept)
     chosen, falling = choose_diverse(kept, vectors, strategy, limit)
     shown = [kept[number] for number in chosen]
-    ranked = _describe(shown, falling, vectors[chosen] @ question.whole, table)
+    cosines = vectors[chosen] @ question.whole
+    ranked = _describe(shown, falling, cosines.tolist(), table)
     if explain:
         for item, contender in zip(ranked, shown, strict=True):
             item.parts = _explain(contender, item.score, table, filled, strategy)
@@ -145,7 +147,8 @@ def _find_best(
     for lane, span in zip(lanes, spans, strict=True):
         at = found
         if len(lanes) > 1:
-            at = found[(found >= span.start) & (found < span.stop)]
+            in_lane = (found >= span.start) & (found < span.stop)
+            at = found[in_lane]
         best += _build_contenders(lane, span.start, at, scores)
     best.sort()
     return best
@@ -156,7 +159,8 @@ def _build_contenders(
 ) -> list[Contender]:
     """Build the contenders of one lane, whose rows begin at `start`."""
     columns = lane.columns
-    rounded = np.round(scores[at].astype(np.float64), 6).tolist()
+    exact = scores[at].astype(np.float64)
+    rounded = np.round(exact, 6).tolist()
     rows = columns.read_rows(at - start)
     contenders = []
     for place, score, row in zip(at.tolist(), rounded, rows, strict=True):
@@ -183,16 +187,20 @@ def _find_greatest_of_many(scores: Floats, count: int) -> Spots:
     # Fold the scores into `width` columns. The `count` greatest column maxima are scores
     # of different rows, so no row below the least of them is among the best.
     whole = len(scores) // width * width
-    maxima = np.maximum.reduce(scores[:whole].reshape(-1, width))
-    candidates = (scores >= _find_threshold(maxima, count)).nonzero()[0]
-    return candidates[_find_greatest(scores[candidates], count)]
+    folded = scores[:whole].reshape(-1, width)
+    maxima = np.maximum.reduce(folded)
+    threshold = _find_threshold(maxima, count)
+    candidates = (scores >= threshold).nonzero()[0]
+    best = _find_greatest(scores[candidates], count)
+    return candidates[best]
 
 
 def _find_greatest(scores: Floats, count: int) -> Spots:
     """Return where the `count` greatest scores stand, and all that tie with the last."""
     if len(scores) <= count:
         return np.arange(len(scores))
-    return (scores >= _find_threshold(scores, count)).nonzero()[0]
+    threshold = _find_threshold(scores, count)
+    return (scores >= threshold).nonzero()[0]
 
 
 def _find_threshold(scores: Floats, count: int) -> np.float32:
@@ -205,16 +213,24 @@ def _find_threshold(scores: Floats, count: int) -> np.float32:
 def _describe(
     shown: Sequence[Contender],
     scores: Sequence[float],
-    cosines: Floats,
+    cosines: Sequence[float],
     table: SignalTable,
 ) -> list[Ranked]:
     at = np.array([item.at for item in shown], np.intp)
     keywords = table.get_raw("turn")[at].tolist()
     recencies = table.get_raw("recency")[at].tolist()
-    values = zip(scores, cosines.tolist(), keywords, recencies, strict=True)
     ranked = []
-    for item, (score, cosine, keyword, recency) in zip(shown, values, strict=True):
-        ranked.append(Ranked(item.row, item.grain, score, cosine, keyword, recency))
+    for number, item in enumerate(shown):
+        ranked.append(
+            Ranked(
+                row=item.row,
+                grain=item.grain,
+                score=scores[number],
+                vector=cosines[number],
+                keyword=keywords[number],
+                recency=recencies[number],
+            )
+        )
     return ranked
 
 
@@ -226,12 +242,12 @@ def _explain(
     strategy: Strategy,
 ) -> dict[str, float]:
     """Return each signal's share of a score, and what the row lost behind others."""
-    total = sum(weight for weight in strategy.weights.values() if weight > 0)
     lane = next(lane for lane in lanes if lane.columns is item.columns)
-    share = lane.weight / total
+    share = lane.weight / sum_positive(strategy.weights)
     parts: dict[str, float] = {}
     for name, weight in strategy.weights.items():
-        parts[name] = share * weight * table.value(name, item.at)
+        value = table.value(name, item.at)
+        parts[name] = share * weight * value
     lost = score + item.minus_score
     if lost:
         parts["behind"] = lost
@@ -241,5 +257,7 @@ def _explain(
 def _get_vectors(best: Sequence[Contender]) -> Floats:
     columns = best[0].columns
     if all(item.columns is columns for item in best):
-        return columns.vectors[[item.number for item in best]]
-    return np.array([item.columns.vectors[item.number] for item in best])
+        numbers = [item.number for item in best]
+        return columns.vectors[numbers]
+    vectors = [item.columns.vectors[item.number] for item in best]
+    return np.array(vectors)

@@ -99,9 +99,11 @@ def compute_signals(
 
 def _scale(table: SignalTable) -> None:
     """Scale the raw signals to [0, 1], and derive `session` from the scaled ones."""
-    greatest = float(np.maximum.reduce(table.get_raw("turn"), initial=0)) or 1.0
-    table.set_factor("turn", 1 / greatest)
-    table.set_factor("reply", 1 / greatest)
+    turn = table.get_raw("turn")
+    greatest = float(np.maximum.reduce(turn, initial=0))
+    factor = 1 / (greatest or 1.0)
+    table.set_factor("turn", factor)
+    table.set_factor("reply", factor)
     table.scale_to_range("cosine")
     _fill_session(table)
     table.scale_to_range("session")
@@ -125,7 +127,8 @@ def _find_hidden(lanes: Sequence[Columns], where: Filter) -> Bools | None:
     """Mark the rows that the filter excludes; return None if it excludes none."""
     if where == NO_FILTER:
         return None
-    hidden: Bools = ~np.concatenate([lane.admitted(where) for lane in lanes])
+    admitted = [lane.admitted(where) for lane in lanes]
+    hidden: Bools = ~np.concatenate(admitted)
     return hidden if hidden.any() else None
 
 
@@ -136,7 +139,8 @@ def _compute_idfs(
     size = sum(len(lane) for lane in lanes)
     idfs = {}
     for form in forms:
-        frequency = sum([lane.lexical.term(form).frequency for lane in lanes])
+        terms = [lane.lexical.term(form) for lane in lanes]
+        frequency = sum(term.frequency for term in terms)
         idfs[form] = idf(frequency, size)
     return idfs
 
@@ -165,7 +169,8 @@ class _LaneWords:
     def fill(self, lines: Mapping[str, Floats]) -> None:
         """Fill the lines of the signals that depend on the words of the rows."""
         lexical = self._lane.lexical
-        terms = [lexical.term(form) for form in self._embedded.question.forms]
+        forms = self._embedded.question.forms
+        terms = [lexical.term(form) for form in forms]
         self._fill_turn(lines["turn"], terms)
         self._fill_kin(lines["kin"], terms)
         self._fill_reply(lines["reply"], lines["turn"])
@@ -180,12 +185,14 @@ class _LaneWords:
         """Give each row the BM25 of the place before it, if a question is asked there."""
         places = self._lane.places
         asked = places.best(turn) * self._lane.question_places
-        line[:] = places.to_rows(places.shifted(asked, -1))
+        asked_before = places.shifted(asked, -1)
+        line[:] = places.to_rows(asked_before)
 
     def _fill_kind(self, line: Floats) -> None:
         """Give each row the share of the asked kinds of which it contains a word."""
         kinds = self._occurrences.kinds(self._embedded.question.kinds)
-        write_weighted_sum(kinds, [1 / len(kinds)] * len(kinds), line)
+        weight = 1 / len(kinds)
+        write_weighted_sum(kinds, [weight] * len(kinds), line)
 
     def _fill_kin(self, line: Floats, terms: Sequence[Term]) -> None:
         """Give each row the share of the question's words that occur around its place.
@@ -194,7 +201,8 @@ class _LaneWords:
         """
         without_names = [term for term in terms if term.form not in self._names]
         focus = without_names or terms
-        kin = np.zeros(len(self._lane.places), np.float32)
+        places = self._lane.places
+        kin = np.zeros(len(places), np.float32)
         batch_sum = np.empty_like(kin)
         total = sum(self._idfs[term.form] for term in focus) or 1.0
         kinship = Kinship(self._strategy.kinship, self._get_name_codes())
@@ -205,7 +213,7 @@ class _LaneWords:
             weights = [self._idfs[term.form] / total for term in batch]
             write_weighted_sum(rows, weights, batch_sum)
             kin += batch_sum
-        line[:] = self._lane.places.to_rows(kin)
+        line[:] = places.to_rows(kin)
 
     def _get_name_codes(self) -> tuple[int, ...]:
         """Return the codes of the speakers' names; they are similar to no other word."""
@@ -257,5 +265,7 @@ def _fill_session(table: SignalTable) -> None:
     scores += table.scale("cosine")
     if table.hidden is not None:
         scores[table.hidden] = 0
-    for lane, span, lines in zip(table.lanes, table.spans, table.by_lane, strict=True):
-        lines["session"][:] = lane.places.best_passages(scores[span])
+    lanes = zip(table.lanes, table.spans, table.by_lane, strict=True)
+    for lane, span, lines in lanes:
+        passages = lane.places.best_passages(scores[span])
+        lines["session"][:] = passages

@@ -45,7 +45,9 @@ def find_ended(triples: Iterable[Triple], present: datetime) -> list[EndedStatem
     ended = []
     for triple in known:
         until = triple.invalid_at
-        if until and until <= present and _get_key(triple) not in current:
+        if until is None or until > present:
+            continue
+        if _get_key(triple) not in current:
             ended.append(_build_statement(triple, until))
     return ended
 
@@ -65,7 +67,8 @@ def demote_ended(
         return list(ranked)
     weighed = []
     for item in ranked:
-        weighed.append(_lower(item) if _states_any(item, relevant) else item)
+        is_ended = _states_any(item, relevant)
+        weighed.append(_lower(item) if is_ended else item)
     return sorted(weighed, key=lambda item: -item.score)
 
 
