@@ -1,4 +1,4 @@
-"""The signals of a ranking as their table defines them, row by row in plain Python, to compare with."""
+"""A plain implementation of the signals, row by row, to compare with."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _bm25(count: float, length: float, mean: float) -> float:
 
 
 class PlainLane:
-    """One store's rows with their words, and the rows said around each."""
+    """One store's rows with their words, and the neighbours of each place."""
 
     def __init__(self, columns: Columns, reach: int) -> None:
         self.columns, index = columns, columns.lexical
@@ -59,7 +59,7 @@ def plain(
     where: Filter,
     strategy: Strategy,
 ) -> dict[str, list[float]]:
-    """turn, kin (of equal words alone), kind, cosine, session and reply, each by row."""
+    """Return turn, kin (equal words only), kind, cosine, session and reply, by row."""
     known = [PlainLane(lane, strategy.reach) for lane in lanes]
     forms, names = sought.question.forms, names_in(sought.question, lanes)
     size = sum(len(lane) for lane in lanes)
