@@ -28,7 +28,7 @@ from varve.domain.identity import Scope
 from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import read_question
 from varve.domain.search.routing import route
-from varve.domain.search.signals import Sought, names_in, signals
+from varve.domain.search.signals import EmbeddedQuestion, compute_signals, names_in
 from varve.domain.search.strategies import BALANCED
 
 STEPS, RATE, DECAY, SHARPNESS = 300, 0.05, 0.01, 4.0
@@ -57,8 +57,8 @@ def table(sample: Sample, folder: Path, names: Sequence[str]) -> Table:
         whole, focus = embedder.embed(
             [asked.text, question.focus(names_in(question, [columns]))]
         )
-        sought = Sought(question, whole, focus, embedder.embed_words)
-        found = signals(sought, [columns], Filter(), NOW, BALANCED)
+        sought = EmbeddedQuestion(question, whole, focus, embedder.embed_words)
+        found = compute_signals(sought, [columns], Filter(), NOW, BALANCED)
         holds = np.array(
             [
                 bool(asked.evidence & set(columns.sources[row]))

@@ -47,7 +47,7 @@ from varve.domain.search.columns import columns_of
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, rank
-from varve.domain.search.signals import Sought
+from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.search.strategies import BALANCED
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -114,7 +114,7 @@ class Asked:
 
     text: str
     vector: np.ndarray
-    sought: Sought
+    sought: EmbeddedQuestion
 
 
 Way = Callable[[Asked], object]
@@ -219,7 +219,7 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
             Asked(
                 text,
                 one.vector,
-                Sought(question, one.vector, one.vector, known.embed_words),
+                EmbeddedQuestion(question, one.vector, one.vector, known.embed_words),
             )
         )
     lanes = [Lane(Grain.WORKING, columns_of(embedded))]
@@ -241,9 +241,9 @@ def measured(count: int, folder: str) -> list[dict[str, float]]:
 
     def forget_words() -> None:
         columns = lanes[0].columns
-        columns.known.clear()
+        columns.occurrences_by_reach.clear()
         columns.lexical.terms.clear()
-        columns.met(BALANCED.reach)
+        columns.occurrences(BALANCED.reach)
 
     anew: dict[str, Way] = {"new words": ranking, **least}
     ways = {

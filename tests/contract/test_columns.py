@@ -40,7 +40,7 @@ from varve.domain.search.outline import Codes
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, rank
-from varve.domain.search.signals import Sought
+from varve.domain.search.signals import EmbeddedQuestion
 from varve.domain.search.strategies import BALANCED
 from varve.ports.records import MemoryReader, MemoryWriter
 
@@ -255,7 +255,7 @@ def ranked(records: Records) -> list[tuple[str, float]]:
     question = read_question("when did Dana say that the router was down in Lisbon?")
     (vector,) = WordEmbedder().embed([question.text])
     found = rank(
-        Sought(question, vector, vector),
+        EmbeddedQuestion(question, vector, vector),
         [Lane(WORKING, held)],
         ANY,
         MORNING,

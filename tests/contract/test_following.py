@@ -214,7 +214,7 @@ def shown(held: Columns) -> dict[str, Any]:
         "importances",
         "telling_time",
         "questions",
-        "asking",
+        "question_places",
     )
     held.lexical.postings([])
     return {
@@ -233,13 +233,13 @@ def shown(held: Columns) -> dict[str, Any]:
             (stem, sorted(held.lexical.postings([code])[0].tolist()))
             for stem, code in held.lexical.codes.items()
         ),
-        "voices": held.voices,
+        "speakers_by_word": held.speakers_by_word,
     }
 
 
 def require_the_same(held: Columns, whole: Columns) -> None:
     assert shown(held) == shown(whole)
-    for name in ("vectors", "centre", "steepness") if len(whole) else ():
+    for name in ("vectors", "centre", "inverse_distances") if len(whole) else ():
         assert np.allclose(getattr(held, name), getattr(whole, name), atol=1e-6), name
 
 

@@ -30,7 +30,7 @@ from varve.adapters.records.column_cache import ColumnCache
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.domain.search import occurrences, signals
-from varve.domain.search.occurrences import Met
+from varve.domain.search.occurrences import Occurrences
 from varve.usecases import find
 
 Patch = Any
@@ -96,12 +96,12 @@ def gather_candidates(patch: Patch, most: int) -> None:
 
 def rank_whole(patch: Patch, rows: int) -> None:
     """Look at all rows of stores of at most this many, however rare a word is."""
-    _set(patch, occurrences, "WHOLE", rows)
+    _set(patch, occurrences, "WHOLE_ROW_LENGTH", rows)
 
 
 def compare_at_once(patch: Patch, terms: int) -> None:
     """Compare so many terms of a question with a store's words at a time."""
-    _set(patch, signals, "AT_ONCE", terms)
+    _set(patch, signals, "WORDS_PER_BATCH", terms)
 
 
 # Faults.
@@ -178,13 +178,13 @@ def give_clock_and_files(patch: Patch, now: Callable[[], float], files: Any) -> 
 def count_kin(patch: Patch) -> list[int]:
     """Return a list that gets how many terms are compared with a store's words at a time."""
     asked: list[int] = []
-    kin = Met.kin
+    kin = Occurrences.kin
 
-    def counted(met: Met, terms: Sequence[Any], *given: Any) -> Any:
+    def counted(met: Occurrences, terms: Sequence[Any], *given: Any) -> Any:
         asked.append(len(terms))
         return kin(met, terms, *given)
 
-    _set(patch, Met, "kin", counted)
+    _set(patch, Occurrences, "kin", counted)
     return asked
 
 

@@ -1,4 +1,4 @@
-"""The signals of a ranking as their table defines them, row by row in plain Python, to compare with."""
+"""A plain implementation of the signals, row by row, to compare with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import K1, B, stems
 from varve.domain.search.query import Filter
-from varve.domain.search.signals import Sought, names_in
+from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 
 
@@ -23,7 +23,7 @@ def _bm25(count: float, length: float, mean: float) -> float:
 
 
 class PlainLane:
-    """One store's rows with their words, and the rows said around each."""
+    """One store's rows with their words, and the neighbours of each place."""
 
     def __init__(self, columns: Columns, reach: int) -> None:
         self.columns, index = columns, columns.lexical
@@ -54,9 +54,12 @@ class PlainLane:
 
 
 def plain(
-    sought: Sought, lanes: Sequence[Columns], where: Filter, strategy: Strategy
+    sought: EmbeddedQuestion,
+    lanes: Sequence[Columns],
+    where: Filter,
+    strategy: Strategy,
 ) -> dict[str, list[float]]:
-    """turn, kin (of equal words alone), kind, cosine, session and reply, each by row."""
+    """Return turn, kin (equal words only), kind, cosine, session and reply, by row."""
     known = [PlainLane(lane, strategy.reach) for lane in lanes]
     forms, names = sought.question.forms, names_in(sought.question, lanes)
     size = sum(len(lane) for lane in lanes)

@@ -1,4 +1,4 @@
-"""A store as columns: places, contexts, filters."""
+"""A store as columns: places, neighbours, filters."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_records_of_one_message_share_a_place_and_conversations_do_not() -> None
     assert len(held.places.starts) == 2
 
 
-def test_what_stands_around_a_place_ends_where_its_conversation_does() -> None:
+def test_neighbours_of_a_place_belong_to_its_conversation() -> None:
     held = columns(*turns("a", "b", "c", "d"), *turns("e", conversation="c-2"))
     values = np.array([1, 2, 4, 8, 16], np.float32)
     order = held.places.of
@@ -58,7 +58,7 @@ def test_what_stands_around_a_place_ends_where_its_conversation_does() -> None:
     assert held.places.shifted(by_place, 9).tolist() == [0] * 5
 
 
-def test_records_without_a_conversation_stand_alone() -> None:
+def test_a_record_without_a_conversation_has_its_own_place() -> None:
     held = columns(*(a_record(f"summary {i}", conversation_id=None) for i in range(3)))
     assert len(held.places) == len(held.places.starts) == 3
     assert held.places.around(np.ones(3, np.float32), 2).tolist() == [1, 1, 1]
@@ -107,7 +107,7 @@ def test_around_is_the_sum_over_the_neighbours(
     st.none() | st.integers(0, 9),
     st.none() | st.sampled_from(["u-1", "u-2", "u-3"]),
 )
-def test_the_filter_admits_what_it_says(
+def test_the_filter_admits_records_by_time_and_user(
     given_: list[tuple[int, str | None]],
     since: int | None,
     until: int | None,
@@ -132,7 +132,9 @@ def test_the_filter_admits_what_it_says(
 
 
 @pytest.mark.parametrize("year", [1, 1969, 2026, 9999])
-def test_every_moment_of_the_calendar_has_its_microseconds(year: int) -> None:
+def test_every_moment_of_the_calendar_converts_to_microseconds_and_back(
+    year: int,
+) -> None:
     one = MORNING.replace(year=year)
     assert microseconds(one + timedelta(microseconds=7)) == microseconds(one) + 7
     assert moment(microseconds(one)) == one
@@ -145,19 +147,19 @@ def test_every_moment_of_the_calendar_has_its_microseconds(year: int) -> None:
         ("hace dos semanas", 1), ("two years ago", 1), ("in 2019", 1), ("You may march on", 0), ("Hello!", 0),
     ],
 )  # fmt: skip
-def test_words_that_tell_a_time_are_seen(text: str, tells: int) -> None:
+def test_time_expressions_are_recognised(text: str, tells: int) -> None:
     assert columns(a_record(text)).telling_time.tolist() == [tells]
 
 
-def test_names_of_those_who_speak_are_known_and_of_those_spoken_of_not() -> None:
+def test_only_names_of_speakers_are_speaker_words() -> None:
     held = columns(
         *turns("hi", about="Dana Whitfield"),
         a_record("Biscuit is a cat", about="Biscuit"),
     )
-    assert set(held.voices) == {"dana", "whitfield"}
+    assert set(held.speakers_by_word) == {"dana", "whitfield"}
 
 
-def test_what_one_speaker_says_in_a_row_is_one_place() -> None:
+def test_consecutive_messages_by_one_speaker_share_a_place() -> None:
     said = [
         ("Dana", "so"),
         ("Dana", "i moved"),
@@ -188,7 +190,7 @@ def test_what_one_speaker_says_in_a_row_is_one_place() -> None:
     assert held.places.of.tolist() == [0, 0, 1, 2, 2, 3]
 
 
-def test_a_place_holds_no_more_than_a_burst_and_no_messages_that_are_apart() -> None:
+def test_a_place_holds_at_most_a_burst_of_consecutive_messages() -> None:
     many = columns(*turns(*("so" for _ in range(2 * BURST + 1)), about="Dana"))
     assert many.places.of.tolist() == [i // BURST for i in range(2 * BURST + 1)]
     apart = columns(
@@ -207,7 +209,9 @@ def test_a_place_holds_no_more_than_a_burst_and_no_messages_that_are_apart() -> 
         max_size=15,
     )
 )
-def test_a_place_has_the_best_of_its_rows(placed: list[tuple[str | None, int]]) -> None:
+def test_a_place_has_the_greatest_value_of_its_rows(
+    placed: list[tuple[str | None, int]],
+) -> None:
     held = columns(
         *(
             a_record(f"r{i}", id=f"r{i}", conversation_id=c, position=p)
@@ -226,7 +230,7 @@ def test_a_place_has_the_best_of_its_rows(placed: list[tuple[str | None, int]]) 
         max_size=15,
     )
 )
-def test_a_conversation_is_as_good_as_its_best_passage(
+def test_a_conversation_has_the_value_of_its_best_passage(
     given_: list[tuple[int, float]],
 ) -> None:
     given_.sort(key=itemgetter(0))

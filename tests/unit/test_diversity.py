@@ -1,4 +1,4 @@
-"""Maximal marginal relevance: relevance first, and not five times the same."""
+"""Maximal marginal relevance: relevant items first, without repetition."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ SETS = st.lists(
 )
 
 
-def test_a_repetition_comes_after_what_is_new_though_it_is_more_relevant() -> None:
+def test_a_new_item_comes_before_a_more_relevant_repetition() -> None:
     vectors = [unit(1, 0), unit(1, 0.01), unit(0, 1)]
     assert mmr([1.0, 0.95, 0.7], vectors, 3, balance=0.6) == [0, 2, 1]
 
 
-def test_with_all_weight_on_relevance_the_order_is_relevance() -> None:
+def test_with_full_balance_the_order_is_by_relevance() -> None:
     vectors = [unit(1, 0)] * 3
     assert mmr([0.2, 0.9, 0.5], vectors, 2, balance=1.0) == [1, 2]
 
 
 @given(SETS, st.integers(0, 15), st.floats(0, 1))
-def test_a_choice_is_distinct_bounded_and_begins_with_the_most_relevant(
+def test_a_choice_is_distinct_limited_and_starts_with_the_most_relevant(
     items: list[tuple[float, tuple[float, ...]]], limit: int, balance: float
 ) -> None:
     relevance = [score for score, _ in items]
@@ -46,6 +46,6 @@ def test_a_choice_is_distinct_bounded_and_begins_with_the_most_relevant(
         assert balance * relevance[chosen[0]] == balance * max(relevance)
 
 
-def test_vectors_and_relevances_must_agree() -> None:
+def test_the_numbers_of_vectors_and_relevances_must_agree() -> None:
     with pytest.raises(ValueError, match="1 relevances, 2 vectors"):
         mmr([1.0], [unit(1), unit(1)], 1)

@@ -1,4 +1,4 @@
-"""Columns made of those before a change: what is carried on, and in which order the rows stand."""
+"""Columns built from those before a change: reused values and the order of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.builders import a_record, embedded
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.search.growing import grown, woven
+from varve.domain.search.growing import merge_columns, reuse_derived
 
 SAID = st.text("ab ñ?.19", max_size=12) | st.sampled_from(
     ["in May 2024", "hace dos días", "E-4711"]
@@ -22,7 +22,7 @@ ROWS = st.lists(
     max_size=8,
 )
 CHANGES = st.lists(
-    st.tuples(st.integers(0, 7), st.sampled_from(["said anew", "weighed anew", None])),
+    st.tuples(st.integers(0, 7), st.sampled_from(["new text", "new importance", None])),
     max_size=2,
 )
 Rows = list[tuple[str, str | None, int]]
@@ -40,15 +40,15 @@ def records_of(rows: Rows) -> dict[str, Record]:
 
 
 def changed(records: dict[str, Record], changes: Changes) -> dict[str, Record]:
-    """Rows said anew, or weighed anew with the same words, or gone."""
+    """Return the records with changed text, changed importance, or removed."""
     after = dict(records)
     for id_, what in ((f"r{number}", what) for number, what in changes):
         if id_ in after:
             record = after.pop(id_)
-            if what == "said anew":
+            if what == "new text":
                 after[id_] = replace(
                     record,
-                    content=f"{record.content} anew",
+                    content=f"{record.content} changed",
                     position=record.position + 1,
                 )
             elif what:
@@ -61,7 +61,7 @@ def columns(*records: Record) -> Columns:
 
 
 def read(held: Columns) -> Columns:
-    """With all that is worked out once."""
+    """Compute all cached values, and return the columns."""
     assert (
         held.lexical.size == len(held.telling_time) == len(held.questions) == len(held)
     )
@@ -69,7 +69,10 @@ def read(held: Columns) -> Columns:
 
 
 def shown(held: Columns) -> dict[str, Any]:
-    """All that rows have, and what is worked out for each; a stem whose last text is gone has none."""
+    """Return all values of the rows and all derived ones.
+
+    A stem whose last text was removed has no postings.
+    """
     index = held.lexical
     codes = {
         name: getattr(held, name)
@@ -116,13 +119,13 @@ def words_stayed(before: dict[str, Record], after: dict[str, Record]) -> bool:
 
 
 @given(ROWS, ROWS, CHANGES)
-def test_columns_that_grew_are_those_of_all_records(
+def test_columns_with_reused_values_equal_columns_of_all_records(
     first: Rows, then: Rows, changes: Changes
 ) -> None:
     records = records_of([*first, *then])
     old = dict(list(records.items())[: len(first)])
     new = changed(records, changes)
-    grew = grown(read(columns(*old.values())), columns(*new.values()))
+    grew = reuse_derived(read(columns(*old.values())), columns(*new.values()))
     assert ("lexical" in vars(grew)) == (bool(old) and words_stayed(old, new))
     assert {"telling_time", "questions"} <= vars(grew).keys()
     assert shown(grew) == shown(columns(*new.values()))
@@ -134,7 +137,7 @@ def test_columns_that_grew_are_those_of_all_records(
     [("", "c-1", 0)] * 7 + [("", "c-1", 2)],
     [],
 )
-def test_columns_woven_of_rows_that_stay_and_fresh_ones_are_those_of_all_records(
+def test_merged_columns_equal_columns_of_all_records(
     first: Rows, then: Rows, changes: Changes
 ) -> None:
     records = records_of([*first, *then])
@@ -147,13 +150,13 @@ def test_columns_woven_of_rows_that_stay_and_fresh_ones_are_those_of_all_records
     )
     if not stay.any():
         return
-    after, weave = woven(before, stay, fresh)
+    after, plan = merge_columns(before, stay, fresh)
     assert ("lexical" in vars(after)) == words_stayed(old, new)
     assert shown(after) == shown(columns(*new.values()))
-    assert weave.lists(before.ids, fresh.ids) == after.ids
+    assert plan.merge_lists(before.ids, fresh.ids) == after.ids
 
 
-def test_what_was_not_asked_for_before_is_not_worked_out() -> None:
+def test_values_that_were_not_computed_before_are_not_computed() -> None:
     before, fresh = columns(a_record("one", id="r1")), columns(a_record("two", id="r2"))
-    after, _ = woven(before, np.ones(1, np.bool_), fresh)
+    after, _ = merge_columns(before, np.ones(1, np.bool_), fresh)
     assert not {"lexical", "telling_time", "questions"} & vars(after).keys()

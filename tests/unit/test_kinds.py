@@ -10,7 +10,7 @@ from varve.domain.search.kinds import kinds_asked
 from varve.domain.search.lexical import words
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
-from varve.domain.search.signals import Sought, signals
+from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import BALANCED
 
 SAID = (
@@ -28,8 +28,8 @@ def kind_of(question: str) -> list[float]:
             *(a_record(text, id=f"r{i}", position=i) for i, text in enumerate(SAID))
         )
     )
-    found = signals(
-        Sought(read_question(question), vector, vector),
+    found = compute_signals(
+        EmbeddedQuestion(read_question(question), vector, vector),
         [held],
         Filter(),
         MORNING,

@@ -1,4 +1,4 @@
-"""The arguments of `search_memory`, and the window of time they amount to."""
+"""The arguments of `search_memory`, and the window of time that they define."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def limits(
 
 @settings(max_examples=500, deadline=None)
 @given(ARGUMENTS, st.sampled_from(ZONES), INSTANTS)
-def test_any_arguments_are_a_window_or_rejected_by_name(
+def test_any_arguments_give_a_window_or_a_rejected_field(
     arguments: dict[str, Any], zone: ZoneInfo, now: datetime
 ) -> None:
     request = attempt(parse_search_request, arguments)
@@ -104,7 +104,7 @@ def test_any_arguments_are_a_window_or_rejected_by_name(
     st.none() | st.integers(0, 40),
     st.sampled_from(ZONES),
 )
-def test_days_ago_are_calendar_days_in_the_workspaces_zone(
+def test_days_ago_count_calendar_days_in_the_workspaces_zone(
     now: datetime, seconds_ago: int, minimum: int, maximum: int | None, zone: ZoneInfo
 ) -> None:
     event = now - timedelta(seconds=seconds_ago)
@@ -115,13 +115,13 @@ def test_days_ago_are_calendar_days_in_the_workspaces_zone(
     request = SearchRequest(minimum_days_ago=minimum, maximum_days_ago=maximum)
     try:
         where = window(request, now, zone)
-    except Rejected:  # contrary limits, or a day that the zone skipped
+    except Rejected:  # contradicting limits, or a day that the zone skipped
         assert not expected
     else:
         assert admits(where, event) == expected
 
 
-def test_yesterday_is_all_of_yesterday_even_when_it_had_23_hours() -> None:
+def test_yesterday_is_the_whole_day_even_if_it_had_23_hours() -> None:
     monday = datetime(2026, 3, 30, 12, tzinfo=UTC)
     assert limits(now=monday, minimumDaysAgo=1, maximumDaysAgo=1) == (
         "2026-03-29T00:00:00Z",
@@ -129,13 +129,13 @@ def test_yesterday_is_all_of_yesterday_even_when_it_had_23_hours() -> None:
     )
 
 
-def test_the_same_moment_lies_in_different_days_of_different_zones() -> None:
+def test_one_moment_lies_on_different_days_in_different_zones() -> None:
     late = datetime(2026, 3, 2, 2, tzinfo=UTC)
     assert limits(UTC_ZONE, late, maximumDaysAgo=0) == ("2026-03-02T00:00:00Z", None)
     assert limits(NEW_YORK, late, maximumDaysAgo=0) == ("2026-03-01T05:00:00Z", None)
 
 
-def test_without_limits_everything_may_be_found_the_future_included() -> None:
+def test_without_limits_the_filter_admits_everything() -> None:
     assert window_of() == Filter()
     assert window_of(minimumDaysAgo=0) == Filter()
 
@@ -148,20 +148,20 @@ def test_a_date_means_its_start_in_since_and_its_end_in_until() -> None:
 
 
 @pytest.mark.parametrize("day", ["20260308", "2026-W10-7", "2026W107"])
-def test_a_date_may_be_written_in_any_form_of_the_standard(day: str) -> None:
+def test_a_date_may_have_any_iso_8601_form(day: str) -> None:
     assert limits(NEW_YORK, since=day, until=day) == limits(
         NEW_YORK, since="2026-03-08", until="2026-03-08"
     )
 
 
-def test_date_and_time_are_taken_to_the_second() -> None:
+def test_a_date_and_time_is_an_exact_limit() -> None:
     assert limits(since="2026-03-01T10:00:00+02:00", until="2026-03-01T09:00:00Z") == (
         "2026-03-01T08:00:00Z",
         "2026-03-01T09:00:00Z",
     )
 
 
-def test_the_narrowest_of_all_limits_holds() -> None:
+def test_the_narrowest_limits_apply() -> None:
     where = limits(
         UTC_ZONE,
         since="2026-02-01",
@@ -172,7 +172,7 @@ def test_the_narrowest_of_all_limits_holds() -> None:
     assert where == ("2026-02-27T00:00:00Z", "2026-03-01T00:00:00Z")
 
 
-def test_as_of_moves_the_present_and_hides_what_came_after() -> None:
+def test_as_of_sets_the_present_and_excludes_later_records() -> None:
     assert limits(UTC_ZONE, asOf="2026-01-15T12:00:00Z", maximumDaysAgo=1) == (
         "2026-01-14T00:00:00Z",
         "2026-01-15T12:00:00Z",
@@ -180,7 +180,7 @@ def test_as_of_moves_the_present_and_hides_what_came_after() -> None:
 
 
 @pytest.mark.parametrize(("days", "day"), [(0, "2026-01-15"), (1, "2026-01-14")])
-def test_as_of_a_date_counts_days_from_that_date(days: int, day: str) -> None:
+def test_days_ago_count_from_the_date_in_as_of(days: int, day: str) -> None:
     found = limits(
         UTC_ZONE, asOf="2026-01-15", minimumDaysAgo=days, maximumDaysAgo=days
     )
@@ -188,7 +188,7 @@ def test_as_of_a_date_counts_days_from_that_date(days: int, day: str) -> None:
     assert found == (f"{start}T00:00:00Z", f"{start + timedelta(days=1)}T00:00:00Z")
 
 
-def test_the_present_of_a_question_without_as_of_is_now() -> None:
+def test_without_as_of_the_present_is_now() -> None:
     assert as_of(SearchRequest(), NOW, LISBON) == NOW
     assert as_of(
         parse_search_request({"asOf": "2026-01-01T00:00:00Z"}), NOW, LISBON
@@ -196,7 +196,7 @@ def test_the_present_of_a_question_without_as_of_is_now() -> None:
 
 
 @pytest.mark.parametrize("zone", ZONES, ids=str)
-def test_limits_at_the_ends_of_the_calendar_limit_nothing(zone: ZoneInfo) -> None:
+def test_limits_at_the_ends_of_the_calendar_exclude_nothing(zone: ZoneInfo) -> None:
     everything = window_of(
         zone, since="0001-01-01", until="9999-12-31", maximumDaysAgo=1_000_000
     )
@@ -204,7 +204,7 @@ def test_limits_at_the_ends_of_the_calendar_limit_nothing(zone: ZoneInfo) -> Non
         assert admits(everything, datetime(year, 6, 1, tzinfo=UTC))
 
 
-def test_more_days_ago_than_there_are_is_before_everything() -> None:
+def test_more_days_ago_than_the_calendar_has_excludes_everything() -> None:
     assert not admits(
         window_of(minimumDaysAgo=1_000_000), datetime(1, 6, 1, tzinfo=UTC)
     )
@@ -218,7 +218,7 @@ def test_more_days_ago_than_there_are_is_before_everything() -> None:
         ({"since": "2026-03-01", "asOf": "2026-01-01"}, "since"),
     ],
 )
-def test_limits_that_leave_no_time_are_refused(
+def test_limits_that_leave_no_time_are_rejected(
     arguments: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(Rejected, match="leaves no time between") as refused:
@@ -259,7 +259,7 @@ def test_invariant_7_identity_among_the_arguments_is_refused(name: str) -> None:
         ({"query": "x"}, "query", "not a known name"),
     ],
 )
-def test_bad_arguments_are_refused_by_name_and_reason(
+def test_bad_arguments_are_rejected_with_field_and_reason(
     arguments: dict[str, Any], field: str, reason: str
 ) -> None:
     with pytest.raises(Rejected) as refused:
@@ -268,7 +268,7 @@ def test_bad_arguments_are_refused_by_name_and_reason(
     assert reason in refused.value.reason
 
 
-def test_what_a_model_leaves_empty_or_null_has_its_default() -> None:
+def test_empty_and_null_arguments_have_their_defaults() -> None:
     assert (
         parse_search_request(dict.fromkeys(NAMES, "")).model_dump()
         == SearchRequest(query_text="", minimum_days_ago=None).model_dump()
@@ -279,7 +279,7 @@ def test_what_a_model_leaves_empty_or_null_has_its_default() -> None:
     )
 
 
-def test_numbers_and_truth_may_come_as_text_as_bedrock_agents_send_them() -> None:
+def test_numbers_and_booleans_may_be_strings() -> None:
     request = parse_search_request(
         {
             "minimumDaysAgo": "1",
@@ -294,11 +294,11 @@ def test_numbers_and_truth_may_come_as_text_as_bedrock_agents_send_them() -> Non
 
 
 @pytest.mark.parametrize("grain", ["auto", *Grain])
-def test_every_grain_of_the_calendar_may_be_asked_for(grain: str) -> None:
+def test_every_grain_is_accepted(grain: str) -> None:
     assert parse_search_request({"grain": grain}).grain == grain
 
 
-def test_defaults_are_those_of_the_contract() -> None:
+def test_defaults_match_the_contract() -> None:
     request = parse_search_request({})
     assert (request.grain, request.max_results, request.minimum_days_ago) == (
         "auto",
@@ -308,5 +308,5 @@ def test_defaults_are_those_of_the_contract() -> None:
     assert request.maximum_days_ago is request.max_tokens is None
 
 
-def test_white_space_alone_is_no_query() -> None:
+def test_a_query_of_white_space_is_empty() -> None:
     assert parse_search_request({"queryText": " \n"}).text == ""

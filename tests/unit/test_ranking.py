@@ -1,4 +1,4 @@
-"""From all records to an order."""
+"""Ranking: signals, scores, repeats and order."""
 
 from __future__ import annotations
 
@@ -20,19 +20,18 @@ from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
 from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
-from varve.domain.search.choosing import Contender, without_repeats
+from varve.domain.search.choosing import Contender, drop_repeats
 from varve.domain.search.columns import Columns, columns_of
-from varve.domain.search.nearness import fresh, recency
+from varve.domain.search.nearness import measure_row_recency, recency
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank
-from varve.domain.search.signals import Sought, signals
+from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import (
     BALANCED,
     CURRENT,
     HALF_LIFE_DAYS,
-    STRATEGIES,
     Strategy,
 )
 
@@ -65,9 +64,9 @@ RECORDS = st.lists(
 )  # fmt: skip
 
 
-def sought(text: str) -> Sought:
+def sought(text: str) -> EmbeddedQuestion:
     (vector,) = WordEmbedder().embed([text])
-    return Sought(read_question(text), vector, vector)
+    return EmbeddedQuestion(read_question(text), vector, vector)
 
 
 def ranking(
@@ -89,7 +88,7 @@ def names(ranked: Sequence[Ranked | Contender]) -> list[str]:
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS, st.randoms())
-def test_the_order_is_of_the_records_alone_and_not_of_their_order(
+def test_the_ranking_does_not_depend_on_the_order_of_the_input(
     records: list[Record], random: np.random.Generator
 ) -> None:
     shuffled = list(records)
@@ -100,10 +99,10 @@ def test_the_order_is_of_the_records_alone_and_not_of_their_order(
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS)
-def test_every_score_lies_between_nothing_and_one_and_falls(
+def test_scores_lie_between_0_and_1_and_never_rise(
     records: list[Record],
 ) -> None:
-    for strategy in STRATEGIES.values():
+    for strategy in (BALANCED, CURRENT):
         scores = [item.score for item in ranking(records, strategy=strategy, limit=3)]
         assert all(0 <= score <= 1 for score in scores)
         assert scores == sorted(scores, reverse=True)
@@ -111,7 +110,7 @@ def test_every_score_lies_between_nothing_and_one_and_falls(
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS, st.integers(-50, 900), st.sampled_from(["u-1", "u-2", None]))
-def test_filters_come_before_the_ranking(
+def test_filters_apply_before_the_ranking(
     records: list[Record], day: int, user: str | None
 ) -> None:
     where = Filter(since=MORNING + timedelta(days=day), user_id=user)
@@ -128,11 +127,11 @@ def test_filters_come_before_the_ranking(
 
 @settings(deadline=None, max_examples=40)
 @given(RECORDS)
-def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> None:
+def test_every_signal_lies_between_0_and_1(records: list[Record]) -> None:
     columns = columns_of(embedded(*records))
     if not records:
         return
-    found = signals(
+    found = compute_signals(
         sought("when did you say Dana likes the sport?"),
         [columns],
         Filter(),
@@ -150,8 +149,8 @@ def test_every_signal_lies_between_nothing_and_one(records: list[Record]) -> Non
 
 
 @settings(deadline=None, max_examples=40)
-@given(RECORDS, st.sampled_from(list(STRATEGIES.values())))
-def test_what_is_explained_adds_up_to_the_score(
+@given(RECORDS, st.sampled_from([BALANCED, CURRENT]))
+def test_the_parts_of_an_explanation_add_up_to_the_score(
     records: list[Record], strategy: Strategy
 ) -> None:
     for item in ranking(records, strategy=strategy, explain=True):
@@ -163,7 +162,7 @@ def test_what_is_explained_adds_up_to_the_score(
 
 
 def chatter(count: int, seed: int, conversations: int) -> Columns:
-    """Random chats whose rows stand in any order, some messages with a fact beside the turn."""
+    """Build random chats with rows in any order; some messages have a turn and a fact."""
     luck = Random(seed)
     vocabulary = [
         "".join(luck.choices("bdfgklmnprst", k=4)) + luck.choice("aeiou")
@@ -195,9 +194,9 @@ def chatter(count: int, seed: int, conversations: int) -> Columns:
     return columns_of(made)
 
 
-def asked_of(lane: Columns, row: int) -> Sought:
+def asked_of(lane: Columns, row: int) -> EmbeddedQuestion:
     vector = lane.vectors[row]
-    return Sought(
+    return EmbeddedQuestion(
         read_question(f"which sport did Dana say of {lane.contents[row]}?"),
         vector,
         vector,
@@ -207,25 +206,27 @@ def asked_of(lane: Columns, row: int) -> Sought:
 @pytest.mark.parametrize("user", [None, "u-1"])
 @pytest.mark.parametrize("conversations", [1, 7])
 @pytest.mark.parametrize(
-    "whole", [0, occurrences.WHOLE], ids=["as in a long store", "as in a short one"]
+    "whole",
+    [0, occurrences.WHOLE_ROW_LENGTH],
+    ids=["as in a long store", "as in a short one"],
 )
-def test_no_signal_is_an_estimate(
+def test_signals_equal_those_of_the_plain_implementation(
     whole: int, user: str | None, conversations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rank_whole(monkeypatch, whole)
     lanes = [chatter(120, 1, conversations), chatter(15, 2, 0)]
     where = Filter(user_id=user)
-    for row in (3, 7, 3):  # the third time its words are known
+    for row in (3, 7, 3):  # the third question finds its words in the cache
         asked = asked_of(lanes[0], row)
         found, expected = (
-            signals(asked, lanes, where, MORNING, BALANCED),
+            compute_signals(asked, lanes, where, MORNING, BALANCED),
             plain(asked, lanes, where, BALANCED),
         )
         for name, values in expected.items():
             assert found.values[name].tolist() == pytest.approx(values, abs=2e-4), name
 
 
-def test_the_best_are_the_best_of_all_rows() -> None:
+def test_a_small_limit_finds_the_best_of_all_rows() -> None:
     lane = chatter(3_000, 3, 40)
     plainly = replace(BALANCED, diversity=0.0, repeated=0.0)
     for row in range(0, 3_000, 500):
@@ -235,13 +236,13 @@ def test_the_best_are_the_best_of_all_rows() -> None:
             for n in (10, 3_000)
         )
         assert names(few[:10]) == names(all_[:10])
-        scores = signals(asked, [lane], ALL, MORNING, BALANCED).scores(
+        scores = compute_signals(asked, [lane], ALL, MORNING, BALANCED).score_rows(
             BALANCED.weights, [1.0]
         )
         assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
 
 
-def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:
+def test_of_similar_records_the_one_with_the_code_ranks_first() -> None:
     records = [
         a_record("Error E-0815 again", id="b"),
         a_record("Error E-4711 again", id="a"),
@@ -250,7 +251,7 @@ def test_of_two_alike_the_one_with_the_code_in_it_comes_first() -> None:
     assert names(ranking(records, "what about 0815?")) == ["b", "a"]
 
 
-def test_of_two_alike_the_newer_and_then_the_lesser_id_comes_first() -> None:
+def test_ties_are_broken_by_newest_event_then_by_least_id() -> None:
     def alike(id_: str, days: int) -> Record:
         return a_record(
             "tea",
@@ -269,7 +270,7 @@ def test_of_two_alike_the_newer_and_then_the_lesser_id_comes_first() -> None:
     assert names(found) == ["a", "c", "b"]
 
 
-def test_no_records_have_no_order() -> None:
+def test_without_records_the_ranking_is_empty() -> None:
     assert ranking([]) == []
     assert rank(sought("tea"), [], Filter(), MORNING, BALANCED, 5) == []
 
@@ -284,7 +285,7 @@ def said(
     ]  # fmt: skip
 
 
-def test_an_answer_is_found_by_the_question_before_it() -> None:
+def test_a_reply_is_found_by_the_question_before_it() -> None:
     chat = said(
         "Which dentist did you see?",
         "Doctor Silva, and it hurt.",
@@ -299,15 +300,15 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     assert "c-1-1" in names(ranking([*chat, *other], "which dentist?"))[:2]
 
 
-def test_what_the_named_speaker_said_comes_before_what_was_said_to_them() -> None:
+def test_messages_by_the_named_speaker_rank_before_messages_to_them() -> None:
     chat = said("I paint landscapes.", "I paint portraits.")
     assert names(ranking(chat, "What does Lee paint?"))[0] == "c-1-1"
     assert names(ranking(chat, "What does Dana paint?"))[0] == "c-1-0"
 
 
-def test_where_two_are_named_neither_is_preferred() -> None:
+def test_a_question_with_two_speakers_prefers_neither() -> None:
     chat = said("I paint.", "I paint.")
-    found = signals(
+    found = compute_signals(
         sought("Do Dana and Lee paint?"),
         [columns_of(embedded(*chat))],
         Filter(),
@@ -317,7 +318,7 @@ def test_where_two_are_named_neither_is_preferred() -> None:
     assert [found.value("speaker", at) for at in range(2)] == [0, 0]
 
 
-def test_a_time_asked_for_prefers_words_that_tell_one() -> None:
+def test_a_question_for_a_time_prefers_messages_that_tell_one() -> None:
     chat = [
         columns_of(
             embedded(
@@ -331,11 +332,11 @@ def test_a_time_asked_for_prefers_words_that_tell_one() -> None:
         ("When did Dana go hiking?", [0, 0, 1]),
         ("Where did Dana go?", [0, 0, 0]),
     ):
-        found = signals(sought(text), chat, Filter(), MORNING, BALANCED)
+        found = compute_signals(sought(text), chat, Filter(), MORNING, BALANCED)
         assert [found.value("when", at) for at in range(len(expected))] == expected
 
 
-def test_a_named_date_draws_what_lies_near_it() -> None:
+def test_a_date_in_the_question_raises_records_near_it() -> None:
     days = [
         a_record(
             "tea",
@@ -352,14 +353,17 @@ def test_a_named_date_draws_what_lies_near_it() -> None:
     (vector,) = WordEmbedder().embed(["tea"])
     lane = Lane(Grain.WORKING, columns_of(embedded(*days)))
     found = rank(
-        Sought(question, vector, vector), [lane], Filter(), MORNING, BALANCED, 5
+        EmbeddedQuestion(question, vector, vector),
+        [lane],
+        Filter(),
+        MORNING,
+        BALANCED,
+        5,
     )
     assert names(found)[0] == "d40"
 
 
-def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after() -> (
-    None
-):
+def test_a_state_before_the_asked_time_is_nearer_than_one_after_it() -> None:
     facts = [a_record("Dana lives in Lisbon", at=MORNING, id="before"),
              a_record("Dana lives in Porto", at=MORNING + timedelta(days=150), id="after")]  # fmt: skip
     month = (MORNING + timedelta(days=30), MORNING + timedelta(days=60))
@@ -367,14 +371,18 @@ def test_a_state_that_began_before_the_asked_time_is_nearer_than_what_came_after
     (vector,) = WordEmbedder().embed(["Dana lives in"])
     for lasting, least in ((True, 0.5), (False, 0.2)):
         question = read_question("where was Dana living?", *month, lasting=lasting)
-        found = signals(
-            Sought(question, vector, vector), [columns], Filter(), MORNING, BALANCED
+        found = compute_signals(
+            EmbeddedQuestion(question, vector, vector),
+            [columns],
+            Filter(),
+            MORNING,
+            BALANCED,
         )
         near = dict(zip(columns.ids, found.values["date"], strict=True))
         assert near["before"] > least > near["after"]
 
 
-def test_the_newer_of_two_facts_that_cannot_both_hold_comes_first() -> None:
+def test_the_newer_of_two_contradicting_facts_ranks_first() -> None:
     facts = [
         a_record(
             "Dana lives in Lisbon",
@@ -398,7 +406,7 @@ def test_the_newer_of_two_facts_that_cannot_both_hold_comes_first() -> None:
     assert "old" in order
 
 
-def test_the_same_said_again_gives_way_to_something_new() -> None:
+def test_a_repeated_statement_ranks_behind_a_new_one() -> None:
     facts = [
         a_record("Dana likes tea a lot", id="a", source_ids=("m1",), position=1),
         a_record("Dana likes tea very", id="b", source_ids=("m1",), position=1),
@@ -409,7 +417,7 @@ def test_the_same_said_again_gives_way_to_something_new() -> None:
     assert len(ranking(facts, "Dana likes tea", strategy=keen)) == 3
 
 
-def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> None:
+def test_a_ranking_returns_at_least_the_limit_and_not_all_rows() -> None:
     many = [
         a_record(f"tea {i}", id=f"r{i:03}", position=i, source_ids=(f"m{i}",))
         for i in range(300)
@@ -419,7 +427,7 @@ def test_no_more_is_looked_at_than_needed_and_never_less_than_the_limit() -> Non
     assert found[0].content == "tea 7"
 
 
-def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
+def test_recency_halves_per_half_life_and_is_1_in_the_future() -> None:
     days = np.array([0, 9, -HALF_LIFE_DAYS, -30])
     times = np.array(
         [microseconds(MORNING + timedelta(days=float(day))) for day in days], np.int64
@@ -431,7 +439,7 @@ def test_recency_halves_in_a_half_life_and_the_future_is_fresh() -> None:
 
 
 def contender(columns: Columns, number: int = 0) -> Contender:
-    (row,) = columns.some(np.array([number]))
+    (row,) = columns.read_rows(np.array([number]))
     return Contender(
         -0.5, -row.time, row.id, number, number, row, columns, Grain.WORKING
     )
@@ -451,7 +459,7 @@ def ranked(
 
 
 def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
-    """The turn of a message, or one of its passages."""
+    """Build the contender of a message's turn, or of one of its passages."""
     record = a_record(
         " ".join(["word"] * words),
         id=turn_id("c-1", message, passage),
@@ -461,63 +469,63 @@ def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
     return contender(columns_of(embedded(record)))
 
 
-def test_a_fact_and_its_turn_collapse_into_the_better_of_them() -> None:
+def test_of_a_fact_and_its_turn_only_the_better_one_stays() -> None:
     fact, turn = ranked("f", FACT, "m1"), spoken("m1")
-    assert names(without_repeats([fact, turn])) == ["f"]
-    assert names(without_repeats([turn, fact])) == [turn.id]
+    assert names(drop_repeats([fact, turn])) == ["f"]
+    assert names(drop_repeats([turn, fact])) == [turn.id]
 
 
 @pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
-def test_a_long_text_and_its_passages_say_more_than_a_fact_of_theirs(
+def test_a_long_turn_or_a_passage_does_not_repeat_its_fact(
     turn: Contender,
 ) -> None:
     fact = ranked("f", FACT, "m1")
-    assert names(without_repeats([fact, turn])) == ["f", turn.id]
-    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(drop_repeats([fact, turn])) == ["f", turn.id]
+    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
 
 
-def test_several_facts_and_several_passages_of_one_message_all_stay() -> None:
+def test_several_facts_or_passages_of_one_message_all_stay() -> None:
     assert names(
-        without_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
+        drop_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
     ) == ["f1", "f2"]
-    assert len(without_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
+    assert len(drop_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
 
 
-def test_a_fact_of_more_than_one_message_stays_until_all_are_shown() -> None:
+def test_a_fact_of_two_messages_stays_unless_both_turns_are_shown() -> None:
     turn, fact, second = spoken("m1"), ranked("f", FACT, "m1", "m2"), spoken("m2")
-    assert names(without_repeats([turn, fact])) == [turn.id, "f"]
-    assert names(without_repeats([turn, second, fact])) == [turn.id, second.id]
+    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(drop_repeats([turn, second, fact])) == [turn.id, second.id]
 
 
-def test_messages_of_one_id_in_two_conversations_are_two() -> None:
+def test_equal_message_ids_in_two_conversations_are_two_messages() -> None:
     found = [ranked("f", FACT, "m1"), ranked("t", TURN, "m1", conversation="c-2")]
-    assert names(without_repeats(found)) == ["f", "t"]
+    assert names(drop_repeats(found)) == ["f", "t"]
 
 
-def test_summaries_are_not_repeats_of_anything() -> None:
+def test_a_summary_does_not_repeat_a_fact() -> None:
     assert names(
-        without_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
+        drop_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
     ) == ["s", "f"]
 
 
-def test_a_fact_told_twice_in_the_same_words_is_shown_once() -> None:
+def test_two_facts_in_the_same_words_are_shown_once() -> None:
     first = a_record("Dana likes tea.", id="f1", source_ids=("m1",))
     again = a_record("Dana  likes TEA", id="f2", source_ids=("m7",))
     columns = columns_of(embedded(first, again))
     both = [contender(columns, row) for row in (0, 1)]
-    assert names(without_repeats(both)) == ["f1"]
+    assert names(drop_repeats(both)) == ["f1"]
 
 
 @pytest.mark.parametrize(
     "other", ["Dana likes C#.", "Dana likes C.", "Dana likes C++ 🎉"]
 )
-def test_facts_that_differ_in_signs_alone_are_two(other: str) -> None:
+def test_facts_that_differ_only_in_symbols_are_two_facts(other: str) -> None:
     records = [
         a_record("Dana likes C++.", id="f1"),
         a_record(other, id="f2", source_ids=("m7",)),
     ]
     columns = columns_of(embedded(*records))
-    assert names(without_repeats([contender(columns, row) for row in (0, 1)])) == [
+    assert names(drop_repeats([contender(columns, row) for row in (0, 1)])) == [
         "f1",
         "f2",
     ]
@@ -528,7 +536,7 @@ def test_facts_that_differ_in_signs_alone_are_two(other: str) -> None:
     st.integers(-500, 5_000),
     st.floats(0.5, 9_000),
 )
-def test_recency_from_what_is_kept_is_recency(
+def test_cached_recency_equals_computed_recency(
     days: list[int], later: int, half_life: float
 ) -> None:
     records = [
@@ -538,12 +546,12 @@ def test_recency_from_what_is_kept_is_recency(
     columns, present = columns_of(embedded(*records)), MORNING + timedelta(days=later)
     expected = recency(columns.event_times, present, half_life)
     for _ in range(2):
-        assert fresh(columns, present, half_life).tolist() == pytest.approx(
-            expected.tolist(), abs=1e-5
-        )
+        assert measure_row_recency(
+            columns, present, half_life
+        ).tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
-def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_one(
+def test_a_long_question_is_processed_in_batches_of_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     records = [
@@ -553,7 +561,7 @@ def test_a_pasted_text_as_a_question_takes_no_more_memory_at_once_than_a_short_o
     text = " ".join(f"w{i}" for i in range(100))
     asked = count_kin(monkeypatch)
     found = ranking(records, text)
-    assert asked == [signals_module.AT_ONCE, 100 - signals_module.AT_ONCE]
+    assert asked == [signals_module.WORDS_PER_BATCH, 100 - signals_module.WORDS_PER_BATCH]
     compare_at_once(monkeypatch, 100)
     at_once = ranking(records, text)
     assert names(found) == names(at_once)

@@ -1,4 +1,4 @@
-"""Where a question is looked for: windows and grains by rule, and what lies below a missing summary."""
+"""Routing: windows and grains by rule, and the fallback to finer grains."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def at(*parts: int) -> datetime:
         ("tea last month", at(2026, 10, 1), at(2026, 11, 1), Grain.MONTHLY),
     ],
 )
-def test_time_words_give_the_window_and_the_grain(
+def test_time_words_set_the_window_and_the_grain(
     text: str, since: datetime, until: datetime, asked: Grain
 ) -> None:
     way = routed(text)
@@ -83,7 +83,7 @@ def test_time_words_give_the_window_and_the_grain(
         ),
     ],
 )
-def test_a_date_in_a_question_about_something_weighs_and_hides_nothing(
+def test_a_date_in_a_question_about_something_weighs_and_does_not_filter(
     text: str, since: datetime, until: datetime, lasting: bool
 ) -> None:
     way = routed(text)
@@ -92,12 +92,12 @@ def test_a_date_in_a_question_about_something_weighs_and_hides_nothing(
     assert (way.since, way.until) == (way.near_since, way.near_until) == (since, until)
 
 
-def test_the_window_is_of_the_workspaces_days() -> None:
+def test_the_window_uses_days_of_the_workspaces_zone() -> None:
     where = routed("what did Dana say yesterday?", ZoneInfo("Asia/Tokyo")).where
     assert (where.since, where.until) == (at(2026, 11, 19, 15), at(2026, 11, 20, 15))
 
 
-def test_a_question_that_speaks_of_no_time_is_asked_of_all() -> None:
+def test_a_question_without_time_words_has_no_window() -> None:
     way = routed("where does Dana live?")
     assert (way.where.since, way.where.until, way.asked, way.understood) == (
         None,
@@ -121,7 +121,9 @@ def test_a_question_that_speaks_of_no_time_is_asked_of_all() -> None:
         {"maximumDaysAgo": 0},
     ],
 )
-def test_limits_that_are_given_go_before_words(limits: dict[str, Any]) -> None:
+def test_limits_of_the_request_take_precedence_over_time_words(
+    limits: dict[str, Any],
+) -> None:
     way = routed("what happened last week?", **limits)
     assert (way.understood, way.asked, way.text) == (
         None,
@@ -130,17 +132,17 @@ def test_limits_that_are_given_go_before_words(limits: dict[str, Any]) -> None:
     )
 
 
-def test_a_grain_that_is_given_is_the_only_lane_and_must_not_read_as_empty() -> None:
+def test_a_requested_grain_is_the_only_lane_and_the_asked_grain() -> None:
     way = routed("Dana", grain="weekly")
     assert (way.lanes, way.asked) == ((Grain.WEEKLY,), Grain.WEEKLY)
 
 
-def test_words_are_meant_as_of_the_questions_present() -> None:
+def test_time_words_are_relative_to_as_of() -> None:
     where = routed("what happened yesterday?", asOf="2026-03-02").where
     assert (where.since, where.until) == (at(2026, 3, 1), at(2026, 3, 2))
 
 
-def test_the_time_that_weighs_does_not_reach_to_the_questions_present() -> None:
+def test_a_weighing_time_ends_before_the_present() -> None:
     way = routed("where did Dana live in January?", asOf="2026-05-31")
     assert way.weighs
     assert (way.since, way.until) == (at(2026, 1, 1), at(2026, 2, 1))
@@ -150,14 +152,14 @@ def test_the_time_that_weighs_does_not_reach_to_the_questions_present() -> None:
     "text",
     ["What did Dana say the week before last?", "¿Qué dijo Dana la semana antepasada?"],
 )
-def test_what_is_counted_from_now_is_a_window(text: str) -> None:
+def test_a_time_relative_to_now_is_a_window(text: str) -> None:
     way = routed(text, asOf="2026-03-18")
     assert (way.where.since, way.where.until) == (at(2026, 3, 2), at(2026, 3, 9))
 
 
-def test_a_question_without_its_time_words_is_the_same_question() -> None:
+def test_a_route_without_its_window_keeps_the_question() -> None:
     request = parse_search_request({"queryText": "tea last week"})
-    wide = route(request, NOW, UTC_ZONE).anywhen(request)
+    wide = route(request, NOW, UTC_ZONE).without_window(request)
     assert (wide.text, wide.where.since, wide.where.until, wide.asked) == (
         "tea last week",
         None,
@@ -166,13 +168,13 @@ def test_a_question_without_its_time_words_is_the_same_question() -> None:
     )
 
 
-def test_limits_that_leave_no_time_are_refused() -> None:
+def test_limits_that_leave_no_time_are_rejected() -> None:
     assert isinstance(
         attempt(lambda: routed("x", since="2026-02-01", until="2026-01-01")), Rejected
     )
 
 
-def test_summaries_weigh_more_the_further_back_the_window_lies() -> None:
+def test_summaries_weigh_more_the_older_the_window_is() -> None:
     ages = [None, 0.0, 30.0, 180.0, 365.0, 4_000.0]
     weights = [lane_weight(Grain.MONTHLY, None, age) for age in ages]
     assert weights == sorted(weights)
@@ -186,16 +188,16 @@ def test_summaries_weigh_more_the_further_back_the_window_lies() -> None:
     assert asked == pytest.approx(ASKED_WEIGHT * lane_weight(Grain.MONTHLY, None, 30.0))
 
 
-def test_a_windows_age_is_that_of_its_middle() -> None:
+def test_the_age_of_a_window_is_the_age_of_its_middle() -> None:
     assert routed(since="2026-11-11", until="2026-11-20").age_days == pytest.approx(5.5)
     assert routed(since="2026-11-19").age_days == pytest.approx(1.25)
 
 
-# What is searched, and when it falls back.
+# Which lanes a search reads, and when it falls back to finer grains.
 
 
 class Shelf:
-    """A memory of one week: facts of its days, and what summaries there are."""
+    """A memory of one week: facts of its days, and some summaries."""
 
     def __init__(self) -> None:
         self.records, self.ledger = InMemoryRecords(), Ledger(InMemoryObjects())
@@ -231,13 +233,13 @@ def grains(answer: SearchResponse) -> list[str]:
     return [result.grain for result in answer.results]
 
 
-def test_a_week_without_its_summary_answers_with_what_lies_below() -> None:
+def test_a_week_without_a_summary_falls_back_to_finer_grains() -> None:
     answer = Shelf().ask("tea", grain="weekly")
     assert (grains(answer), answer.searched.fallback) == (["working"], True)
     assert answer.searched.grains == ["working", "daily", "weekly"]
 
 
-def test_a_week_with_its_summary_answers_with_that_and_its_sources_ids() -> None:
+def test_a_week_with_a_summary_returns_it_with_its_source_ids() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     answer = shelf.ask("tea", grain="weekly")
@@ -251,7 +253,7 @@ def test_a_week_with_its_summary_answers_with_that_and_its_sources_ids() -> None
     )
 
 
-def test_a_stale_summary_answers_together_with_what_lies_below() -> None:
+def test_a_stale_summary_is_returned_together_with_finer_grains() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK], "late")
@@ -262,7 +264,7 @@ def test_a_stale_summary_answers_together_with_what_lies_below() -> None:
     )
 
 
-def test_a_period_outside_the_window_that_is_due_makes_nobody_fall_back() -> None:
+def test_a_due_period_outside_the_window_causes_no_fallback() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK.next(), WEEK.previous()], "late")
@@ -270,7 +272,7 @@ def test_a_period_outside_the_window_that_is_due_makes_nobody_fall_back() -> Non
     assert (grains(answer), answer.searched.fallback) == (["weekly"], False)
 
 
-def test_the_grain_that_words_speak_of_falls_back_as_well() -> None:
+def test_a_grain_set_by_time_words_falls_back_as_well() -> None:
     shelf = Shelf()
     answer = shelf.ask("tea last week")
     assert (grains(answer), answer.searched.fallback) == (["working"], True)
@@ -280,7 +282,7 @@ def test_the_grain_that_words_speak_of_falls_back_as_well() -> None:
     assert shelf.ask("tea last week").searched.fallback is False
 
 
-def test_auto_without_words_of_time_searches_every_grain_in_one_ranking() -> None:
+def test_auto_without_time_words_ranks_all_grains_together() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     answer = shelf.ask("tea")
@@ -291,7 +293,7 @@ def test_auto_without_words_of_time_searches_every_grain_in_one_ranking() -> Non
     )
 
 
-def test_a_question_about_a_time_with_nothing_in_it_is_answered_from_any_time_and_says_so() -> (
+def test_a_question_about_an_empty_window_is_answered_from_any_time_with_a_hint() -> (
     None
 ):
     answer = Shelf().ask("tea in March 2024")
@@ -300,7 +302,7 @@ def test_a_question_about_a_time_with_nothing_in_it_is_answered_from_any_time_an
     assert "March 2024" in answer.hint
 
 
-def test_browsing_a_grain_shows_its_summaries_first() -> None:
+def test_browsing_a_grain_returns_its_summaries_first() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK], "late")
@@ -308,14 +310,14 @@ def test_browsing_a_grain_shows_its_summaries_first() -> None:
     assert grains(shelf.ask(grain="weekly"))[0] == "weekly"
 
 
-def test_no_fallback_where_nothing_lies_below() -> None:
+def test_there_is_no_fallback_without_finer_records() -> None:
     shelf = Shelf()
     answer = shelf.ask("tea", grain="yearly", until="2020-01-01")
     assert (answer.results, answer.searched.fallback) == ([], False)
     assert answer.hint
 
 
-def test_a_state_is_found_by_what_was_learnt_before_the_asked_time() -> None:
+def test_a_state_is_found_by_a_fact_from_before_the_asked_time() -> None:
     shelf = Shelf()
     moved = a_record("Dana lives in Lisbon.", at=at(2026, 3, 2), position=1)
     left = a_record("Dana lives in Porto.", at=at(2026, 8, 17), position=9)
@@ -329,7 +331,7 @@ def test_a_state_is_found_by_what_was_learnt_before_the_asked_time() -> None:
     )
 
 
-def test_a_month_without_its_year_is_the_last_that_memory_has() -> None:
+def test_a_month_without_a_year_is_the_newest_one_in_memory() -> None:
     shelf = Shelf()
     for year, said in ((2021, "tea party"), (2022, "tea ceremony")):
         shelf.put(

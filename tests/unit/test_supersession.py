@@ -1,4 +1,4 @@
-"""What holds no longer steps back where a question asks how things stand, and nowhere else."""
+"""Ended values rank behind their successors, only for questions about the present."""
 
 from __future__ import annotations
 
@@ -48,50 +48,50 @@ def asked(memory: Memory, text: str, **arguments: Any) -> list[str]:
     return [result.content for result in memory.search(text, **arguments).results]
 
 
-def test_where_somebody_lives_is_where_they_moved_to(memory: Memory) -> None:
+def test_the_current_home_is_the_one_moved_to_last(memory: Memory) -> None:
     found = asked(memory, "where does Dana live?")
     assert "Lisbon" in found[0]
     assert found.index(f"Dana: {FIRST}") > 1
 
 
-def test_words_of_which_another_part_holds_still_answer_that(memory: Memory) -> None:
+def test_a_turn_still_answers_for_its_part_that_holds(memory: Memory) -> None:
     assert "Brightline" in asked(memory, "where does Dana work?")[0]
 
 
-def test_as_of_then_what_held_then_is_first(memory: Memory) -> None:
+def test_with_as_of_the_value_that_held_then_ranks_first(memory: Memory) -> None:
     assert "Porto" in asked(memory, "where does Dana live?", as_of="2026-02-01")[0]
 
 
-def test_a_question_about_the_past_finds_the_past(memory: Memory) -> None:
+def test_a_question_about_the_past_finds_an_ended_value(memory: Memory) -> None:
     assert any(
         "Porto" in content
         for content in asked(memory, "where did Dana live before Lisbon?")[:3]
     )
 
 
-def test_what_steps_back_is_explained_and_still_there(memory: Memory) -> None:
+def test_a_demoted_record_is_explained_and_still_returned(memory: Memory) -> None:
     results = memory.search("where does Dana live?", explain=True).results
     lowered = [r for r in results if r.why.parts and "ended" in r.why.parts]
     assert [r.content for r in lowered] == [f"Dana: {FIRST}"]
     assert lowered[0].why.parts["ended"] < 0
 
 
-def test_few_results_are_the_ones_that_hold(memory: Memory) -> None:
+def test_a_single_result_is_the_value_that_holds(memory: Memory) -> None:
     assert "Lisbon" in asked(memory, "where does Dana live?", max_results=1)[0]
 
 
-def test_who_moves_back_lives_there_again(memory: Memory) -> None:
+def test_a_value_stated_again_after_it_ended_ranks_first(memory: Memory) -> None:
     memory.ingest(said("c3", "2026-03-04", "I moved back to Porto. I live in Porto."))
     assert "Porto" in asked(memory, "where does Dana live?")[0]
 
 
-def test_that_something_ended_is_no_statement_of_it(memory: Memory) -> None:
+def test_a_statement_that_a_value_ended_is_not_demoted(memory: Memory) -> None:
     assert (
         asked(memory, "does Dana like sushi now?")[0] == "Dana no longer likes sushi."
     )
 
 
-def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
+def test_a_context_shows_until_when_a_fact_held(memory: Memory) -> None:
     block = memory.context(
         "Plan a dinner for Dana, who used to live in Porto", user_id="u-42"
     ).text
@@ -100,7 +100,7 @@ def test_a_context_says_until_when_a_fact_held(memory: Memory) -> None:
     assert "Brightline. (held" not in block
 
 
-def test_what_is_still_to_come_has_not_ended(memory: Memory) -> None:
+def test_a_value_that_starts_in_the_future_has_not_ended(memory: Memory) -> None:
     memory.ingest(said("c3", "2026-03-04", "I'm moving to Leeds on June 1st."))
     told = {"conversationId": "c3", "messageIds": ["m0"], "userId": "u-42"}
     home = {
@@ -123,7 +123,7 @@ def test_what_is_still_to_come_has_not_ended(memory: Memory) -> None:
     assert any("ended" in (r.why.parts or {}) for r in lowered if "Lisbon" in r.content)
 
 
-def test_what_another_user_says_ends_nothing_of_this_users(memory: Memory) -> None:
+def test_a_triple_of_another_user_ends_no_value_of_this_user(memory: Memory) -> None:
     with memory.graph as graph:
         graph.update_facts(
             [{"source_id": "Dana Whitfield", "label": "lives_in", "target_id": "Leeds",

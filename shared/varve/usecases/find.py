@@ -15,7 +15,7 @@ from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
 from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.routing import Route
-from varve.domain.search.signals import Sought, names_in
+from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -74,7 +74,7 @@ class Stock:
         )
 
     def candidates(
-        self, grain: Grain, sought: Sought, where: Filter, reach: int
+        self, grain: Grain, sought: EmbeddedQuestion, where: Filter, reach: int
     ) -> Columns:
         """Of a store too large to hold, what vector and keyword find, with what was said around it.
 
@@ -160,10 +160,12 @@ def _ranked(
     )
 
 
-def _sought(question: Question, held: Sequence[Columns], embedder: Embedder) -> Sought:
+def _sought(
+    question: Question, held: Sequence[Columns], embedder: Embedder
+) -> EmbeddedQuestion:
     focus = question.focus(names_in(question, held))
     whole, telling = embedder.embed([question.text, focus])
-    return Sought(question, whole, telling, word_embedding(embedder))
+    return EmbeddedQuestion(question, whole, telling, word_embedding(embedder))
 
 
 def reranked(

@@ -18,7 +18,7 @@ from varve.domain.record import MemoryType
 from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import SearchRequest
-from varve.domain.search.supersession import Statement, ended, held_until
+from varve.domain.search.supersession import EndedStatement, find_ended, held_until
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
@@ -99,7 +99,7 @@ def gathered(
     names, naming = _names(prompt, sources.finder)
     known = of_user(sources.triples(), question.request.user_id)
     entities, triples = _known(question, statements, names, known)
-    over = ended(known, question.now)
+    over = find_ended(known, question.now)
     return Choice(
         profile=[attribute_entry(statement, zone) for statement in statements],
         found=[_result(result, prompt, over, zone) for result in response.results],
@@ -218,7 +218,7 @@ def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:
 
 
 def _result(
-    result: Result, prompt: str, over: Sequence[Statement], zone: ZoneInfo
+    result: Result, prompt: str, over: Sequence[EndedStatement], zone: ZoneInfo
 ) -> Entry:
     """A record; a summary is dated by its period, and a fact that has ended says until when it held."""
     when = result.period if result.memory_type == Kind.SUMMARY else result.date

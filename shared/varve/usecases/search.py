@@ -19,7 +19,7 @@ from varve.domain.search.outline import microseconds
 from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest
 from varve.domain.search.question import asks_how_things_stand, read_question
 from varve.domain.search.ranking import Ranked, lane_weight
-from varve.domain.search.results import Browsed, ranked_result, within
+from varve.domain.search.results import Browsed, fit_to_limits, ranked_result
 from varve.domain.search.routing import Route, route
 from varve.domain.search.strategies import (
     BALANCED,
@@ -27,7 +27,7 @@ from varve.domain.search.strategies import (
     HALF_LIFE_DAYS,
     with_half_life,
 )
-from varve.domain.search.supersession import behind, ended
+from varve.domain.search.supersession import demote_ended, find_ended
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 100
 SPARE_RESULTS = 10
-"""Additional candidates if superseded statements may step back behind their successors."""
+"""Additional candidates if superseded statements may step back demote_ended their successors."""
 
 
 def search(session: Session, request: SearchRequest) -> SearchResponse:
@@ -137,14 +137,14 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         way = way.seen_from(stock.newest(lanes.filled, way.present), zone)
     found = _find(way, lanes, asking)
     if not found and way.understood and way.text:
-        wide = way.anywhen(request)
+        wide = way.without_window(request)
         found = _find(wide, _lanes(wide, asking), asking)
     elsewhere = _elsewhere_hint(way, lanes, asking, bool(found))
     ranked = [item for item in found if isinstance(item, Ranked)]
     used = None
     if lookup.reranker is not None and ranked:
         found, used = reranked(way.text, ranked, lookup.reranker)
-    best, tokens = within(found, request.max_results, request.max_tokens)
+    best, tokens = fit_to_limits(found, request.max_results, request.max_tokens)
     hint = elsewhere if best else None
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
@@ -241,7 +241,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     if not current:
         return found
     triples = of_user(asking.lookup.triples(), asking.request.user_id)
-    return behind(found, way.text, ended(triples, way.present))
+    return demote_ended(found, way.text, find_ended(triples, way.present))
 
 
 def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browsed]:
@@ -317,7 +317,7 @@ def _hint(
     }
     names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
     if any(elsewhere[grain] for grain in way.lanes):
-        return f"There are {names} records, but none within these limits (time, user, conversation)."
+        return f"There are {names} records, but none fit_to_limits these limits (time, user, conversation)."
     if names:
         return f"There are no {way.lanes[0]} records; there are {names} ones."
     return "This memory is empty: nothing has been ingested yet for this workspace and agent."

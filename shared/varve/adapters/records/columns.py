@@ -15,7 +15,7 @@ from varve.adapters.records.rows import model_of, scanned, unit_vectors
 from varve.domain.embedding import require_same_model
 from varve.domain.record import Vector
 from varve.domain.search.columns import MAX_ROWS, Columns
-from varve.domain.search.growing import grown, woven
+from varve.domain.search.growing import merge_columns, reuse_derived
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 
@@ -65,7 +65,7 @@ def hold(table: Table, store: str, model: str, before: Held | None) -> Held:
     del rows
     pa.default_memory_pool().release_unused()  # which it would keep, more than the columns take
     if before is not None and isinstance(before.columns, Columns):
-        columns = grown(before.columns, columns)
+        columns = reuse_derived(before.columns, columns)
     # By LanceDB's own word: a layout that was misread, or is of another version, is never built upon.
     return Held(
         columns,
@@ -106,8 +106,10 @@ def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
         np.sort(found), np.sort(came)
     ):
         return None  # another thread has taken the table to a later version
-    columns, weave = woven(before.columns, stay, to_columns(rows))
-    return Held(columns, before.model, weave.arrays(before.addresses, found), layout)
+    columns, plan = merge_columns(before.columns, stay, to_columns(rows))
+    return Held(
+        columns, before.model, plan.merge_arrays(before.addresses, found), layout
+    )
 
 
 def found(

@@ -1,4 +1,4 @@
-"""The output of `search_memory`: results, what was searched, and a hint when there is little to show."""
+"""The output of `search_memory`: results, where it searched, and a hint."""
 
 from typing import Any
 
@@ -12,14 +12,17 @@ from pydantic.alias_generators import to_camel
 
 
 class _Answer(BaseModel):
-    """Camel case in JSON, snake case in Python; the contract's own names also work as attributes."""
+    """Model with camel case in JSON and snake case in Python.
+
+    The camel-case names also work as attributes.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, frozen=True
     )
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON shape."""
+        """Return the answer in the contract's JSON shape."""
         return self.model_dump(mode="json", by_alias=True)
 
     def __getattr__(self, name: str) -> Any:
@@ -30,10 +33,10 @@ class _Answer(BaseModel):
 
 
 class Why(_Answer):
-    """What a score was made of: cosine, BM25, and recency and importance in [0, 1].
+    """Inputs of a score: cosine, BM25, and recency and importance in [0, 1].
 
-    Vector and keyword are None when there was no query to compare with. With `explain` each signal's
-    share of the score is among the `parts`, which else are left out.
+    `vector` and `keyword` are None if the request had no query. `parts` holds each
+    signal's share of the score. It is left out unless the request sets `explain`.
     """
 
     vector: float | None
@@ -47,15 +50,16 @@ class Why(_Answer):
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return (
-            values
-            if self.parts is not None
-            else {k: v for k, v in values.items() if k != "parts"}
-        )
+        if self.parts is None:
+            values.pop("parts", None)
+        return values
 
 
 class Result(_Answer):
-    """One memory. `date` is the local day of its event time; `score` lies in [0, 1]."""
+    """One memory that was found.
+
+    `date` is the local day of the event time. `score` lies in [0, 1].
+    """
 
     id: str
     content: str
@@ -72,7 +76,7 @@ class Result(_Answer):
 
 
 class Understood(_Answer):
-    """The time words found in the query, and the half-open window and grain they were taken to mean."""
+    """Time words found in the query, with the half-open window and grain they mean."""
 
     phrase: str
     since: str | None
@@ -81,9 +85,10 @@ class Understood(_Answer):
 
 
 class Searched(_Answer):
-    """Where the search looked: grains, the window's limits, and how many records lie in it.
+    """Where the search looked: grains, window limits, and records in that window.
 
-    `reranked` is left out without a reranker, and False where it failed and the order is the search's own.
+    `reranked` is left out if no reranker is configured. It is False if the reranker
+    failed; the results then keep the order of the search.
     """
 
     grains: list[str]
@@ -100,15 +105,13 @@ class Searched(_Answer):
         self, handler: SerializerFunctionWrapHandler
     ) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return (
-            values
-            if self.reranked is not None
-            else {k: v for k, v in values.items() if k != "reranked"}
-        )
+        if self.reranked is None:
+            values.pop("reranked", None)
+        return values
 
 
 class SearchResponse(_Answer):
-    """The whole answer; never a bare empty list."""
+    """The whole answer; an answer without results has a hint."""
 
     results: list[Result]
     searched: Searched

@@ -1,4 +1,4 @@
-"""Which of the best rows are shown, and in which order: what says the same goes, what is alike steps back."""
+"""Selection of the rows to show: drop repeats, then lower rows that add little."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,17 +10,18 @@ from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
-from varve.domain.search.row import Row
+from varve.domain.search.row import Message, RecordRow
 from varve.domain.search.strategies import Strategy
 
-REPLACED_LIKENESS = 0.8
-"""From this cosine on, two facts about one subject speak of one thing, and the newer holds."""
+REPLACED_COSINE = 0.8
+"""The least cosine at which a newer fact replaces an older one about its subject."""
 
 
 class Contender(NamedTuple):
-    """A row of a lane's columns, by number, and its place `at` among all rows of all lanes.
+    """A row of a lane's columns, by its `number` there, with its score.
 
-    Sorts as it ranks: by score, then newest first, then id. A key for each would take as long again.
+    `at` is the row's place among all rows of all lanes. Contenders sort in ranking
+    order: by score, then newest first, then by id. A sort key would double the time.
     """
 
     minus_score: float
@@ -28,90 +29,124 @@ class Contender(NamedTuple):
     id: str
     at: int
     number: int
-    row: Row
+    row: RecordRow
     columns: Columns
     grain: Grain
 
 
-def diverse(
+def choose_diverse(
     best: Sequence[Contender], vectors: Floats, strategy: Strategy, limit: int
 ) -> tuple[list[int], list[float]]:
-    """Which `limit` are shown, chosen by maximal marginal relevance, and their scores.
+    """Return the indices of the `limit` contenders to show, and their scores.
 
-    First what a newer fact replaces and what adds no message to those before it is lowered. No score
-    rises on the way down.
+    First lower the score of facts that a newer fact replaces, and of rows that add no
+    message to better rows. Then choose by maximal marginal relevance. The returned
+    scores never rise.
     """
-    lowered = np.array([-item.minus_score for item in best])
+    scores = np.array([-item.minus_score for item in best])
     if strategy.superseded:
-        lowered -= strategy.superseded * _superseded(best, vectors)
-    lowered = np.maximum(0, lowered - strategy.repeated * _known(best))
-    chosen = mmr(lowered, vectors, limit, balance=1 - strategy.diversity)
-    return chosen, np.minimum.accumulate(lowered[chosen]).tolist()
+        scores -= strategy.superseded * _find_replaced(best, vectors)
+    scores -= strategy.repeated * _find_covered(best)
+    scores = np.maximum(0, scores)
+    chosen = mmr(scores, vectors, limit, balance=1 - strategy.diversity)
+    falling = np.minimum.accumulate(scores[chosen])
+    return chosen, falling.tolist()
 
 
-def _superseded(best: Sequence[Contender], vectors: Floats) -> Bools:
-    """Which facts there is a newer one for about the same subject and nearly the same thing."""
+def _find_replaced(best: Sequence[Contender], vectors: Floats) -> Bools:
+    """Mark facts for which a newer, similar fact about the same subject exists."""
     rows = [item.row for item in best]
-    facts = [
-        i for i, row in enumerate(rows) if row.type is MemoryType.FACT and row.about
-    ]
-    alike = vectors[facts] @ vectors[facts].T >= REPLACED_LIKENESS
-    old = np.zeros(len(best), np.bool_)
-    for a, i in enumerate(facts):
-        old[i] = any(
-            alike[a, b]
-            and rows[j].about == rows[i].about
-            and rows[j].time > rows[i].time
-            for b, j in enumerate(facts)
-        )
-    return old
+    facts = [at for at, row in enumerate(rows) if _is_fact_about_something(row)]
+    fact_vectors = vectors[facts]
+    similar = fact_vectors @ fact_vectors.T >= REPLACED_COSINE
+    replaced = np.zeros(len(best), np.bool_)
+    for number, at in enumerate(facts):
+        for other in np.flatnonzero(similar[number]).tolist():
+            candidate = rows[facts[other]]
+            if _is_newer_of_same_subject(candidate, rows[at]):
+                replaced[at] = True
+                break
+    return replaced
 
 
-def _known(best: Sequence[Contender]) -> Bools:
-    """Which are of messages alone that something better shows already."""
-    shown: set[tuple[str | None, str]] = set()
-    known = []
+def _is_fact_about_something(row: RecordRow) -> bool:
+    return row.type is MemoryType.FACT and bool(row.about)
+
+
+def _is_newer_of_same_subject(row: RecordRow, other: RecordRow) -> bool:
+    is_newer = row.time > other.time
+    return is_newer and row.about == other.about
+
+
+def _find_covered(best: Sequence[Contender]) -> Bools:
+    """Mark rows all of whose messages appear in better rows."""
+    shown: set[Message] = set()
+    covered = []
     for item in best:
         messages = item.row.messages
-        known.append(bool(messages) and messages <= shown)
+        covered.append(bool(messages) and messages <= shown)
         shown |= messages
-    return np.array(known, np.bool_)
+    return np.array(covered, np.bool_)
 
 
-def without_repeats(best: Iterable[Contender]) -> list[Contender]:
-    """The same order without what says the same: the better stays.
+def drop_repeats(best: Iterable[Contender]) -> list[Contender]:
+    """Drop each contender that repeats a better one; keep the order.
 
-    That is a fact and the brief words it is from (several facts of one message say different things, and so
-    do a fact and a long text or one of its passages), a fact in the words of another, and a summary made from
-    one other summary alone, as a week's with one day that had anything.
+    These repeat each other:
+    - a fact and the brief turn it comes from. Several facts of one message do not: they
+      say different things. Nor do a fact and a long turn or one of its passages.
+    - two facts in the same words.
+    - a summary and the only summary it was made from, such as a week and its one day.
     """
-    turns: set[tuple[str | None, str]] = set()
-    facts: set[tuple[str | None, str]] = set()
-    worded: set[tuple[str | None, str]] = set()
-    said: set[str] = set()
-    alone: set[str] = set()
-    kept = []
-    for item in best:
-        row = item.row
+    shown = _Shown()
+    return [item for item in best if shown.add(item.row)]
+
+
+class _Shown:
+    """Messages, wordings and summaries of the rows kept so far."""
+
+    def __init__(self) -> None:
+        self._turn_messages: set[Message] = set()
+        self._fact_messages: set[Message] = set()
+        self._wordings: set[Message] = set()
+        self._ids: set[str] = set()
+        self._only_sources: set[str] = set()
+
+    def add(self, row: RecordRow) -> bool:
+        """Add the row and return True, or return False if it repeats a kept row."""
         if row.type is MemoryType.TURN:
-            if row.brief:
-                if not facts.isdisjoint(row.messages):
-                    continue
-                turns |= row.messages
+            is_new = self._add_turn(row)
         elif row.type is MemoryType.FACT:
-            if row.messages <= turns or row.wording in worded:
-                continue
-            facts |= row.messages
-            worded.add(row.wording)
+            is_new = self._add_fact(row)
         else:
-            if row.id in alone or not said.isdisjoint(_alone(row)):
-                continue
-            alone |= _alone(row)
-        said.add(row.id)
-        kept.append(item)
-    return kept
+            is_new = self._add_summary(row)
+        if is_new:
+            self._ids.add(row.id)
+        return is_new
 
+    def _add_turn(self, row: RecordRow) -> bool:
+        if not row.brief:
+            return True
+        if not self._fact_messages.isdisjoint(row.messages):
+            return False
+        self._turn_messages |= row.messages
+        return True
 
-def _alone(row: Row) -> frozenset[str]:
-    """The one source of a summary that has no other."""
-    return frozenset(row.sources if len(row.sources) == 1 else ())
+    def _add_fact(self, row: RecordRow) -> bool:
+        if row.messages <= self._turn_messages:
+            return False
+        if row.wording in self._wordings:
+            return False
+        self._fact_messages |= row.messages
+        self._wordings.add(row.wording)
+        return True
+
+    def _add_summary(self, row: RecordRow) -> bool:
+        if row.id in self._only_sources:
+            return False
+        if len(row.sources) == 1:
+            source = row.sources[0]
+            if source in self._ids:
+                return False
+            self._only_sources.add(source)
+        return True

@@ -1,53 +1,65 @@
-"""All records of one store at one version, held as columns, and what searching them needs but once."""
+"""All records of one store at one version as columns, with cached derived values."""
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from varve.domain.record import EmbeddedRecord, MemoryType
+from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import Floats, Lexical, Spots, words
-from varve.domain.search.occurrences import Met
-from varve.domain.search.outline import TYPES, Outline, coded, microseconds
-from varve.domain.search.places import Places, places_of
-from varve.domain.search.row import Row
+from varve.domain.search.lexical import Bools, Floats, Lexical, Spots, words
+from varve.domain.search.occurrences import Occurrences
+from varve.domain.search.outline import TYPES, Outline, encode_values, microseconds
+from varve.domain.search.places import Places, build_places
+from varve.domain.search.row import RecordRow
 from varve.domain.search.stopwords import STOP_WORDS
 
 MAX_ROWS = 100_000
-"""The most rows a store may have to be held whole: faster at any size, but a process reads them all at first,
-and again after each compaction.
+"""The most rows of a store that is held in memory as a whole.
 
-docs/benchmarks.md, "Large stores", has what that takes, and how much memory.
+Holding a store is faster at any size, but each process must first read all rows, and
+read them again after each compaction. docs/benchmarks.md, "Large stores", has the times
+and the memory.
 """
 
-MOST_ROWS_KEPT = 4_096
+MAX_CACHED_ROWS = 4_096
 
-_MONTHS = (
-    "january|february|april|june|july|august|september|october|november|december|enero|febrero|abril|junio"
-    "|julio|agosto|septiembre|octubre|noviembre|diciembre"
+_MONTH_NAMES = (
+    "january|february|april|june|july|august|september|october|november|december"
+    "|enero|febrero|abril|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
 )
-_WEEKDAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
-_UNITS = r"days?|weeks?|weekends?|months?|years?|d[ií]as?|semanas?|meses|mes|años?"
+_WEEKDAY_NAMES = (
+    "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    "|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+)
+_TIME_UNITS = "days?|weeks?|weekends?|months?|years?|d[ií]as?|semanas?|meses|mes|años?"
 TIME_EXPRESSION = re.compile(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago|{_WEEKDAYS}|{_MONTHS}|(?:19|20)\d\d"
-    rf"|(?:last|next|this|past|few|couple of) (?:{_UNITS}|night|morning|evening|summer|winter|spring|fall"
-    rf"|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)|hace \w+ (?:{_UNITS})|(?:{_UNITS}) pasad[oa]s?"
+    r"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago"
+    rf"|{_WEEKDAY_NAMES}|{_MONTH_NAMES}|(?:19|20)\d\d"
+    rf"|(?:last|next|this|past|few|couple of) (?:{_TIME_UNITS}|night|morning|evening"
+    r"|summer|winter|spring|fall|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)"
+    rf"|hace \w+ (?:{_TIME_UNITS})|(?:{_TIME_UNITS}) pasad[oa]s?"
     r"|\d{1,2}(?:st|nd|rd|th))\b"
 )
-"""Words in lower case by which a text tells when something was or will be."""
+"""Words of lower-case text that say when something happened or will happen."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns(Outline):
-    """The records of one agent and grain, all about them; `vectors` n x d, unit.
+    """The records of one agent and grain with everything that a result shows.
 
-    Rows stand conversation by conversation, each in order of position and id; those without one are last.
-    The columns are all that a result shows. `expect` is told of which rows the ids and sources are asked for
-    next: of candidates these are read late. `known` keeps what was worked out for a reach, `faded` for a
-    half-life, `worths` for weights, `rows` for single rows.
+    Rows are grouped by conversation and sorted by position, then id. Rows without a
+    conversation come last. `vectors` is n x d with unit rows. `expect` announces the
+    rows whose ids and sources are read next; a large store reads those of candidates
+    late. The other fields are caches:
+    - `occurrences_by_reach`: where words occur, by reach in places;
+    - `recency_by_half_life`: recency of all rows, by half-life in days;
+    - `scores_by_weights`: weighted sums of the constant signals, by weights;
+    - `row_cache`: single rows, by row number.
     """
 
     ids: Sequence[str]
@@ -55,43 +67,50 @@ class Columns(Outline):
     sources: Sequence[Sequence[str]]
     vectors: Floats
     expect: Callable[[Spots], object] = field(default=len, repr=False)
-    known: dict[int, Met] = field(default_factory=dict, repr=False)
-    faded: dict[float, Floats] = field(default_factory=dict, repr=False)
-    worths: dict[tuple[float, ...], Floats] = field(default_factory=dict, repr=False)
-    rows: dict[int, Row] = field(default_factory=dict, repr=False)
+    occurrences_by_reach: dict[int, Occurrences] = field(
+        default_factory=dict, repr=False
+    )
+    recency_by_half_life: dict[float, Floats] = field(default_factory=dict, repr=False)
+    scores_by_weights: dict[tuple[float, ...], Floats] = field(
+        default_factory=dict, repr=False
+    )
+    row_cache: dict[int, RecordRow] = field(default_factory=dict, repr=False)
 
-    def some(self, numbers: Spots) -> list[Row]:
-        """These rows; they are kept, for what answers one question often answers the next."""
+    def read_rows(self, numbers: Spots) -> list[RecordRow]:
+        """Return these rows and cache them: consecutive questions share answers."""
         self.expect(numbers)
-        known = self.rows
-        return [known.get(number) or self._kept(number) for number in numbers.tolist()]
+        cached = self.row_cache
+        return [
+            cached.get(number) or self._cache_row(number) for number in numbers.tolist()
+        ]
 
-    def _kept(self, number: int) -> Row:
-        if len(self.rows) >= MOST_ROWS_KEPT:
-            self.rows.clear()
-        row = self.rows[number] = self._row(number)
+    def _cache_row(self, number: int) -> RecordRow:
+        if len(self.row_cache) >= MAX_CACHED_ROWS:
+            self.row_cache.clear()
+        row = self._build_row(number)
+        self.row_cache[number] = row
         return row
 
-    def _row(self, number: int) -> Row:
-        return Row(
-            self.ids[number],
-            self.contents[number],
-            TYPES[self.types.item(number)],
-            self.sources[number],
-            self.conversations.name(number),
-            self.speakers.name(number),
-            self.users.name(number),
-            self.periods.name(number) or "",
-            self.event_times.item(number),
-            self.importances.item(number),
+    def _build_row(self, number: int) -> RecordRow:
+        return RecordRow(
+            id=self.ids[number],
+            content=self.contents[number],
+            type=TYPES[self.types.item(number)],
+            sources=self.sources[number],
+            conversation=self.conversations.name(number),
+            about=self.speakers.name(number),
+            user=self.users.name(number),
+            period=self.periods.name(number) or "",
+            time=self.event_times.item(number),
+            importance=self.importances.item(number),
         )
 
     @property
     def bytes(self) -> int:
-        """About how much memory the columns take, with what is made of them."""
-        return int(
-            self.vectors.nbytes + 4 * sum(map(len, self.contents)) + 500 * len(self)
-        )
+        """The estimated memory of the columns and their cached values, in bytes."""
+        characters = sum(map(len, self.contents))
+        texts = 4 * characters
+        return int(self.vectors.nbytes + texts + 500 * len(self))
 
     @cached_property
     def lexical(self) -> Lexical:
@@ -99,16 +118,20 @@ class Columns(Outline):
         return index_texts(self.contents)
 
     @cached_property
-    def places(self) -> Places:
-        """The rows' places."""
-        speakers = np.where(
-            self.types == TYPES.index(MemoryType.TURN), self.speakers.of, np.int32(-1)
-        )
-        return places_of(self.conversations.of, self.positions, speakers)
+    def _is_turn(self) -> Bools:
+        turns: Bools = self.types == TYPES.index(MemoryType.TURN)
+        return turns
 
     @cached_property
-    def standing(self) -> Mapping[str, Floats]:
-        """The signals that are the same for every question (`domain/search/signals.py`)."""
+    def places(self) -> Places:
+        """The places of the rows in their conversations."""
+        no_speaker = np.int32(-1)
+        speakers = np.where(self._is_turn, self.speakers.of, no_speaker)
+        return build_places(self.conversations.of, self.positions, speakers)
+
+    @cached_property
+    def constant_signals(self) -> Mapping[str, Floats]:
+        """The signals that no question changes (`domain/search/signals.py`)."""
         return {
             "opening": self.places.opening,
             "address": self.lexical.addressing,
@@ -116,109 +139,124 @@ class Columns(Outline):
             "importance": self.importances,
         }
 
-    def worth(self, weights: Mapping[str, float]) -> Floats:
-        """What these add up to by their weights."""
-        own = tuple(weights[name] for name in self.standing)
-        if own not in self.worths:
-            self.worths[own] = np.array(own, np.float32) @ np.stack(
-                list(self.standing.values())
-            )
-        return self.worths[own]
+    def score_constant_signals(self, weights: Mapping[str, float]) -> Floats:
+        """Return each row's weighted sum of the constant signals."""
+        signals = self.constant_signals
+        used = tuple(weights[name] for name in signals)
+        if used not in self.scores_by_weights:
+            table = np.stack(list(signals.values()))
+            row = np.array(used, np.float32)
+            self.scores_by_weights[used] = row @ table
+        return self.scores_by_weights[used]
 
     @cached_property
-    def voices(self) -> Mapping[str, frozenset[int]]:
-        """The folded words of the speakers' names, each with the speakers it may mean."""
-        spoken = np.unique(self.speakers.of[self.types == TYPES.index(MemoryType.TURN)])
-        found: dict[str, set[int]] = {}
-        for code in spoken[spoken >= 0]:
+    def speakers_by_word(self) -> Mapping[str, frozenset[int]]:
+        """The codes of the speakers whose names contain a word, by folded word."""
+        spoken = np.unique(self.speakers.of[self._is_turn])
+        found = defaultdict[str, set[int]](set)
+        for code in spoken[spoken >= 0].tolist():
             for word in words(self.speakers.names[code]):
-                found.setdefault(word, set()).add(int(code))
-        return {
-            word: frozenset(codes)
-            for word, codes in found.items()
-            if word not in STOP_WORDS
-        }
+                if word not in STOP_WORDS:
+                    found[word].add(code)
+        return {word: frozenset(codes) for word, codes in found.items()}
 
     @cached_property
     def centre(self) -> Floats:
-        """The mean vector. Static embeddings share a direction that says nothing; it is taken away."""
-        centre: Floats = (
-            self.vectors.mean(axis=0) if len(self) else np.zeros(0, np.float32)
-        )
+        """The mean vector.
+
+        Static embeddings share a direction without meaning; subtract it.
+        """
+        if not len(self):
+            return np.zeros(0, np.float32)
+        centre: Floats = self.vectors.mean(axis=0)
         return centre
 
     @cached_property
-    def steepness(self) -> Floats:
-        """One over each vector's distance from the centre."""
-        # |v - c|^2 = |v|^2 - 2 v.c + |c|^2, without a second matrix of the vectors' size
-        lengths = np.einsum("nd,nd->n", self.vectors, self.vectors)
-        squares = lengths - 2 * (self.vectors @ self.centre) + self.centre @ self.centre
-        steepness: Floats = (1 / np.sqrt(np.maximum(squares, 1e-6))).astype(np.float32)
-        return steepness
+    def inverse_distances(self) -> Floats:
+        """1 / distance from the centre, for each vector."""
+        # |v - c|^2 = |v|^2 - 2 v.c + |c|^2 needs no second matrix of the vectors' size.
+        vectors = self.vectors
+        centre = self.centre
+        lengths = np.einsum("nd,nd->n", vectors, vectors)
+        products = vectors @ centre
+        squares = lengths - 2 * products + centre @ centre
+        distances = np.sqrt(np.maximum(squares, 1e-6))
+        inverse: Floats = (1 / distances).astype(np.float32)
+        return inverse
 
-    def met(self, reach: int) -> Met:
-        """Where words occur, with what is said up to `reach` places around."""
-        if reach not in self.known:
-            self.known[reach] = Met(self.lexical, self.places, reach)
-        return self.known[reach]
+    def occurrences(self, reach: int) -> Occurrences:
+        """Return where words occur, up to `reach` places around each place."""
+        found = self.occurrences_by_reach.get(reach)
+        if found is None:
+            found = Occurrences(self.lexical, self.places, reach)
+            self.occurrences_by_reach[reach] = found
+        return found
 
     @cached_property
-    def asking(self) -> Floats:
-        """1 for each place where a question is asked."""
+    def question_places(self) -> Floats:
+        """1 for each place with a row that asks a question, else 0."""
         return self.places.best(self.questions)
 
     @cached_property
     def questions(self) -> Floats:
-        """1 for each row that asks a question."""
-        return ask(self.contents)
+        """1 for each row that asks a question, else 0."""
+        return mark_questions(self.contents)
 
     @cached_property
     def telling_time(self) -> Floats:
-        """1 for each row whose words tell a time."""
-        return tell_a_time(self.contents)
+        """1 for each row whose words tell a time, else 0."""
+        return mark_time_expressions(self.contents)
 
 
-def tell_a_time(texts: Sequence[str]) -> Floats:
-    """1 for each text whose words tell a time."""
+def mark_time_expressions(texts: Sequence[str]) -> Floats:
+    """Return 1 for each text whose words tell a time, else 0."""
     found = (TIME_EXPRESSION.search(text.lower()) is not None for text in texts)
     return np.fromiter(found, np.float32, len(texts))
 
 
-def ask(texts: Sequence[str]) -> Floats:
-    """1 for each text that asks a question."""
-    return np.fromiter(("?" in text for text in texts), np.float32, len(texts))
+def mark_questions(texts: Sequence[str]) -> Floats:
+    """Return 1 for each text that contains a question mark, else 0."""
+    found = ("?" in text for text in texts)
+    return np.fromiter(found, np.float32, len(texts))
 
 
 def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
-    """The records as columns."""
-    given = sorted(embedded, key=_place)
+    """Build columns from records."""
+    given = sorted(embedded, key=_get_order)
     records = [one.record for one in given]
-    vectors = (
-        np.array([one.vector for one in given], np.float32)
-        if given
-        else np.zeros((0, 1), np.float32)
-    )
     return Columns(
         ids=[record.id for record in records],
         contents=[record.content for record in records],
         sources=[record.source_ids for record in records],
-        types=np.array(
-            [TYPES.index(record.memory_type) for record in records], np.int8
-        ),
-        periods=coded([record.period for record in records]),
-        conversations=coded([record.conversation_id for record in records]),
-        users=coded([record.user_id for record in records]),
-        speakers=coded([record.about for record in records]),
-        positions=np.array([record.position for record in records], np.int32),
-        event_times=np.array(
-            [microseconds(record.event_time) for record in records], np.int64
-        ),
-        importances=np.array([record.importance for record in records], np.float32),
-        vectors=vectors,
+        vectors=_stack_vectors(given),
+        **_build_short_columns(records),
     )
 
 
-def _place(one: EmbeddedRecord) -> tuple[bool, str, int, str]:
+def _build_short_columns(records: Sequence[Record]) -> dict[str, Any]:
+    types = [TYPES.index(record.memory_type) for record in records]
+    times = [microseconds(record.event_time) for record in records]
+    positions = [record.position for record in records]
+    importances = [record.importance for record in records]
+    return {
+        "types": np.array(types, np.int8),
+        "periods": encode_values([record.period for record in records]),
+        "conversations": encode_values([record.conversation_id for record in records]),
+        "users": encode_values([record.user_id for record in records]),
+        "speakers": encode_values([record.about for record in records]),
+        "positions": np.array(positions, np.int32),
+        "event_times": np.array(times, np.int64),
+        "importances": np.array(importances, np.float32),
+    }
+
+
+def _stack_vectors(embedded: Sequence[EmbeddedRecord]) -> Floats:
+    if not embedded:
+        return np.zeros((0, 1), np.float32)
+    return np.array([one.vector for one in embedded], np.float32)
+
+
+def _get_order(one: EmbeddedRecord) -> tuple[bool, str, int, str]:
     record = one.record
     return (
         record.conversation_id is None,

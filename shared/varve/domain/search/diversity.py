@@ -1,6 +1,7 @@
-"""Maximal marginal relevance: a choice that answers the question without saying one thing five times."""
+"""Maximal marginal relevance: choose items that are relevant and differ from each other."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,65 +11,68 @@ from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 from varve.domain.search.stopwords import STOP_WORDS, word_set
 
-BALANCE = 0.7
-"""How much relevance counts against novelty where the caller does not say."""
+DEFAULT_BALANCE = 0.7
+"""The default weight of relevance against novelty."""
+NEAR_DUPLICATE_SHARE = 0.85
+"""The share of common words (Jaccard) from which on two texts are near duplicates."""
 
+Words = frozenset[str]
 
-NEARLY_ALL = 0.85
 _WORD = re.compile(r"\w+")
-_SAYS_LITTLE = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
-"""Stop words but for denials; `t` is what is left of "don't"."""
+_FILLERS = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
+"""Stop words without negations; `t` is the end of "don't"."""
 
 
 def mmr(
     relevance: Sequence[float] | npt.NDArray[np.float64],
     vectors: Sequence[Vector] | Floats,
     limit: int,
-    balance: float = BALANCE,
+    balance: float = DEFAULT_BALANCE,
 ) -> list[int]:
-    """The indices of at most `limit` items, in the order in which they are worth reading.
+    """Return the indices of at most `limit` items in reading order.
 
-    Each next item has the greatest `balance * relevance - (1 - balance) * (largest cosine to those
-    chosen before)`; of equals the first. Relevance lies in [0, 1], vectors have unit length and equal
-    dimensions; cosines below 0 count as 0. After Carbonell and Goldstein (SIGIR 1998).
-    Raises ValueError: not one vector for each relevance.
+    Each next item has the greatest `balance * relevance - (1 - balance) * (largest
+    cosine to the items already chosen)`. The first item wins a tie. Relevance lies in
+    [0, 1]; vectors have unit length and equal dimensions; negative cosines count as 0.
+    After Carbonell and Goldstein (SIGIR 1998).
+    Raises ValueError: the numbers of relevances and vectors differ.
     """
     if len(relevance) != len(vectors):
         raise ValueError(f"{len(relevance)} relevances, {len(vectors)} vectors")
     if not len(relevance):
         return []
-    matrix = np.asarray(vectors, dtype=np.float32)
     worth = balance * np.asarray(relevance, dtype=np.float64)
-    beside = worth - (1.0 - balance) * np.maximum(matrix @ matrix.T, 0).astype(
-        np.float64
-    )
-    np.fill_diagonal(beside, -np.inf)  # what was chosen is not chosen again
+    matrix = np.asarray(vectors, dtype=np.float32)
+    cosines = np.maximum(matrix @ matrix.T, 0)
+    penalties = (1.0 - balance) * cosines.astype(np.float64)
+    worth_beside = worth - penalties
+    np.fill_diagonal(worth_beside, -np.inf)  # never choose an item twice
     chosen: list[int] = []
     for _ in range(min(limit, len(worth))):
-        best = worth.argmax()
-        chosen.append(int(best))
-        np.minimum(
-            worth, beside[best], out=worth
-        )  # the largest cosine leaves the least
+        best = int(worth.argmax())
+        chosen.append(best)
+        # The largest cosine leaves the least worth.
+        np.minimum(worth, worth_beside[best], out=worth)
     return chosen
 
 
 def distinct(texts: Sequence[str]) -> list[int]:
-    """The indices of the texts that do not say what an earlier one says in nearly the same words.
+    """Return the indices of the texts that are no near duplicate of an earlier one.
 
-    That is: at least 85 percent of both texts' words are shared (Jaccard), and all that tell or deny.
+    Near duplicates share at least 85 percent of their words (Jaccard), and all words
+    that are not stop words or are negations.
     """
-    kept: list[tuple[int, frozenset[str], frozenset[str]]] = []
+    kept: list[int] = []
+    words_by_telling = defaultdict[Words, list[Words]](list)
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
-        telling = words - _SAYS_LITTLE
-        if not any(
-            telling == other_telling and _alike(words, other)
-            for _, other, other_telling in kept
-        ):
-            kept.append((index, words, telling))
-    return [index for index, _, _ in kept]
+        others = words_by_telling[words - _FILLERS]
+        if not any(_are_near_duplicates(words, other) for other in others):
+            kept.append(index)
+            others.append(words)
+    return kept
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= NEARLY_ALL * len(one | other)
+def _are_near_duplicates(one: Words, other: Words) -> bool:
+    shared = len(one & other)
+    return shared >= NEAR_DUPLICATE_SHARE * len(one | other)

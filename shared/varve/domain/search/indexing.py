@@ -1,146 +1,214 @@
-"""The inverted index of texts, made at once or on top of an earlier one."""
+"""The inverted index of texts, built new or as an extension of an earlier index."""
 
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.search.lexical import Ints, Lexical, Spots, parts, runs, words
+from varve.domain.search.lexical import (
+    Floats,
+    Ints,
+    Lexical,
+    Spots,
+    parts,
+    runs,
+    words,
+)
 from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
-MOST_STEMMED = 65_536
-"""Words of each language that a process remembers with their stems, some 20 MB: candidates are read anew for
-each question."""
+Numbering = dict[str, int]
+
+MAX_CACHED_STEMS = 65_536
+"""The most words of each language whose stems a process caches, about 20 MB.
+
+Candidates from a large store are indexed for each question; the cache makes that cheap.
+"""
 
 
 def index_texts(
     texts: Sequence[str], before: Lexical | None = None, kept: Spots | None = None
 ) -> Lexical:
-    """The index of the texts, by their places in the sequence; also of those indexed `before`.
+    """Build the index of the texts; extend the index `before` if given.
 
-    `kept` says where the latter stand among all (None: first); the new ones fill the gaps in their order.
+    `kept` holds the place of each text of `before` among all texts (None: they come
+    first). The new texts fill the gaps in their order.
     """
     if before is None:
-        return _indexed(texts, {}, {})
-    added = _indexed(texts, dict(before.codes), dict(before.forms))
+        return _build_index(texts, {}, {})
+    added = _build_index(texts, dict(before.codes), dict(before.forms))
     places = np.arange(before.size + added.size)
-    kept = places[: before.size] if kept is None else kept
-    gaps = np.delete(places, kept)
+    if kept is None:
+        kept = places[: before.size]
+    return _merge_indexes(before, added, kept, np.delete(places, kept))
+
+
+def _merge_indexes(
+    before: Lexical, added: Lexical, kept: Spots, gaps: Spots
+) -> Lexical:
+    """Merge two indexes whose texts have the places `kept` and `gaps`.
+
+    The codes of `added` extend those of `before`.
+    """
     new_stems = len(added.codes) - len(before.codes)
-    old = np.append(before.starts, np.full(new_stems, before.starts[-1]))
-    ends = np.repeat(old[1:], np.diff(added.starts))
-    lengths, addressing = (
-        np.empty(len(places), np.float32),
-        np.empty(len(places), np.float32),
-    )
-    lengths[kept], lengths[gaps] = before.lengths, added.lengths
-    addressing[kept], addressing[gaps] = before.addressing, added.addressing
+    no_postings = np.full(new_stems, before.starts[-1])
+    old_starts = np.append(before.starts, no_postings)
+    added_counts = np.diff(added.starts)
+    insert_at = np.repeat(old_starts[1:], added_counts)
+    old_rows = kept.astype(np.int32)[before.rows]
+
+    def merge(old: Floats, new: Floats) -> Floats:
+        size = len(kept) + len(gaps)
+        merged = np.empty(size, np.float32)
+        merged[kept] = old
+        merged[gaps] = new
+        return merged
+
     return Lexical(
         codes=added.codes,
-        starts=old + added.starts,
-        rows=np.insert(kept.astype(np.int32)[before.rows], ends, gaps[added.rows]),
-        counts=np.insert(before.counts, ends, added.counts),
-        lengths=lengths,
-        addressing=addressing,
+        starts=old_starts + added.starts,
+        rows=np.insert(old_rows, insert_at, gaps[added.rows]),
+        counts=np.insert(before.counts, insert_at, added.counts),
+        lengths=merge(before.lengths, added.lengths),
+        addressing=merge(before.addressing, added.addressing),
         forms=added.forms,
         kept=[],
         earlier=list(before.kept),
     )
 
 
-def _indexed(
-    texts: Sequence[str], codes: dict[str, int], forms: dict[str, int]
-) -> Lexical:
-    """The index of these texts alone; their new stems and forms are added to those given."""
-    read, size = _Words(texts), max(1, len(texts))
-    spanish = read.count(SPANISH) > read.count(ENGLISH)
-    # Each word is stemmed once for each language, in which the most of its text's small words are.
-    stemmed = 2 * read.tokens + spanish[read.text_of]
-    different = by_first(stemmed, 2 * len(read.seen))
-    found = [_STEMS[one % 2][read.seen[one // 2]] for one in different.tolist()]
-    pairs = list(chain.from_iterable(found))
-    coded = [codes.setdefault(stem, len(codes)) for _, stem in pairs]
-    for (form, _), code in zip(pairs, coded, strict=True):
-        forms.setdefault(form, code)
-    amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
-    amounts[different] = list(map(len, found))
-    starts[different] = np.cumsum(amounts[different]) - amounts[different]
-    amount = amounts[stemmed]
-    flat = np.array(coded, np.int64)[runs(starts[stemmed], amount)]
-    row_of = np.repeat(read.text_of, amount)
-    keys, counts = np.unique(flat * size + row_of, return_counts=True)
-    stems_of, rows = np.divmod(keys, size)
-    spoken = read.count(ADDRESSING)
+def _build_index(texts: Sequence[str], codes: Numbering, forms: Numbering) -> Lexical:
+    """Build the index of these texts; add their new stems and forms to those given."""
+    read = _Words(texts)
+    stems = _stem_words(read, codes, forms)
+    text_count = max(1, len(texts))
+    # One number per occurrence, so that one sort groups them by stem, then by text.
+    occurrences = stems.code * text_count + stems.text
+    keys, counts = np.unique(occurrences, return_counts=True)
+    code_of_posting, rows = np.divmod(keys, text_count)
+    addressing_words = read.count(ADDRESSING)
+    share = addressing_words / (3 + read.lengths)
+    addressing = np.minimum(1, 4 * share)
+    lengths = np.bincount(stems.text, minlength=len(texts))
     return Lexical(
         codes=codes,
-        starts=np.searchsorted(stems_of, np.arange(len(codes) + 1)),
+        starts=np.searchsorted(code_of_posting, np.arange(len(codes) + 1)),
         rows=rows.astype(np.int32),
         counts=counts.astype(np.float32),
-        lengths=np.bincount(row_of, minlength=len(texts)).astype(np.float32),
-        addressing=np.minimum(1, 4 * spoken / (3 + read.lengths)).astype(np.float32),
+        lengths=lengths.astype(np.float32),
+        addressing=addressing.astype(np.float32),
         forms=forms,
     )
 
 
-class _Words:
-    """The words of texts: `seen` are the different ones, `tokens` their numbers, text by text.
+@dataclass(frozen=True, slots=True)
+class _StemOccurrences:
+    """The occurrences of stems in texts: the `code` and the `text` of each."""
 
-    `text_of` is the text of each token, `lengths` how many each text has.
+    code: npt.NDArray[np.int64]
+    text: Ints
+
+
+def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccurrences:
+    """Stem all words; number new stems in `codes` and record their `forms`.
+
+    Each word is stemmed in the language that most small words of its text belong to.
+    """
+    is_spanish = read.count(SPANISH) > read.count(ENGLISH)
+    # The number of a word in a language: 2 * word for English, 1 more for Spanish.
+    word_in_language = 2 * read.tokens + is_spanish[read.text_of]
+    total = 2 * len(read.seen)
+    distinct = find_distinct(word_in_language, total)
+    stems_by_word = []
+    for number in distinct.tolist():
+        word = read.seen[number // 2]
+        stems_by_word.append(_STEMS[number % 2][word])
+    found_codes = []
+    for form, stem in chain.from_iterable(stems_by_word):
+        code = codes.setdefault(stem, len(codes))
+        forms.setdefault(form, code)
+        found_codes.append(code)
+    lengths = [len(stems) for stems in stems_by_word]
+    stem_counts = np.array(lengths, np.int64)
+    counts = np.zeros(total, np.int64)
+    counts[distinct] = stem_counts
+    starts = np.zeros(total, np.int64)
+    starts[distinct] = np.cumsum(stem_counts) - stem_counts
+    count_of_token = counts[word_in_language]
+    picked = runs(starts[word_in_language], count_of_token)
+    return _StemOccurrences(
+        code=np.array(found_codes, np.int64)[picked],
+        text=np.repeat(read.text_of, count_of_token),
+    )
+
+
+class _Words:
+    """The words of texts.
+
+    `seen` holds the distinct words, `tokens` their numbers text by text, `text_of` the
+    text of each token, and `lengths` the number of tokens of each text.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
         lengths = array("i")
 
-        def read() -> Iterator[list[str]]:
+        def split_texts() -> Iterator[list[str]]:
             for text in texts:
                 found = words(text)
                 lengths.append(len(found))
                 yield found
 
-        self.tokens = np.fromiter(
-            map(numbers.__getitem__, chain.from_iterable(read())), np.int32
-        )
-        self.seen, self.lengths = list(numbers), np.array(lengths, np.int32)
-        self.text_of = np.repeat(np.arange(len(texts), dtype=np.int32), self.lengths)
+        all_words = chain.from_iterable(split_texts())
+        self.tokens = np.fromiter(map(numbers.__getitem__, all_words), np.int32)
+        self.seen = list(numbers)
+        self.lengths = np.array(lengths, np.int32)
+        text_numbers = np.arange(len(texts), dtype=np.int32)
+        self.text_of = np.repeat(text_numbers, self.lengths)
 
-    def count(self, meant: Collection[str]) -> npt.NDArray[np.float64]:
-        """How many of each text's words are meant."""
-        counted = np.fromiter(
-            map(meant.__contains__, self.seen), np.float64, len(self.seen)
-        )
-        return np.bincount(
-            self.text_of, counted[self.tokens], len(self.lengths)
-        ).astype(np.float64)
+    def count(self, wanted: Collection[str]) -> npt.NDArray[np.float64]:
+        """Return how many words of each text are among the wanted words."""
+        is_wanted = map(wanted.__contains__, self.seen)
+        weights = np.fromiter(is_wanted, np.float64, len(self.seen))
+        text_count = len(self.lengths)
+        counts = np.bincount(self.text_of, weights[self.tokens], text_count)
+        return counts.astype(np.float64)
 
 
-def by_first(values: Ints, size: int) -> Spots:
-    """The different ones of values below the size, in the order in which they first occur."""
-    first = np.full(size, len(values))
-    first[values[::-1]] = np.arange(len(values))[
-        ::-1
-    ]  # of several the last stays, which is the first
-    found = np.flatnonzero(first < len(values))
+def find_distinct(values: Ints, size: int) -> Spots:
+    """Return the distinct values in the order of first occurrence; all are below `size`."""
+    count = len(values)
+    first = np.full(size, count)
+    # Assign from last to first, so that the first occurrence of a value remains.
+    from_last = np.arange(count)[::-1]
+    first[values[::-1]] = from_last
+    found = np.flatnonzero(first < count)
     return found[np.argsort(first[found])]
 
 
-class _Stems(dict[str, tuple[tuple[str, str], ...]]):
-    """What a word is found by, but for stop words: itself and its parts, each with its stem."""
+FormsAndStems = tuple[tuple[str, str], ...]
+
+
+class _Stems(dict[str, FormsAndStems]):
+    """Pairs of form and stem by word: the word and its parts, without stop words."""
 
     def __init__(self, language: str) -> None:
         self._stem = Stemmer.Stemmer(language).stemWord
 
-    def __missing__(self, word: str) -> tuple[tuple[str, str], ...]:
-        if len(self) >= MOST_STEMMED:
+    def __missing__(self, word: str) -> FormsAndStems:
+        if len(self) >= MAX_CACHED_STEMS:
             self.clear()
-        found = (form for form in (word, *parts(word)) if form not in STOP_WORDS)
-        self[word] = stemmed = tuple(
-            (form, self._stem(form) if form.isalpha() else form) for form in found
-        )
+        pairs = []
+        for form in (word, *parts(word)):
+            if form not in STOP_WORDS:
+                stem = self._stem(form) if form.isalpha() else form
+                pairs.append((form, stem))
+        stemmed = tuple(pairs)
+        self[word] = stemmed
         return stemmed
 
 

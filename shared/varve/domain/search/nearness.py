@@ -1,4 +1,4 @@
-"""How near in time a memory is: to now, and to the time a question speaks of."""
+"""How near in time a memory is: to the present, and to the time a question names."""
 
 from datetime import datetime
 from math import log
@@ -11,44 +11,58 @@ from varve.domain.search.outline import Times, microseconds, moment
 from varve.domain.search.question import Question
 from varve.domain.search.strategies import Strategy
 
-DAY = 86_400 * 10**6
+MICROSECONDS_PER_DAY = 86_400 * 10**6
 
 
-def near(times: Times, question: Question, strategy: Strategy) -> Floats:
-    """1 in the time the question speaks of, halved every `date_days` outside it.
+def measure_date_nearness(
+    times: Times, question: Question, strategy: Strategy
+) -> Floats:
+    """Return 1 inside the time that the question names, halved per `date_days` outside.
 
-    For a state, what was said before counts in full at the time's start and halves with the half-life:
-    it may have held still.
+    If the question asks for a state, earlier memories halve with the half-life instead:
+    the state may have begun before and lasted.
     """
-    nothing = np.zeros(len(times), np.float32)
     if question.since is None and question.until is None:
-        return nothing
-    before = after = np.zeros(len(times))
+        return np.zeros(len(times), np.float32)
+    before = np.zeros(len(times))
+    after = np.zeros(len(times))
     if question.since is not None:
-        before = np.maximum(0, microseconds(question.since) - times) / DAY
+        too_early = microseconds(question.since) - times
+        before = np.maximum(0, too_early) / MICROSECONDS_PER_DAY
     if question.until is not None:
-        after = np.maximum(0, times - microseconds(question.until)) / DAY
+        too_late = times - microseconds(question.until)
+        after = np.maximum(0, too_late) / MICROSECONDS_PER_DAY
     days = strategy.half_life_days if question.lasting else strategy.date_days
-    return (0.5 ** (before / days + after / strategy.date_days)).astype(np.float32)
+    halvings = before / days + after / strategy.date_days
+    return (0.5**halvings).astype(np.float32)
 
 
 def recency(times: Times, present: datetime, half_life_days: float) -> Floats:
-    """1 for what happens now or is still to come, halved every `half_life_days` days."""
-    ages = np.maximum(0, microseconds(present) - times).astype(np.float32)
-    ages *= np.float32(-log(2) / (half_life_days * DAY))
-    fresh: Floats = np.exp(ages, out=ages)
-    return fresh
+    """Return 1 for times at or after `present`, halved for each half-life before it."""
+    ages = np.maximum(0, microseconds(present) - times)
+    half_life = half_life_days * MICROSECONDS_PER_DAY
+    exponents = ages.astype(np.float32)
+    exponents *= np.float32(-log(2) / half_life)
+    values: Floats = np.exp(exponents, out=exponents)
+    return values
 
 
-def fresh(columns: Columns, present: datetime, half_life_days: float) -> Floats:
-    """The recency of all rows. Of what is past it falls for all alike, so it is worked out only once."""
+def measure_row_recency(
+    columns: Columns, present: datetime, half_life_days: float
+) -> Floats:
+    """Return the recency of all rows, computed once for each half-life.
+
+    If no row lies after `present`, the recency at the newest event time is cached. From
+    there, recency falls by one factor for all rows.
+    """
     since = microseconds(present) - columns.newest
     if since < 0:
         return recency(columns.event_times, present, half_life_days)
-    if half_life_days not in columns.faded:
-        columns.faded[half_life_days] = recency(
-            columns.event_times, moment(columns.newest), half_life_days
-        )
-    return columns.faded[half_life_days] * np.float32(
-        0.5 ** (since / (half_life_days * DAY))
-    )
+    at_newest = columns.recency_by_half_life.get(half_life_days)
+    if at_newest is None:
+        newest = moment(columns.newest)
+        at_newest = recency(columns.event_times, newest, half_life_days)
+        columns.recency_by_half_life[half_life_days] = at_newest
+    half_life = half_life_days * MICROSECONDS_PER_DAY
+    factor = 0.5 ** (since / half_life)
+    return at_newest * np.float32(factor)

@@ -1,11 +1,12 @@
-"""Where the words of questions occur in a store: worked out once for each word and version, then kept.
+"""Where the words of questions occur in a store, cached for each word and version.
 
-Questions share many of their words with each other, and where a word occurs does not depend on the rest of
-the question. What depends on the other lanes, how telling a word is, is multiplied in when it is added up.
+Questions share many words, and where a word occurs does not depend on the rest of the
+question. How telling a word is depends on the other lanes; that factor is applied when
+the words of a question are summed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -13,49 +14,60 @@ import numpy as np
 from varve.domain.search.lexical import Floats, Lexical, Spots, Term, WordVectors, runs
 from varve.domain.search.places import Places
 
-Key = TypeVar("Key")
+KeyT = TypeVar("KeyT")
 
-MOST_BYTES = 16 * 1024 * 1024
-"""What may be kept of one store; then all of it goes and is made again as it is asked for."""
-SPARSE = 8
-"""Values are kept with where they are, if at most one in so many is above 0."""
-WHOLE = 4_096
-"""Rows as short as this are kept whole: one product then sums up all words of a question."""
+MAX_CACHE_BYTES = 16 * 1024 * 1024
+"""The most bytes cached for one store; when more are needed, the cache is emptied."""
+SPARSE_RATIO = 8
+"""A row is stored as positions and values if at most one in so many values is above 0."""
+WHOLE_ROW_LENGTH = 4_096
+"""Rows up to this length are stored whole: one product then sums up a question's words."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sparse:
-    """Numbers above 0 in a long row: `values` stand at `at`, or are the whole row where it is None."""
+    """A long row of numbers of which few are above 0.
+
+    `values` belong to the positions `at`, or are the whole row if `at` is None.
+    """
 
     at: Spots | None
     values: Floats
 
     @property
     def bytes(self) -> int:
-        """The memory that it takes, about."""
-        return self.values.nbytes + (0 if self.at is None else self.at.nbytes) + 200
+        """The estimated memory in bytes."""
+        positions = 0 if self.at is None else self.at.nbytes
+        return self.values.nbytes + positions + 200
 
 
-def summed(rows: Sequence[Sparse], weights: Sequence[float], out: Floats) -> None:
-    """Write into a row as long their sum, each times its weight."""
-    whole = [row.values for row in rows if row.at is None]
-    if whole:
-        own = [
-            weight for row, weight in zip(rows, weights, strict=True) if row.at is None
-        ]
-        np.matmul(np.array(own, np.float32), np.array(whole), out=out)
+def write_weighted_sum(
+    rows: Sequence[Sparse], weights: Sequence[float], out: Floats
+) -> None:
+    """Write the weighted sum of the rows into `out`."""
+    whole_rows = []
+    whole_weights = []
+    sparse_rows = []
+    for row, weight in zip(rows, weights, strict=True):
+        if row.at is None:
+            whole_rows.append(row.values)
+            whole_weights.append(weight)
+        else:
+            sparse_rows.append((row.at, row.values, weight))
+    if whole_rows:
+        factors = np.array(whole_weights, np.float32)
+        np.matmul(factors, np.array(whole_rows), out=out)
     else:
         out[:] = 0
-    for row, weight in zip(rows, weights, strict=True):
-        if row.at is not None:
-            out[row.at] += row.values * np.float32(weight)
+    for at, values, weight in sparse_rows:
+        out[at] += values * np.float32(weight)
 
 
-def sparse(row: Floats) -> Sparse:
-    """The numbers of a row, none below 0; may be the row given."""
-    if len(row) <= WHOLE:
+def compress_row(row: Floats) -> Sparse:
+    """Compress a row without negative numbers; the result may share its memory."""
+    if len(row) <= WHOLE_ROW_LENGTH:
         return Sparse(None, row)
-    if np.count_nonzero(row) * SPARSE > len(row):
+    if np.count_nonzero(row) * SPARSE_RATIO > len(row):
         return Sparse(None, row.copy())
     at = row.nonzero()[0]
     return Sparse(at, row[at])
@@ -63,123 +75,152 @@ def sparse(row: Floats) -> Sparse:
 
 @dataclass(frozen=True, slots=True)
 class Kinship:
-    """What makes two words kin: the least cosine, and which codes are nobody's kin."""
+    """When two words count as similar.
+
+    Their cosine is above `least`, and the code of the similar word is not in
+    `excluded_codes`.
+    """
 
     least: float
-    named: tuple[int, ...]
+    excluded_codes: tuple[int, ...]
 
 
 @dataclass(eq=False)
-class Met:
+class Occurrences:
     """Where words occur in the texts of one store at one version."""
 
     index: Lexical
     places: Places
     reach: int
-    _words: dict[str, Sparse] = field(default_factory=dict, repr=False)
-    _kinds: dict[tuple[str, ...], Sparse] = field(default_factory=dict, repr=False)
-    _kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = field(
-        default_factory=dict, repr=False
-    )
-    _bytes: int = 0
 
     def __post_init__(self) -> None:
-        self._posted: Spots = self.places.of[self.index.rows]
+        self._place_of_posting: Spots = self.places.of[self.index.rows]
+        self._words: dict[str, Sparse] = {}
+        self._kinds: dict[tuple[str, ...], Sparse] = {}
+        self._kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = {}
+        self._bytes = 0
 
     def words(self, terms: Sequence[Term]) -> list[Sparse]:
-        """Each word's BM25 in each row, without its idf."""
-        known = self._words
-        return [
-            known.get(term.form) or self._kept(known, term.form, self._weights(term))
-            for term in terms
-        ]
+        """Return for each word its BM25 in each row, without its idf."""
+        cached = self._words
+        rows = []
+        for term in terms:
+            row = cached.get(term.form)
+            if row is None:
+                row = self._cache(cached, term.form, self._weigh(term))
+            rows.append(row)
+        return rows
 
     def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
-        """For each list of words 1 in each row that has any of them."""
-        known = self._kinds
-        return [
-            known.get(words) or self._kept(known, words, self._any_of(words))
-            for words in kinds
-        ]
+        """Return for each list of words 1 in each row that has any of them, else 0."""
+        cached = self._kinds
+        rows = []
+        for words in kinds:
+            row = cached.get(words)
+            if row is None:
+                row = self._cache(cached, words, self._mark_any(words))
+            rows.append(row)
+        return rows
 
     def kin(
-        self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None
+        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
     ) -> list[Sparse]:
-        """For each word how alike the most alike word around each place is, in [0, 1]."""
-        of_kind = (wanted, embed is not None)
-        found = self._kin.get(of_kind, {})
-        if new := [term for term in terms if term.form not in found]:
-            made = dict(
-                zip(
-                    (term.form for term in new),
-                    self._all_kin(new, wanted, embed),
-                    strict=True,
-                )
-            )
-            self._room(sum(one.bytes for one in made.values()))
-            self._kin.setdefault(of_kind, {}).update(made)
-            found = found | made
+        """Return for each word its likeness to the most similar word around each place.
+
+        Likenesses lie in [0, 1]. Without `embed`, a word is similar to itself only.
+        """
+        key = (kinship, embed is not None)
+        found = self._kin.get(key, {})
+        missing = [term for term in terms if term.form not in found]
+        if missing:
+            forms = [term.form for term in missing]
+            rows = self._find_kin(missing, kinship, embed)
+            self._make_room(sum(row.bytes for row in rows))
+            added = dict(zip(forms, rows, strict=True))
+            self._kin.setdefault(key, {}).update(added)
+            found = found | added
         return [found[term.form] for term in terms]
 
-    def _kept(self, known: dict[Key, Sparse], key: Key, one: Sparse) -> Sparse:
-        self._room(one.bytes)
-        known[key] = one
-        return one
+    def _cache(self, cached: dict[KeyT, Sparse], key: KeyT, row: Sparse) -> Sparse:
+        self._make_room(row.bytes)
+        cached[key] = row
+        return row
 
-    def _room(self, wanted: int) -> None:
-        if self._bytes + wanted > MOST_BYTES:
+    def _make_room(self, wanted: int) -> None:
+        """Count the wanted bytes; empty the cache first if they do not fit."""
+        if self._bytes + wanted > MAX_CACHE_BYTES:
             self._words.clear()
             self._kinds.clear()
             self._kin.clear()
             self._bytes = 0
         self._bytes += wanted
 
-    def _weights(self, term: Term) -> Sparse:
+    def _weigh(self, term: Term) -> Sparse:
         rows, weights = self.index.postings(term.codes)
-        size, once = self.index.size, len(term.codes) < 2
-        if once and size > WHOLE and len(rows) * SPARSE <= size:
+        size = self.index.size
+        has_one_code = len(term.codes) < 2
+        is_long = size > WHOLE_ROW_LENGTH
+        if has_one_code and is_long and len(rows) * SPARSE_RATIO <= size:
             return Sparse(rows.astype(np.intp), weights)
         by_row = np.zeros(size, np.float32)
-        if once:
+        if has_one_code:
             by_row[rows] = weights
         else:
-            np.add.at(by_row, rows, weights)  # a text may hold both stems
-        return sparse(by_row)
+            np.add.at(by_row, rows, weights)  # a text may contain several stems
+        return compress_row(by_row)
 
-    def _any_of(self, words: Sequence[str]) -> Sparse:
+    def _mark_any(self, words: Sequence[str]) -> Sparse:
         by_row = np.zeros(self.index.size, np.float32)
-        for code in {code for word in words for code in self.index.term(word).codes}:
-            by_row[self.index.rows[self.index.span(code)]] = 1
-        return sparse(by_row)
+        for word in words:
+            for code in self.index.term(word).codes:
+                rows = self.index.rows[self.index.span(code)]
+                by_row[rows] = 1
+        return compress_row(by_row)
 
-    def _all_kin(
-        self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None
+    def _find_kin(
+        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
     ) -> list[Sparse]:
-        which, codes, weights = self._alike(terms, wanted, embed)
-        size, starts = len(self.places), self.index.starts
-        here = np.zeros((len(terms), size), np.float32)
-        first = starts[codes]
-        counts = starts[codes + 1] - first
-        spots = self._posted[runs(first, counts)]
-        spots += np.repeat(which * size, counts)
-        np.maximum.at(here.reshape(-1), spots, np.repeat(weights, counts))
-        return [sparse(row) for row in self.places.best_around(here, self.reach)]
+        """Find for each word the most similar word around each place."""
+        numbers, codes, likenesses = self._find_similar(terms, kinship, embed)
+        place_count = len(self.places)
+        here = np.zeros((len(terms), place_count), np.float32)
+        starts = self.index.starts[codes]
+        ends = self.index.starts[codes + 1]
+        counts = ends - starts
+        spots = self._place_of_posting[runs(starts, counts)]
+        spots += np.repeat(numbers * place_count, counts)
+        values = np.repeat(likenesses, counts)
+        np.maximum.at(here.reshape(-1), spots, values)
+        around = self.places.best_around(here, self.reach)
+        return [compress_row(row) for row in around]
 
-    def _alike(
-        self, terms: Sequence[Term], wanted: Kinship, embed: WordVectors | None
+    def _find_similar(
+        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
     ) -> tuple[Spots, Spots, Floats]:
-        """Which stems are alike to which terms, by numbers, and how much, in [0, 1]: a term's own 1."""
-        own = np.repeat(np.arange(len(terms)), [len(term.codes) for term in terms])
-        codes = np.array([code for term in terms for code in term.codes], np.intp)
+        """Find stems similar to terms.
+
+        Return the number of the term, the code of the stem and the likeness in [0, 1] of
+        each pair. A term's own stems have likeness 1.
+        """
+        own_codes: list[int] = []
+        for term in terms:
+            own_codes += term.codes
+        own_counts = [len(term.codes) for term in terms]
+        own = np.repeat(np.arange(len(terms)), own_counts)
+        codes = np.array(own_codes, np.intp)
         ones = np.ones(len(codes), np.float32)
         if embed is None or not self.index.forms:
             return own, codes, ones
-        which, near, cosines = self.index.likenesses(embed).of(
-            [term.form for term in terms], wanted.least
+        forms = [term.form for term in terms]
+        least = kinship.least
+        all_likenesses = self.index.likenesses(embed)
+        numbers, near, cosines = all_likenesses.of(forms, least)
+        above_least = cosines - np.float32(least)
+        likenesses = np.sqrt(above_least * np.float32(1 / (1 - least)))
+        for code in kinship.excluded_codes:
+            likenesses[near == code] = 0
+        return (
+            np.append(numbers, own),
+            np.append(near, codes),
+            np.append(likenesses, ones),
         )
-        weights = np.sqrt(
-            (cosines - np.float32(wanted.least)) * np.float32(1 / (1 - wanted.least))
-        )
-        for code in wanted.named:
-            weights[near == code] = 0
-        return np.append(which, own), np.append(near, codes), np.append(weights, ones)

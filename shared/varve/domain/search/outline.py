@@ -1,4 +1,4 @@
-"""What is short about each record of a store: enough to count and filter, and to find what stands where."""
+"""The short columns of a store: enough to count, filter and find neighbours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -16,45 +16,57 @@ from varve.domain.search.query import Filter
 Times = npt.NDArray[np.int64]
 
 TYPES = tuple(MemoryType)
-EVERYTHING = Filter()
+NO_FILTER = Filter()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION_BITS = 31
+_NO_CODE = -1
+_UNKNOWN_CODE = -2
 
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """A column of few different values: `names[of[i]]` is row i's, and -1 stands for none."""
+    """A column of few distinct values.
+
+    Row i has the value `names[of[i]]`, or no value if `of[i]` is -1.
+    """
 
     of: Ints
     names: Sequence[str]
 
     def code(self, name: str) -> int:
-        """The number of a value; -2, which no row has, where it does not occur."""
-        return self.names.index(name) if name in self.names else -2
+        """Return the code of a value, or -2, which no row has, if it does not occur."""
+        return self.names.index(name) if name in self.names else _UNKNOWN_CODE
 
     def name(self, row: int) -> str | None:
-        """A row's value."""
+        """Return a row's value."""
         code = self.of.item(row)
         return None if code < 0 else self.names[code]
 
-    def some(self, rows: Spots | slice) -> "Codes":
-        """The column of these rows alone."""
+    def take(self, rows: Spots | slice) -> "Codes":
+        """Return the column of these rows alone."""
         return Codes(self.of[rows], self.names)
 
     def followed_by(self, more: "Codes") -> "Codes":
-        """This column with the other below it."""
-        known = dict(zip(self.names, range(len(self.names)), strict=True))
-        renumbered = [known.setdefault(name, len(known)) for name in more.names]
-        added = np.array([*renumbered, -1], np.int32)[
-            more.of
-        ]  # none, which is -1, finds the last
-        return Codes(np.concatenate((self.of, added)), list(known))
+        """Return this column with the other one appended."""
+        codes = {name: code for code, name in enumerate(self.names)}
+        new_codes = [codes.setdefault(name, len(codes)) for name in more.names]
+        more_of = renumber(more.of, new_codes)
+        return Codes(np.concatenate((self.of, more_of)), list(codes))
+
+
+def renumber(of: Ints, new_codes: Sequence[int]) -> Ints:
+    """Replace each code by its new one; -1 (no value) stays -1."""
+    # As an index, -1 picks the last item, which is -1 again.
+    return np.array([*new_codes, _NO_CODE], np.int32)[of]
 
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """The short columns of one agent's and grain's records; `event_times` in microseconds since 1970."""
+    """The short columns of the records of one agent and grain.
+
+    `event_times` are in microseconds since 1970.
+    """
 
     types: npt.NDArray[np.int8]
     periods: Codes
@@ -70,74 +82,86 @@ class Outline:
 
     @property
     def bytes(self) -> int:
-        """About how much memory it takes, with what is made of it."""
-        return 60 * len(self) + 100 * len(self.conversations.names)
+        """The estimated memory of the columns and their cached values, in bytes."""
+        conversations = len(self.conversations.names)
+        return 60 * len(self) + 100 * conversations
 
     @cached_property
     def newest(self) -> int:
-        """The newest event time; 0 where there are no rows."""
+        """The newest event time; 0 if there are no rows."""
         return int(self.event_times.max()) if len(self) else 0
 
     def count(self, where: Filter) -> int:
-        """How many rows the filter lets through."""
-        return (
-            len(self)
-            if where == EVERYTHING
-            else int(np.count_nonzero(self.admitted(where)))
-        )
+        """Return the number of rows that pass the filter."""
+        if where == NO_FILTER:
+            return len(self)
+        return int(np.count_nonzero(self.admitted(where)))
 
     def admitted(self, where: Filter) -> Bools:
-        """Which rows the filter lets through."""
+        """Mark the rows that pass the filter."""
         passing = np.ones(len(self), np.bool_)
         if where.since is not None:
             passing &= self.event_times >= microseconds(where.since)
         if where.until is not None:
             passing &= self.event_times < microseconds(where.until)
         if where.user_id is not None:
-            passing &= self.users.of == self.users.code(where.user_id)
+            user = self.users.code(where.user_id)
+            passing &= self.users.of == user
         if where.conversation_id is not None:
-            passing &= self.conversations.of == self.conversations.code(
-                where.conversation_id
-            )
+            conversation = self.conversations.code(where.conversation_id)
+            passing &= self.conversations.of == conversation
         if where.memory_types:
-            passing &= np.isin(
-                self.types,
-                [TYPES.index(MemoryType(name)) for name in where.memory_types],
-            )
+            types = [TYPES.index(MemoryType(name)) for name in where.memory_types]
+            passing &= np.isin(self.types, types)
         if where.unfinished:
-            running = np.isin(
-                self.periods.of,
-                [self.periods.code(label) for label in where.unfinished],
-            )
-            passing &= ~(running & (self.types == TYPES.index(MemoryType.SUMMARY)))
+            passing &= ~self._find_summaries(where.unfinished)
         return passing
 
+    def _find_summaries(self, labels: Sequence[str]) -> Bools:
+        """Mark the summaries of these periods."""
+        periods = [self.periods.code(label) for label in labels]
+        is_summary = self.types == TYPES.index(MemoryType.SUMMARY)
+        found: Bools = is_summary & np.isin(self.periods.of, periods)
+        return found
+
     def short(self, rows: Spots | slice = slice(None)) -> dict[str, Any]:
-        """The short columns of these rows, by name."""
-        columns = {field.name: getattr(self, field.name) for field in fields(Outline)}
-        return {
-            name: column.some(rows) if isinstance(column, Codes) else column[rows]
-            for name, column in columns.items()
-        }
+        """Return the short columns of these rows, by name."""
+        short: dict[str, Any] = {}
+        for field in fields(Outline):
+            column = getattr(self, field.name)
+            if isinstance(column, Codes):
+                short[field.name] = column.take(rows)
+            else:
+                short[field.name] = column[rows]
+        return short
 
     def around(self, rows: Spots, reach: int) -> Spots:
-        """These rows, and those at most `reach` places from one of them in its conversation.
+        """Return these rows and all within `reach` positions in their conversations.
 
-        Each once, conversation by conversation in order of position; those without a conversation are last.
+        Each row comes once, by conversation and position. Rows without a conversation
+        come last.
         """
-        spoken = self._keys[rows[self.conversations.of[rows] >= 0]]
-        low = np.searchsorted(self._keys, spoken - reach, "left", self._order)
-        high = np.searchsorted(self._keys, spoken + reach, "right", self._order)
-        found = np.unique(np.concatenate((self._order[runs(low, high - low)], rows)))
-        return found[np.argsort(self._keys[found], kind="stable")]
+        keys = self._keys
+        order = self._order
+        has_conversation = self.conversations.of[rows] >= 0
+        centres = keys[rows[has_conversation]]
+        low = np.searchsorted(keys, centres - reach, "left", order)
+        high = np.searchsorted(keys, centres + reach, "right", order)
+        neighbours = order[runs(low, high - low)]
+        found = np.union1d(neighbours, rows)
+        by_key = np.argsort(keys[found], kind="stable")
+        return found[by_key]
 
     @cached_property
     def _keys(self) -> Numbers:
-        """Numbers that are as far apart as rows of one conversation are, and further for all others."""
-        conversations = self.conversations.of.astype(np.uint32).astype(
-            np.int64
-        )  # none has the greatest
-        return (conversations << _POSITION_BITS) + self.positions
+        """One number per row: conversation in the high bits, position in the low bits.
+
+        Differences inside a conversation equal differences of positions; all others are
+        larger. As unsigned numbers, rows without a conversation sort last.
+        """
+        unsigned = self.conversations.of.astype(np.uint32)
+        high_bits = unsigned.astype(np.int64) << _POSITION_BITS
+        return high_bits + self.positions
 
     @cached_property
     def _order(self) -> Spots:
@@ -145,19 +169,22 @@ class Outline:
 
 
 def microseconds(moment: datetime) -> int:
-    """Microseconds since 1970."""
+    """Return the microseconds from 1970 to a moment."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def moment(since_1970: int) -> datetime:
-    """The instant, of microseconds."""
+    """Return the moment (UTC) that lies so many microseconds after 1970."""
     return _EPOCH + timedelta(microseconds=since_1970)
 
 
-def coded(values: Sequence[str | None]) -> Codes:
-    """The values as numbers in the order of their first occurrence."""
-    known: dict[str, int] = {}
-    of = [
-        -1 if value is None else known.setdefault(value, len(known)) for value in values
-    ]
-    return Codes(np.array(of, np.int32), list(known))
+def encode_values(values: Sequence[str | None]) -> Codes:
+    """Build a coded column; values are numbered in the order of first occurrence."""
+    codes: dict[str, int] = {}
+    of = []
+    for value in values:
+        if value is None:
+            of.append(_NO_CODE)
+        else:
+            of.append(codes.setdefault(value, len(codes)))
+    return Codes(np.array(of, np.int32), list(codes))

@@ -1,4 +1,4 @@
-"""The question: the arguments of `search_memory`, validated, and the filter they amount to."""
+"""The arguments of `search_memory`: validation, and the filter that they define."""
 
 import re
 from collections.abc import Mapping
@@ -16,19 +16,19 @@ from varve.domain.errors import Rejected
 from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
-_DATE, _WEEK = (
-    re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)"),
-    re.compile(r"\d{4}-?W\d\d"),
-)
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
 IDENTITY_NAMES = frozenset({"workspaceId", "agentId", "workspace", "agent"})
+
+_ISO_DATE = re.compile(r"\d{4}-?(?:\d\d-?\d\d|W\d\d-?\d)")
+_ISO_WEEK = re.compile(r"\d{4}-?W\d\d")
+_START_OF_CALENDAR = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which records may be found: half-open in event time, `since` <= event_time < `until`.
+    """Which records may be found.
 
-    Of the `unfinished` periods, by their labels, no summary may: it would tell what came after `until`.
+    Event times are half-open: `since` <= event_time < `until`. `unfinished` are labels
+    of periods whose summaries are hidden: they cover events after `until` too.
     """
 
     since: datetime | None = None
@@ -39,48 +39,54 @@ class Filter:
     unfinished: tuple[str, ...] = ()
 
 
-def _moment(value: object) -> object:
-    """An ISO 8601 date (kept as a date) or date and time (in UTC)."""
+def _parse_moment(value: object) -> date | datetime | None:
+    """Parse an ISO 8601 date (kept as a date) or date and time (in UTC)."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 date or date and time, as a string")
     try:
-        if _WEEK.fullmatch(value):
-            raise ValueError("a whole week, which would be read as its Monday")
-        return (
-            date.fromisoformat(value)
-            if _DATE.fullmatch(value)
-            else calendar.parse_instant(value)
-        )
+        return _parse_date_or_instant(value)
     except ValueError as error:
         raise ValueError(
             f"{value[:40]!r} is not an ISO 8601 date or date and time"
         ) from error
 
 
-def _none_if_empty(value: object) -> object:
-    """Models send "" for what they mean to leave out."""
+def _parse_date_or_instant(value: str) -> date | datetime:
+    if _ISO_WEEK.fullmatch(value):
+        raise ValueError("a whole week, which Python would parse as its Monday")
+    if _ISO_DATE.fullmatch(value):
+        return date.fromisoformat(value)
+    return calendar.parse_instant(value)
+
+
+def _replace_empty(value: object) -> object:
+    """Return None for "", which models send for an argument they leave out."""
     return None if value == "" else value
 
 
-def _names(value: object) -> object:
-    """A list of names; a text of them with commas between, as some callers send lists."""
+def _parse_names(value: object) -> object:
+    """Return a list of names; some callers send one text with commas."""
     if value in (None, ""):
         return []
-    return (
-        [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-    )
+    if isinstance(value, str):
+        return [name.strip() for name in value.split(",")]
+    return value
 
 
-def _or(default: object) -> BeforeValidator:
-    """The default for what a model left empty or null."""
-    return BeforeValidator(lambda value: default if value in (None, "") else value)
+def _use_default(default: object) -> BeforeValidator:
+    """Build a validator that replaces "" and null by the default."""
+
+    def replace_missing(value: object) -> object:
+        return default if value in (None, "") else value
+
+    return BeforeValidator(replace_missing)
 
 
-Moment = Annotated[date | datetime | None, BeforeValidator(_moment)]
+Moment = Annotated[date | datetime | None, BeforeValidator(_parse_moment)]
 Days = Annotated[
-    Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_none_if_empty)
+    Annotated[int, Field(ge=0, le=1_000_000)] | None, BeforeValidator(_replace_empty)
 ]
 
 
@@ -89,7 +95,10 @@ EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
 
 class SearchRequest(BaseModel):
-    """The input of `search_memory`. Numbers may come as strings, as Bedrock agents send them."""
+    """The input of `search_memory`.
+
+    Numbers may be strings, as Bedrock agents send them.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
@@ -98,33 +107,33 @@ class SearchRequest(BaseModel):
     query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
     grain: Annotated[
         Literal["auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"],
-        _or("auto"),
+        _use_default("auto"),
     ] = "auto"
     minimum_days_ago: Days = 0
     maximum_days_ago: Days = None
     since: Moment = None
     until: Moment = None
     as_of: Moment = None
-    max_results: Annotated[int, _or(10), Field(ge=1, le=100)] = 10
+    max_results: Annotated[int, _use_default(10), Field(ge=1, le=100)] = 10
     max_tokens: Annotated[
-        Annotated[int, Field(ge=1)] | None, BeforeValidator(_none_if_empty)
+        Annotated[int, Field(ge=1)] | None, BeforeValidator(_replace_empty)
     ] = None
-    user_id: Annotated[Reference | None, BeforeValidator(_none_if_empty)] = None
-    conversation_id: Annotated[PathId | None, BeforeValidator(_none_if_empty)] = None
-    explain: Annotated[bool, _or(False)] = False
-    memory_types: Annotated[list[MemoryTypeName], BeforeValidator(_names)] = []
+    user_id: Annotated[Reference | None, BeforeValidator(_replace_empty)] = None
+    conversation_id: Annotated[PathId | None, BeforeValidator(_replace_empty)] = None
+    explain: Annotated[bool, _use_default(False)] = False
+    memory_types: Annotated[list[MemoryTypeName], BeforeValidator(_parse_names)] = []
 
     @property
     def text(self) -> str:
-        """The query's words, or an empty string when there are none: then newest first."""
+        """The stripped query; an empty text means to browse, newest first."""
         return (self.query_text or "").strip()
 
 
 def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
-    """The request from a tool call's arguments.
+    """Parse the arguments of a tool call.
 
-    Raises Rejected: names the field; identity among the arguments is refused, because a model wrote
-    them and the caller alone says whose memory this is.
+    Raises Rejected, with the name of the field. Identity among the arguments is refused:
+    a model wrote them, and only the caller may choose the memory to search.
     """
     for name in IDENTITY_NAMES & set(arguments):
         raise Rejected(
@@ -139,65 +148,93 @@ def parse_search_request(arguments: Mapping[str, Any]) -> SearchRequest:
 
 
 def spellings(contract: type[BaseModel], arguments: Mapping[str, Any]) -> list[str]:
-    """The contract's names as the caller spells them: in snake case where he has used it, else in camel."""
-    snake = any("_" in name for name in arguments)
-    return [name if snake else to_camel(name) for name in contract.model_fields]
+    """Return the contract's field names in the case that the caller uses.
+
+    That is snake case if any argument contains an underscore, else camel case.
+    """
+    uses_snake_case = any("_" in name for name in arguments)
+    names = list(contract.model_fields)
+    return names if uses_snake_case else [to_camel(name) for name in names]
 
 
 def as_of(request: SearchRequest, now: datetime, zone: ZoneInfo) -> datetime:
-    """The present of the question: `asOf` (a date means its last moment) or now."""
-    end = _end(request.as_of, zone)
-    return (
-        now
-        if end is None
-        else end
-        if end is request.as_of
-        else end - timedelta(microseconds=1)
-    )
+    """Return the present of the question: `asOf`, or `now` if it is not set.
+
+    A date means its last microsecond.
+    """
+    end = _get_end(request.as_of, zone)
+    if end is None:
+        return now
+    if isinstance(request.as_of, datetime):
+        return end
+    return end - timedelta(microseconds=1)
 
 
 def window(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Filter:
-    """The filter a request amounts to: all of its limits at once, days in the workspace's zone.
+    """Build the filter of a request from all its limits, with days in the given zone.
 
-    `minimumDaysAgo` and `maximumDaysAgo` count calendar days back from the present of the question:
-    1 and 1 are all of yesterday. A date in `since` means its start, in `until` its end. Without an
-    upper limit the future is included: a fact may be about an appointment.
-    Raises Rejected: the limits leave no time at all.
+    `minimumDaysAgo` and `maximumDaysAgo` count calendar days back from the present of
+    the question: 1 and 1 mean all of yesterday. A date in `since` means its start, in
+    `until` its end. Without an upper limit the future is included: a fact may be about
+    an appointment.
+    Raises Rejected: the limits leave no time.
     """
     present = as_of(request, now, zone)
-    starts = [
-        _start(request.since, zone),
-        _days_start(present, request.maximum_days_ago, zone),
-    ]
-    asked_at = _end(request.as_of, zone)
-    ends = [_end(request.until, zone), asked_at]
-    if request.minimum_days_ago:
-        ends.append(
-            _days_start(present, request.minimum_days_ago - 1, zone) or _BEGINNING
-        )
-    since = max((s for s in starts if s is not None), default=None)
-    until = min((e for e in ends if e is not None), default=None)
+    since = _find_window_start(request, present, zone)
+    until = _find_window_end(request, present, zone)
     if since is not None and until is not None and since >= until:
         raise Rejected(
-            _widest(request),
+            _name_faulty_limit(request),
             f"leaves no time between {calendar.iso(since)} and {calendar.iso(until)}",
         )
-    kinds = tuple(kind for kind in request.memory_types if kind not in EXPERIENCE_TYPES)
-    unfinished = _running(asked_at, zone) if asked_at else ()
+    asked_at = _get_end(request.as_of, zone)
     return Filter(
-        since, until, request.user_id, request.conversation_id, kinds, unfinished
+        since=since,
+        until=until,
+        user_id=request.user_id,
+        conversation_id=request.conversation_id,
+        memory_types=tuple(
+            name for name in request.memory_types if name not in EXPERIENCE_TYPES
+        ),
+        unfinished=_list_running_periods(asked_at, zone) if asked_at else (),
     )
 
 
-def _running(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:
-    return tuple(
-        calendar.Period.of(moment, grain, zone).label
-        for grain in calendar.SUMMARY_GRAINS
+def _find_window_start(
+    request: SearchRequest, present: datetime, zone: ZoneInfo
+) -> datetime | None:
+    """Return the latest of the lower limits."""
+    limits = (
+        _get_start(request.since, zone),
+        _get_start_of_day_before(present, request.maximum_days_ago, zone),
     )
+    return max((limit for limit in limits if limit is not None), default=None)
 
 
-def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime | None:
-    """The start of the day so many days before; None where that lies before the calendar."""
+def _find_window_end(
+    request: SearchRequest, present: datetime, zone: ZoneInfo
+) -> datetime | None:
+    """Return the earliest of the upper limits."""
+    limits = [_get_end(request.until, zone), _get_end(request.as_of, zone)]
+    if request.minimum_days_ago:
+        days = request.minimum_days_ago - 1
+        end = _get_start_of_day_before(present, days, zone)
+        limits.append(end or _START_OF_CALENDAR)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _list_running_periods(moment: datetime, zone: ZoneInfo) -> tuple[str, ...]:
+    """Return the labels of the periods of all summary grains that hold the moment."""
+    periods = (
+        calendar.Period.of(moment, grain, zone) for grain in calendar.SUMMARY_GRAINS
+    )
+    return tuple(period.label for period in periods)
+
+
+def _get_start_of_day_before(
+    present: datetime, days: int | None, zone: ZoneInfo
+) -> datetime | None:
+    """Return the start of the day so many days before, or None before the calendar."""
     if days is None:
         return None
     try:
@@ -206,28 +243,30 @@ def _days_start(present: datetime, days: int | None, zone: ZoneInfo) -> datetime
         return None
 
 
-def _start(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+def _get_start(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
-    return _day_start(moment, 0, zone)
+    return _get_start_of_day(moment, 0, zone)
 
 
-def _end(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
+def _get_end(moment: date | datetime | None, zone: ZoneInfo) -> datetime | None:
     if moment is None or isinstance(moment, datetime):
         return moment
-    return _day_start(moment, 1, zone)
+    return _get_start_of_day(moment, 1, zone)
 
 
-def _day_start(day: date, later: int, zone: ZoneInfo) -> datetime | None:
-    """The start of the day, or of one `later`; None at the calendar's ends, which limit nothing."""
+def _get_start_of_day(day: date, days_later: int, zone: ZoneInfo) -> datetime | None:
+    """Return the start of a later day; None outside the calendar, which sets no limit."""
     try:
-        return calendar.start_of_day(day + timedelta(days=later), zone)
+        return calendar.start_of_day(day + timedelta(days=days_later), zone)
     except OverflowError:
         return None
 
 
-def _widest(request: SearchRequest) -> str:
-    """The name of the limit to complain about: the one the caller most likely mistook."""
+def _name_faulty_limit(request: SearchRequest) -> str:
+    """Return the name of the limit that the caller most likely mistook."""
     given = request.model_fields_set
-    names = ("until", "since", "maximum_days_ago", "minimum_days_ago", "as_of")
-    return to_camel(next((name for name in names if name in given), "since"))
+    for name in ("until", "since", "maximum_days_ago", "minimum_days_ago", "as_of"):
+        if name in given:
+            return to_camel(name)
+    return "since"

@@ -1,4 +1,4 @@
-"""From all records of all lanes to an order: scores, what says the same, and what is shown beside what."""
+"""Ranking: score all records of all lanes, drop repeats, choose the ones to show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,29 +7,31 @@ from datetime import datetime
 import numpy as np
 
 from varve.domain.calendar import Grain
-from varve.domain.search.choosing import Contender, diverse, without_repeats
+from varve.domain.search.choosing import Contender, choose_diverse, drop_repeats
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats, Spots
 from varve.domain.search.query import Filter
-from varve.domain.search.row import Row
-from varve.domain.search.scoring import Signals
-from varve.domain.search.signals import Sought, signals
+from varve.domain.search.row import RecordRow
+from varve.domain.search.scoring import SignalTable, sum_positive
+from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import Strategy
 
 SUMMARY_WEIGHT_NOW = 0.8
 SUMMARY_WEIGHT_YEAR = 1.2
 ASKED_WEIGHT = 1.15
-SPARE = 15
-"""How many more than asked for are looked at before repeats go, and four times as many where too few stay."""
+SPARE_ROWS = 15
+"""How many rows beyond the limit are considered before repeats are dropped."""
+WIDEN_FACTOR = 4
+"""The factor by which more rows are considered if too few remain without repeats."""
 SAME_SCORE = 1e-6
-"""Scores that differ by less are equal: what is left is the order in which they were summed."""
-FOLDED = 8
-"""The rows are folded into so many times as many columns as there are wanted."""
+"""Scores that differ by less are equal; the rest depends on the order of summation."""
+FOLD_FACTOR = 8
+"""Rows are folded into this many columns for each wanted row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The records of one grain, and what their scores are multiplied by."""
+    """The records of one grain, and the factor of their scores."""
 
     grain: Grain
     columns: Columns
@@ -38,13 +40,14 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Ranked:
-    """A row of a lane with its score in [0, 1] and what the score was made of.
+    """A row of a lane, its score in [0, 1], and the inputs of the score.
 
-    `keyword` and `vector` are BM25 and cosine, `parts`, where asked for, each signal's share of the score
-    and, below 0, what it lost `behind` others.
+    `keyword` is BM25, `vector` a cosine. `parts` is set if the request wants an
+    explanation: each signal's share of the score and, below 0, what the row lost
+    because better rows say the same (`behind`).
     """
 
-    row: Row
+    row: RecordRow
     grain: Grain
     score: float
     vector: float
@@ -54,35 +57,36 @@ class Ranked:
 
     @property
     def id(self) -> str:
-        """The record's id."""
+        """The id of the record."""
         return self.row.id
 
     @property
     def content(self) -> str:
-        """What the record says."""
+        """The content of the record."""
         return self.row.content
 
     @property
     def tokens(self) -> int:
-        """What it costs an agent to read it, estimated."""
+        """The estimated tokens of the content."""
         return self.row.tokens
 
 
 def lane_weight(grain: Grain, asked: Grain | None, age_days: float | None) -> float:
-    """What a lane's scores are multiplied by.
+    """Return the factor of a lane's scores.
 
-    Facts and turns weigh 1. Summaries weigh less than they for what is near or undated, and more the
-    further back the window lies, up to a year; the grain that the question speaks of weighs more again.
+    Facts and turns have weight 1. Summaries have less for a recent or missing window.
+    Their weight grows with the window's age, up to one year. The grain that the question
+    asks for has a higher weight.
     """
     if grain is Grain.WORKING:
         return 1.0
     share = min(1.0, (age_days or 0.0) / 365)
     weight = SUMMARY_WEIGHT_NOW + share * (SUMMARY_WEIGHT_YEAR - SUMMARY_WEIGHT_NOW)
-    return weight * (ASKED_WEIGHT if grain is asked else 1.0)
+    return weight * ASKED_WEIGHT if grain is asked else weight
 
 
 def rank(
-    sought: Sought,
+    question: EmbeddedQuestion,
     lanes: Sequence[Lane],
     where: Filter,
     present: datetime,
@@ -91,118 +95,169 @@ def rank(
     *,
     explain: bool = False,
 ) -> list[Ranked]:
-    """The `limit` best of all records that the filter lets through, best first.
+    """Return the `limit` best of all records that pass the filter, best first.
 
-    The signals are each brought to [0, 1] and summed by the strategy's weights: summed scores find more
-    than reciprocal ranks when one of two lists is much better than the other. Then what says the same as
-    something better goes, and what is much like it steps back. Ties are broken by event time (newest
-    first), then id. With `explain` each has its `parts`.
+    Each signal is scaled to [0, 1] and multiplied by its weight in the strategy; the sum
+    is the score. If one of two lists is much better than the other, summed scores find
+    more than reciprocal ranks. Rows that repeat a better row are dropped, and rows
+    similar to better ones lose score. Ties are broken by event time (newest first),
+    then by id. With `explain`, each result has its `parts`.
     """
     filled = [lane for lane in lanes if len(lane.columns)]
     if not filled:
         return []
-    found = signals(sought, [lane.columns for lane in filled], where, present, strategy)
-    scores = found.scores(strategy.weights, [lane.weight for lane in filled])
-    size, looked_at = len(found), limit + SPARE
-    if not size:
+    columns = [lane.columns for lane in filled]
+    table = compute_signals(question, columns, where, present, strategy)
+    if not len(table):
         return []
+    lane_weights = [lane.weight for lane in filled]
+    scores = table.score_rows(strategy.weights, lane_weights)
+    kept = _find_contenders(limit, scores, filled, table)
+    vectors = _get_vectors(kept)
+    chosen, falling = choose_diverse(kept, vectors, strategy, limit)
+    shown = [kept[number] for number in chosen]
+    cosines = vectors[chosen] @ question.whole
+    ranked = _describe(shown, falling, cosines.tolist(), table)
+    if explain:
+        for item, contender in zip(ranked, shown, strict=True):
+            item.parts = _explain(contender, item.score, table, filled, strategy)
+    return ranked
+
+
+def _find_contenders(
+    limit: int, scores: Floats, lanes: Sequence[Lane], table: SignalTable
+) -> list[Contender]:
+    """Return at least `limit` best rows without repeats, or all if there are fewer."""
+    size = len(table)
+    considered = limit + SPARE_ROWS
     while True:
-        best = _best(min(looked_at, size), scores, filled, found.spans)
-        kept = without_repeats(best)
+        best = _find_best(min(considered, size), scores, lanes, table.spans)
+        kept = drop_repeats(best)
         if len(kept) >= limit or len(best) == size:
-            break
-        looked_at *= 4
-    vectors = _vectors(kept)
-    chosen, falling = diverse(kept, vectors, strategy, limit)
-    shown = [kept[place] for place in chosen]
-    at = np.array([item.at for item in shown], np.intp)
-    parts = [
-        _parts(item, score, found, filled, strategy) if explain else None
-        for item, score in zip(shown, falling, strict=True)
-    ]
-    numbers = (
-        vectors[chosen] @ sought.whole,
-        found.measured("turn")[at],
-        found.measured("recency")[at],
-    )
-    return [
-        Ranked(item.row, item.grain, *values)
-        for item, *values in zip(
-            shown, falling, *(n.tolist() for n in numbers), parts, strict=True
-        )
-    ]
+            return kept
+        considered *= WIDEN_FACTOR
 
 
-def _best(
+def _find_best(
     count: int, scores: Floats, lanes: Sequence[Lane], spans: Sequence[slice]
 ) -> list[Contender]:
-    """The rows with the best scores, best first, with all that score like the last of them."""
-    first = _first(scores, count)
+    """Return the `count` best rows, best first, and all that tie with the last one."""
+    found = _find_greatest_of_many(scores, count)
     best: list[Contender] = []
     for lane, span in zip(lanes, spans, strict=True):
-        columns, grain, start = lane.columns, lane.grain, span.start
-        at = first if len(lanes) == 1 else first[(first >= start) & (first < span.stop)]
-        rounded, numbers = np.round(scores[at].astype(np.float64), 6), at - start
-        found = zip(
-            rounded.tolist(),
-            at.tolist(),
-            numbers.tolist(),
-            columns.some(numbers),
-            strict=True,
-        )
-        for score, place, number, row in found:
-            best.append(
-                Contender(-score, -row.time, row.id, place, number, row, columns, grain)
-            )
+        at = found
+        if len(lanes) > 1:
+            in_lane = (found >= span.start) & (found < span.stop)
+            at = found[in_lane]
+        best += _build_contenders(lane, span.start, at, scores)
     best.sort()
     return best
 
 
-def _first(scores: Floats, count: int) -> Spots:
-    """The rows with the best scores, in no order, with all that score like the last of them."""
-    width = FOLDED * count
+def _build_contenders(
+    lane: Lane, start: int, at: Spots, scores: Floats
+) -> list[Contender]:
+    """Build the contenders of one lane, whose rows begin at `start`."""
+    columns = lane.columns
+    exact = scores[at].astype(np.float64)
+    rounded = np.round(exact, 6).tolist()
+    rows = columns.read_rows(at - start)
+    contenders = []
+    for place, score, row in zip(at.tolist(), rounded, rows, strict=True):
+        contenders.append(
+            Contender(
+                minus_score=-score,
+                minus_time=-row.time,
+                id=row.id,
+                at=place,
+                number=place - start,
+                row=row,
+                columns=columns,
+                grain=lane.grain,
+            )
+        )
+    return contenders
+
+
+def _find_greatest_of_many(scores: Floats, count: int) -> Spots:
+    """Return the same as `_find_greatest`, faster if there are many scores."""
+    width = FOLD_FACTOR * count
     if len(scores) < 2 * width:
-        return _greatest(scores, count)
-    # Folded into columns, whose greatest scores are no better than the best of all.
-    folded = scores[: len(scores) // width * width].reshape(-1, width)
-    some = (scores >= _least(np.maximum.reduce(folded), count)).nonzero()[0]
-    return some[_greatest(scores[some], count)]
+        return _find_greatest(scores, count)
+    # Fold the scores into `width` columns. The `count` greatest column maxima are scores
+    # of different rows, so no row below the least of them is among the best.
+    whole = len(scores) // width * width
+    folded = scores[:whole].reshape(-1, width)
+    maxima = np.maximum.reduce(folded)
+    threshold = _find_threshold(maxima, count)
+    candidates = (scores >= threshold).nonzero()[0]
+    best = _find_greatest(scores[candidates], count)
+    return candidates[best]
 
 
-def _greatest(scores: Floats, count: int) -> Spots:
-    """Where the `count` greatest stand, and all that are like the last of them."""
+def _find_greatest(scores: Floats, count: int) -> Spots:
+    """Return where the `count` greatest scores stand, and all that tie with the last."""
     if len(scores) <= count:
         return np.arange(len(scores))
-    return (scores >= _least(scores, count)).nonzero()[0]
+    threshold = _find_threshold(scores, count)
+    return (scores >= threshold).nonzero()[0]
 
 
-def _least(scores: Floats, count: int) -> np.float32:
-    """What is as good as the last of the `count` greatest."""
-    within = len(scores) - count
-    least: np.float32 = np.partition(scores, within)[within] - np.float32(SAME_SCORE)
-    return least
+def _find_threshold(scores: Floats, count: int) -> np.float32:
+    """Return the least score that ties with the last of the `count` greatest."""
+    place = len(scores) - count
+    last: np.float32 = np.partition(scores, place)[place]
+    return last - np.float32(SAME_SCORE)
 
 
-def _parts(
+def _describe(
+    shown: Sequence[Contender],
+    scores: Sequence[float],
+    cosines: Sequence[float],
+    table: SignalTable,
+) -> list[Ranked]:
+    at = np.array([item.at for item in shown], np.intp)
+    keywords = table.get_raw("turn")[at].tolist()
+    recencies = table.get_raw("recency")[at].tolist()
+    ranked = []
+    for number, item in enumerate(shown):
+        ranked.append(
+            Ranked(
+                row=item.row,
+                grain=item.grain,
+                score=scores[number],
+                vector=cosines[number],
+                keyword=keywords[number],
+                recency=recencies[number],
+            )
+        )
+    return ranked
+
+
+def _explain(
     item: Contender,
     score: float,
-    found: Signals,
+    table: SignalTable,
     lanes: Sequence[Lane],
     strategy: Strategy,
 ) -> dict[str, float]:
-    """What each signal adds to a row's score, and what it lost to others that say the same or more."""
-    total = sum(weight for weight in strategy.weights.values() if weight > 0)
-    share = next(lane.weight for lane in lanes if lane.columns is item.columns) / total
-    parts = {
-        name: share * weight * found.value(name, item.at)
-        for name, weight in strategy.weights.items()
-    }
+    """Return each signal's share of a score, and what the row lost behind others."""
+    lane = next(lane for lane in lanes if lane.columns is item.columns)
+    share = lane.weight / sum_positive(strategy.weights)
+    parts: dict[str, float] = {}
+    for name, weight in strategy.weights.items():
+        value = table.value(name, item.at)
+        parts[name] = share * weight * value
     lost = score + item.minus_score
-    return {**parts, "behind": lost} if lost else parts
+    if lost:
+        parts["behind"] = lost
+    return parts
 
 
-def _vectors(best: Sequence[Contender]) -> Floats:
+def _get_vectors(best: Sequence[Contender]) -> Floats:
     columns = best[0].columns
     if all(item.columns is columns for item in best):
-        return columns.vectors[[item.number for item in best]]
-    return np.array([item.columns.vectors[item.number] for item in best])
+        numbers = [item.number for item in best]
+        return columns.vectors[numbers]
+    vectors = [item.columns.vectors[item.number] for item in best]
+    return np.array(vectors)

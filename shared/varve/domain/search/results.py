@@ -1,4 +1,4 @@
-"""From what was found to what is shown: limits, and the contract's shape."""
+"""Results from ranked records: apply limits and build the values of the contract."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,31 +10,31 @@ from varve.domain.calendar import Grain, Period, day_of, iso
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.outline import moment
 from varve.domain.search.ranking import Ranked
-from varve.domain.search.row import Row
+from varve.domain.search.row import RecordRow
 from varve.domain.text import estimated_tokens
 
 MAX_SOURCE_IDS = 50
-"""Sources that a result lists; a summary may have hundreds, which `show` prints."""
+"""The most sources that a result lists. A summary may have hundreds; see `varve show`."""
 
 
 class Counted(Protocol):
-    """Anything whose reading costs an agent so many tokens."""
+    """An item with an estimated number of tokens."""
 
     @property
     def tokens(self) -> int: ...
 
 
-Item = TypeVar("Item", bound=Counted)
+CountedT = TypeVar("CountedT", bound=Counted)
 
 
-def within(
-    found: Iterable[Item], max_results: int, max_tokens: int | None
-) -> tuple[list[Item], int]:
-    """The best that fit both limits, and the tokens of their contents; at least one is looked at.
+def fit_to_limits(
+    found: Iterable[CountedT], max_results: int, max_tokens: int | None
+) -> tuple[list[CountedT], int]:
+    """Return the best items that fit both limits, and the sum of their tokens.
 
-    What does not fit is passed over for shorter ones that do.
+    An item that does not fit is skipped; later, shorter items may still fit.
     """
-    shown: list[Item] = []
+    shown: list[CountedT] = []
     tokens = 0
     for item in found:
         if max_tokens is None or tokens + item.tokens <= max_tokens:
@@ -47,7 +47,7 @@ def within(
 
 @dataclass(frozen=True, slots=True)
 class Browsed:
-    """A record that no question was compared with; the score is how recent it is."""
+    """A record found without a question; its score is its recency."""
 
     record: Record
     grain: Grain
@@ -55,21 +55,22 @@ class Browsed:
 
     @property
     def tokens(self) -> int:
-        """What it costs an agent to read it, estimated."""
+        """The estimated tokens of the content."""
         return estimated_tokens(self.record.content)
 
     def result(self, zone: ZoneInfo) -> dict[str, Any]:
-        """The values of its `Result`."""
+        """Return the values of its `Result`."""
         record = self.record
+        event_time = record.event_time
         return {
             "id": record.id,
             "content": record.content,
             "grain": self.grain,
             "period": record.period,
-            "date": _date(
-                record.memory_type, record.period, self.grain, record.event_time, zone
+            "date": _get_date(
+                record.memory_type, record.period, self.grain, event_time, zone
             ),
-            "event_time": iso(record.event_time),
+            "event_time": iso(event_time),
             "score": round(self.score, 4),
             "why": {
                 "vector": None,
@@ -85,15 +86,13 @@ class Browsed:
 
 
 def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
-    """The values of the `Result` of what was ranked."""
+    """Return the values of the `Result` of a ranked record."""
     row = item.row
     if zone not in row.shown:
-        row.shown[zone] = _same_for_all(row, item.grain, zone)
-    parts = (
-        {name: round(share, 4) for name, share in item.parts.items()}
-        if item.parts
-        else None
-    )
+        row.shown[zone] = _build_constant_values(row, item.grain, zone)
+    parts = None
+    if item.parts:
+        parts = {name: round(share, 4) for name, share in item.parts.items()}
     return {
         **row.shown[zone],
         "score": round(item.score, 4),
@@ -107,16 +106,18 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     }
 
 
-def _same_for_all(row: Row, grain: Grain, zone: ZoneInfo) -> dict[str, Any]:
-    """What a row shows whatever was asked."""
-    at = moment(row.time)
+def _build_constant_values(
+    row: RecordRow, grain: Grain, zone: ZoneInfo
+) -> dict[str, Any]:
+    """Build the values of a row's result that do not depend on the question."""
+    event_time = moment(row.time)
     return {
         "id": row.id,
         "content": row.content,
         "grain": grain,
         "period": row.period,
-        "date": _date(row.type, row.period, grain, at, zone),
-        "event_time": iso(at),
+        "date": _get_date(row.type, row.period, grain, event_time, zone),
+        "event_time": iso(event_time),
         "conversation_id": row.conversation,
         "source_ids": row.sources[:MAX_SOURCE_IDS],
         "user_id": row.user,
@@ -124,10 +125,14 @@ def _same_for_all(row: Row, grain: Grain, zone: ZoneInfo) -> dict[str, Any]:
     }
 
 
-def _date(
-    kind: MemoryType, period: str, grain: Grain, at: datetime, zone: ZoneInfo
+def _get_date(
+    memory_type: MemoryType,
+    period: str,
+    grain: Grain,
+    event_time: datetime,
+    zone: ZoneInfo,
 ) -> str:
-    """The local day of what happened; of a summary the first day it sums up."""
-    if kind is MemoryType.SUMMARY:
+    """Return the local day of the event, or the first day that a summary covers."""
+    if memory_type is MemoryType.SUMMARY:
         return Period.parse(period, grain).days[0].isoformat()
-    return day_of(at, zone)
+    return day_of(event_time, zone)

@@ -1,4 +1,4 @@
-"""Where a question is looked for: the window and the grains, by rule and without a model."""
+"""Routing of a question to a time window and grains, by rule and without a model."""
 
 import re
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from varve.domain.search.timewords import TimeWords
 
 
-_FROM_NOW = re.compile(
+_RELATIVE_TIME = re.compile(
     r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|last|this|next|past|previous|coming|recent|ayer|anoche|hoy"
     r"|mañana|hace|(?:ante)?pasad[oa]s?|últim[oa]s?|próxim[oa]s?|est[ea]|que viene)\b"
 )
@@ -22,11 +22,17 @@ _FROM_NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What to search for (no text: browse), where, and which grain the question speaks of, if any.
+    """What to search for, where, and which grain the question names, if any.
 
-    `lanes` are the grains that enter the ranking; `asked` is the grain that must not read as empty.
-    With `weighs` the time that was understood filters nothing and what lies near it ranks higher;
-    with `lasting` what was so before may have been so then. `limits` are those that the request sets itself.
+    - `text`: the words to rank by; empty to browse.
+    - `where`: the filter of the search. `limits`: the filter that the request itself
+      sets, without the window that its words mean.
+    - `lanes`: the grains that enter the ranking.
+    - `asked`: the grain that the question asks for. If it has no ready summary, the
+      search also reads finer grains.
+    - `understood`: the time words of the question. If `weighs` is set, they filter
+      nothing; what lies near that time ranks higher. If `lasting` is set as well, what
+      held before that time may still have held then.
     """
 
     text: str
@@ -41,101 +47,110 @@ class Route:
 
     @property
     def near_since(self) -> datetime | None:
-        """The start of the time that weighs."""
+        """The start of the time near which records rank higher."""
         return self.understood.since if self.weighs and self.understood else None
 
     @property
     def near_until(self) -> datetime | None:
-        """The end of the time that weighs."""
+        """The end of the time near which records rank higher."""
         return self.understood.until if self.weighs and self.understood else None
 
     @property
     def since(self) -> datetime | None:
-        """The start of the time the question is about, whether that filters or weighs."""
+        """The start of the time that the question is about; it filters or weighs."""
         return self.where.since or self.near_since
 
     @property
     def until(self) -> datetime | None:
-        """The end of it."""
-        return min((t for t in (self.where.until, self.near_until) if t), default=None)
+        """The end of the time that the question is about; it filters or weighs."""
+        return _get_earliest(self.where.until, self.near_until)
 
     @property
     def age_days(self) -> float | None:
-        """How far back the middle of the window lies, in days; None without a window."""
-        since, until = self.since, self.until
+        """The age of the middle of the window, in days; None without a window."""
+        since = self.since
         if since is None:
             return None
-        middle = since + (min(until or self.present, self.present) - since) / 2
+        end = min(self.until or self.present, self.present)
+        middle = since + (end - since) / 2
         return max(0.0, (self.present - middle).total_seconds() / 86_400)
 
     def seen_from(self, moment: datetime, zone: ZoneInfo) -> "Route":
-        """The same question with its words of time understood as if asked at another moment."""
+        """Return the route with its time words understood as if asked at `moment`."""
         from varve.domain.search.timewords import understand
 
-        return replace(
-            self, understood=understand(self.text, moment, zone) or self.understood
-        )
+        understood = understand(self.text, moment, zone)
+        return replace(self, understood=understood or self.understood)
 
-    def anywhen(self, request: SearchRequest) -> "Route":
-        """The same question without the window that its words meant."""
+    def without_window(self, request: SearchRequest) -> "Route":
+        """Return the route without the window that the question's words mean."""
         return replace(self, where=self.limits, text=request.text, asked=None)
 
 
 def route(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
-    """The request's limits, or, where it sets none, those its own words mean.
+    """Route a request by its own limits, or by its time words if it sets no limits.
 
-    Raises Rejected: the limits leave no time at all.
+    Raises Rejected: the limits leave no time.
     """
-    present = as_of(request, now, zone)
-    where = window(request, now, zone)
-    own = Grain(request.grain) if request.grain != "auto" else None
-    words = _understood(request, present, zone)
-    lanes = (own,) if own else tuple(Grain)
-    asked = own or (words.grain if words else None)
+    words = _understand_time(request, as_of(request, now, zone), zone)
+    limited = _route_by_limits(request, now, zone)
     if words is None:
-        return Route(request.text, where, lanes, asked, None, present, where)
-    if _weighs(request.text, words):
+        return limited
+    found = replace(limited, asked=limited.asked or words.grain, understood=words)
+    if _has_weighing_time(request.text, words):
         lasting = asks_for_a_state(request.text)
-        return Route(
-            request.text,
-            where,
-            lanes,
-            asked,
-            words,
-            present,
-            where,
-            weighs=True,
-            lasting=lasting,
-        )
-    until = min((t for t in (words.until, where.until) if t), default=None)
+        return replace(found, weighs=True, lasting=lasting)
+    until = _get_earliest(words.until, limited.where.until)
+    inside = replace(limited.where, since=words.since, until=until)
     text = words.rest if words.rest != request.text else ""
-    inside = replace(where, since=words.since, until=until)
-    return Route(text, inside, lanes, asked, words, present, where)
+    return replace(found, where=inside, text=text)
 
 
-def _understood(
+def _route_by_limits(request: SearchRequest, now: datetime, zone: ZoneInfo) -> Route:
+    where = window(request, now, zone)
+    grain = None if request.grain == "auto" else Grain(request.grain)
+    return Route(
+        text=request.text,
+        where=where,
+        lanes=(grain,) if grain else tuple(Grain),
+        asked=grain,
+        understood=None,
+        present=as_of(request, now, zone),
+        limits=where,
+    )
+
+
+def _get_earliest(one: datetime | None, other: datetime | None) -> datetime | None:
+    given = [moment for moment in (one, other) if moment is not None]
+    return min(given, default=None)
+
+
+def _understand_time(
     request: SearchRequest, present: datetime, zone: ZoneInfo
 ) -> "TimeWords | None":
-    if not request.text or _limited(request):
+    if not request.text or _has_time_limits(request):
         return None
     from varve.domain.search.timewords import understand
 
     return understand(request.text, present, zone)
 
 
-def _weighs(text: str, words: "TimeWords") -> bool:
-    """Whether a time weighs rather than filters.
+def _has_weighing_time(text: str, words: "TimeWords") -> bool:
+    """Return whether a time weighs instead of filtering.
 
-    What is said of a day is often said on another, so that a date named in a question about something
-    shows where to look first, no more. A filter is what "last week" asks for, counted from now, and a
-    question that asks for nothing but the time: "what happened in March?".
+    People often talk about a day on another day. A date in a question about something
+    therefore only shows where to look first. Two sorts of questions filter: those with
+    a time relative to now ("last week"), and those that ask for nothing but the time
+    ("what happened in March?").
     """
     if asks_for_a_state(text):
         return True
-    return not (_FROM_NOW.search(words.phrase) or asks_what_happened(words.rest))
+    if _RELATIVE_TIME.search(words.phrase):
+        return False
+    return not asks_what_happened(words.rest)
 
 
-def _limited(request: SearchRequest) -> bool:
+def _has_time_limits(request: SearchRequest) -> bool:
     return bool(
         request.since
         or request.until

@@ -1,4 +1,4 @@
-"""One row of some columns as it is chosen and shown, worked out when it first comes among the best."""
+"""One row of a store's columns, built when it first ranks among the best."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,19 +10,20 @@ from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.lexical import fold
 from varve.domain.text import estimated_tokens
 
-BRIEF_TOKENS = 100
-"""A longer turn, of some sixty words, tells more than a fact that is made of it."""
+MAX_BRIEF_TOKENS = 100
+"""A longer turn (about sixty words) says more than a fact made from it."""
 
-Messages = frozenset[tuple[str | None, str]]
-"""Messages, each with its conversation."""
+Message = tuple[str | None, str]
+"""The conversation id and the message id of one message."""
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
-    """A record but for its vector; `time` in microseconds since 1970, `importance` in [0, 1].
+class RecordRow:
+    """A record without its vector.
 
-    `messages` are those a fact or turn comes from; a summary has none. `sources` are their ids, or the record
-    ids that a summary was made from. `shown` keeps what a zone makes of it.
+    `time` is in microseconds since 1970, `importance` in [0, 1]. `sources` are message
+    ids for facts and turns, and record ids for summaries. `shown` caches the values of a
+    result that no question changes, by time zone.
     """
 
     id: str
@@ -38,23 +39,29 @@ class Row:
     shown: dict[ZoneInfo, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def messages(self) -> Messages:
-        """The messages that it comes from."""
-        said = () if self.type is MemoryType.SUMMARY else self.sources
-        return frozenset([(self.conversation, source) for source in said])
+    def messages(self) -> frozenset[Message]:
+        """The messages of a fact or turn; empty for a summary."""
+        if self.type is MemoryType.SUMMARY:
+            return frozenset()
+        return frozenset([(self.conversation, source) for source in self.sources])
 
     @cached_property
     def wording(self) -> tuple[str | None, str]:
-        """Whom it is about and what it says, but for case, accents, white space and the end's punctuation."""
-        return self.about, " ".join(fold(self.content).split()).rstrip(".!?")
+        """The subject and the folded content.
+
+        Case, accents, repeated white space and final punctuation make no difference.
+        """
+        folded = " ".join(fold(self.content).split())
+        return self.about, folded.rstrip(".!?")
 
     @cached_property
     def brief(self) -> bool:
-        """Of a turn: whether it is all that was said in a message, and hardly more than a fact tells."""
-        first = turn_id(self.conversation or "", next(iter(self.sources), ""))
-        return self.id == first and self.tokens <= BRIEF_TOKENS
+        """Whether this turn holds a whole message and is hardly longer than a fact."""
+        first_source = next(iter(self.sources), "")
+        first = turn_id(self.conversation or "", first_source)
+        return self.id == first and self.tokens <= MAX_BRIEF_TOKENS
 
     @cached_property
     def tokens(self) -> int:
-        """What it costs an agent to read it, estimated."""
+        """The estimated tokens of the content."""
         return estimated_tokens(self.content)

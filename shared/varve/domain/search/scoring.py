@@ -1,6 +1,7 @@
 """The values of a ranking's signals, and their weighted sum."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -8,122 +9,157 @@ import numpy as np
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
 
-LEAST_WIDTH = 1e-5
-"""Values that differ by less are equal: what is left is the order in which a product was summed."""
+MIN_WIDTH = 1e-5
+"""A smaller range of values counts as none: it is rounding of a product's sum."""
 
 
-class Signals:
-    """What each signal is for every row of all lanes, one lane after the other.
+@dataclass(slots=True)
+class _Signal:
+    """The raw values of a signal, with the factor and offset that scale them."""
 
-    `names` are the signals that depend on the question: each has a line in a table, as it was measured, with
-    a factor and a summand that bring it to [0, 1]. The others stand in the lanes' columns. `by_lane` are the
-    lines of each lane's rows, to be written. `hidden` are the rows that the filter does not let through, None
-    where it lets all through.
+    raw: Floats
+    factor: float = 1.0
+    offset: float = 0.0
+
+
+class SignalTable:
+    """The value of each signal for every row of all lanes, one lane after the other.
+
+    The signals in `names` depend on the question. Each has a line in a table of raw
+    values, and a factor and an offset that scale it to [0, 1]. The other signals are
+    the constant signals of the lanes' columns. `spans` are the rows of each lane.
+    `by_lane` has for each lane its part of every line, to be written to. `hidden` marks
+    the rows that the filter excludes, or is None if it excludes none.
     """
 
     def __init__(
         self, names: Sequence[str], lanes: Sequence[Columns], hidden: Bools | None
     ) -> None:
-        self.lanes, self.hidden = lanes, hidden
+        self.lanes = lanes
+        self.hidden = hidden
         ends = list(accumulate(map(len, lanes), initial=0))
+        self._size = ends[-1]
+        self._raw = np.zeros((len(names), self._size), np.float32)
+        self._signals = {
+            name: _Signal(line) for name, line in zip(names, self._raw, strict=True)
+        }
         self.spans = [slice(start, end) for start, end in pairwise(ends)]
-        self._table = np.zeros((len(names), ends[-1]), np.float32)
-        self.by_lane = [
-            dict(zip(names, self._table[:, span], strict=True)) for span in self.spans
-        ]
-        self._lines = {name: line for line, name in enumerate(names)}
-        self._factors = [1.0] * len(names)
-        self._summands = [0.0] * len(names)
+        self.by_lane = [self._select_lane(span) for span in self.spans]
+
+    def _select_lane(self, span: slice) -> dict[str, Floats]:
+        return {name: signal.raw[span] for name, signal in self._signals.items()}
 
     def __len__(self) -> int:
-        """How many rows the filter lets through."""
-        size = self._table.shape[1]
-        return (
-            size if self.hidden is None else size - int(np.count_nonzero(self.hidden))
-        )
+        """Return the number of rows that pass the filter."""
+        if self.hidden is None:
+            return self._size
+        return self._size - int(np.count_nonzero(self.hidden))
 
-    def measured(self, name: str) -> Floats:
-        """A signal as it was measured, of all rows."""
-        line: Floats = self._table[self._lines[name]]
-        return line
+    def get_raw(self, name: str) -> Floats:
+        """Return the raw values of a signal for all rows."""
+        return self._signals[name].raw
 
-    def scale(self, name: str, factor: float) -> None:
-        """Bring a signal to [0, 1] by a factor."""
-        self._factors[self._lines[name]] = factor
+    def set_factor(self, name: str, factor: float) -> None:
+        """Set the factor that scales a signal to [0, 1]."""
+        self._signals[name].factor = factor
 
-    def spread(self, name: str) -> None:
-        """Map what is shown of a signal to [0, 1], least to greatest; all 0 where all are equal."""
-        values, line = self._shown(self.measured(name)), self._lines[name]
-        if not len(values):
+    def scale_to_range(self, name: str) -> None:
+        """Scale a signal so that its visible values reach from 0 to 1.
+
+        If all visible values are equal, they become 0.
+        """
+        signal = self._signals[name]
+        visible = self._select_visible(signal.raw)
+        if not len(visible):
             return
-        low = float(np.minimum.reduce(values))
-        width = float(np.maximum.reduce(values)) - low
-        self._factors[line] = 1 / width if width > LEAST_WIDTH else 0.0
-        self._summands[line] = -low / width if width > LEAST_WIDTH else 0.0
+        low = float(np.minimum.reduce(visible))
+        high = float(np.maximum.reduce(visible))
+        width = high - low
+        if width > MIN_WIDTH:
+            signal.factor = 1 / width
+            signal.offset = -low / width
+        else:
+            signal.factor = 0.0
+            signal.offset = 0.0
 
-    def of(self, name: str) -> Floats:
-        """A signal in [0, 1], of all rows."""
-        if name not in self._lines:
-            return np.concatenate([lane.standing[name] for lane in self.lanes])
-        line = self._lines[name]
-        values: Floats = self._table[line] * np.float32(self._factors[line])
-        if self._summands[line]:
-            values += np.float32(self._summands[line])
+    def scale(self, name: str) -> Floats:
+        """Return the values of a signal in [0, 1] for all rows."""
+        signal = self._signals.get(name)
+        if signal is None:
+            parts = [lane.constant_signals[name] for lane in self.lanes]
+            return np.concatenate(parts)
+        values: Floats = signal.raw * np.float32(signal.factor)
+        if signal.offset:
+            values += np.float32(signal.offset)
         return values
 
     @property
     def values(self) -> dict[str, Floats]:
-        """All signals in [0, 1] of the rows that the filter lets through."""
-        return {
-            name: self._shown(self.of(name))
-            for name in (*self._lines, *self.lanes[0].standing)
-        }
+        """All signals in [0, 1] for the rows that pass the filter."""
+        constant = self.lanes[0].constant_signals
+        found = {}
+        for name in (*self._signals, *constant):
+            found[name] = self._select_visible(self.scale(name))
+        return found
 
     def value(self, name: str, at: int) -> float:
-        """One row's value of a signal; 0 of one that the question does not call for."""
-        if name in self._lines:
-            line = self._lines[name]
-            return (
-                float(self._table[line, at]) * self._factors[line]
-                + self._summands[line]
-            )
-        lane, row = self.place(at)
-        standing = self.lanes[lane].standing
-        return float(standing[name][row]) if name in standing else 0.0
+        """Return one row's value of a signal; 0 if the question does not use it."""
+        signal = self._signals.get(name)
+        if signal is not None:
+            raw = float(signal.raw[at])
+            return raw * signal.factor + signal.offset
+        lane, row = self._locate(at)
+        values = lane.constant_signals.get(name)
+        return 0.0 if values is None else float(values[row])
 
-    def scores(
+    def score_rows(
         self, weights: Mapping[str, float], lane_weights: Sequence[float]
     ) -> Floats:
-        """The sum of the signals by their weights, over the sum of those above 0, by the lanes' weights.
+        """Return the score of each row in [0, 1], or -1 for a row that is hidden.
 
-        -1 for what the filter does not let through.
+        The score is the weighted sum of the signals, divided by the sum of the positive
+        weights and multiplied by the weight of the lane.
         """
-        own = [weights[name] for name in self._lines]
-        factors = [
-            weight * factor for weight, factor in zip(own, self._factors, strict=True)
-        ]
-        summand = sum(
-            weight * summand
-            for weight, summand in zip(own, self._summands, strict=True)
-        )
-        total = sum(weight for weight in weights.values() if weight > 0)
-        summed: Floats = np.array(factors, np.float32) @ self._table
-        for lane, span, lane_weight in zip(
-            self.lanes, self.spans, lane_weights, strict=True
-        ):
-            scores = summed[span]
-            scores += lane.worth(weights)
-            scores += np.float32(summand)
-            scores *= np.float32(lane_weight / total)
-        np.minimum(np.maximum(summed, 0, out=summed), 1, out=summed)
+        scores = self._sum_signals(weights)
+        offset = np.float32(self._sum_offsets(weights))
+        total = sum_positive(weights)
+        spans = zip(self.lanes, self.spans, lane_weights, strict=True)
+        for lane, span, lane_weight in spans:
+            lane_scores = scores[span]
+            lane_scores += lane.score_constant_signals(weights)
+            lane_scores += offset
+            lane_scores *= np.float32(lane_weight / total)
+        np.maximum(scores, 0, out=scores)
+        np.minimum(scores, 1, out=scores)
         if self.hidden is not None:
-            summed[self.hidden] = -1
-        return summed
+            scores[self.hidden] = -1
+        return scores
 
-    def place(self, at: int) -> tuple[int, int]:
-        """Which lane, and which of its rows, stands there."""
-        lane = next(number for number, span in enumerate(self.spans) if at < span.stop)
-        return lane, at - self.spans[lane].start
+    def _sum_signals(self, weights: Mapping[str, float]) -> Floats:
+        """Return the weighted sum of the table's signals, without their offsets."""
+        factors = []
+        for name, signal in self._signals.items():
+            factors.append(weights[name] * signal.factor)
+        scores: Floats = np.array(factors, np.float32) @ self._raw
+        return scores
 
-    def _shown(self, values: Floats) -> Floats:
+    def _sum_offsets(self, weights: Mapping[str, float]) -> float:
+        offset = 0.0
+        for name, signal in self._signals.items():
+            offset += weights[name] * signal.offset
+        return offset
+
+    def _locate(self, at: int) -> tuple[Columns, int]:
+        """Return the lane of a row, and the row's number there."""
+        for lane, span in zip(self.lanes, self.spans, strict=True):
+            if at < span.stop:
+                return lane, at - span.start
+        raise IndexError(f"row {at} is outside of all lanes")
+
+    def _select_visible(self, values: Floats) -> Floats:
         return values if self.hidden is None else values[~self.hidden]
+
+
+def sum_positive(weights: Mapping[str, float]) -> float:
+    """Return the sum of the positive weights, by which scores are divided."""
+    return sum(weight for weight in weights.values() if weight > 0)

@@ -1,22 +1,22 @@
-"""What speaks for a record: every signal of the ranking, over all rows of all lanes at once.
+"""The signals of the ranking, for all rows of all lanes.
 
-| signal | high where |
+| signal | high if |
 |---|---|
-| turn | BM25 of the record's words |
-| kin | the share of the question's telling words met around it, where words that mean alike count in part |
-| kind | the record has words of the kinds of things that the question asks for |
-| cosine | the record's vector points where the question's telling words do |
-| session | the best passage of its conversation is good |
-| speaker | the one speaker whom the question names said it, or it is about that person |
-| when | the question asks when, and the record's words tell a time |
-| date | it lies in or near the time the question speaks of |
-| reply | the message before asks a question with the question's words |
-| opening | it opens its conversation: there people tell what is new |
-| address | its words speak of the listener, and so less of what happened |
-| substance | it is no mere interjection |
+| turn | the record's words match the question's by BM25 |
+| kin | the telling words of the question, or similar words, occur around the record |
+| kind | the record contains words of the kinds of things that the question asks for |
+| cosine | the record's vector is close to that of the question's telling words |
+| session | the best passage of its conversation matches well |
+| speaker | the only speaker that the question names said it, or is its subject |
+| when | the question asks for a time, and the record's words tell one |
+| date | it lies in or near the time that the question names |
+| reply | the message before asks a question that has the question's words |
+| opening | it opens its conversation, where people tell news |
+| address | its words address the listener; such records say less about events |
+| substance | it is more than an interjection |
 | recency, importance | it is new; it was judged important |
 
-Each is in [0, 1] over what the filter lets through.
+Each signal is scaled to [0, 1] over the rows that pass the filter.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,172 +29,243 @@ import numpy as np
 from varve.domain.record import Vector
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats, Term, WordVectors, idf
-from varve.domain.search.nearness import fresh, near
-from varve.domain.search.occurrences import Kinship, summed
-from varve.domain.search.outline import EVERYTHING
+from varve.domain.search.nearness import measure_date_nearness, measure_row_recency
+from varve.domain.search.occurrences import Kinship, write_weighted_sum
+from varve.domain.search.outline import NO_FILTER
 from varve.domain.search.query import Filter
 from varve.domain.search.question import Question
-from varve.domain.search.scoring import Signals
+from varve.domain.search.scoring import SignalTable
 from varve.domain.search.strategies import Strategy
 
-AT_ONCE = 64
-"""Words of a question whose kin is held at once: of a pasted text it would be as much as the store."""
-ALWAYS = ("turn", "kin", "cosine", "session", "reply", "recency")
-"""The signals that every question calls for; the rest are called for by some, or the same for all."""
+WORDS_PER_BATCH = 64
+"""The most words of a question whose similar words are held in memory together.
+
+For a pasted text without batches, they would take as much memory as the store.
+"""
+COMMON_SIGNALS = ("turn", "kin", "cosine", "session", "reply", "recency")
+"""The signals that every question uses and that depend on it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sought:
-    """A question with its vectors: of all its words, and of the telling ones without speakers' names.
+class EmbeddedQuestion:
+    """A question with its vectors.
 
-    `words` gives vectors of single words where the embedder has them.
+    `whole` embeds all its words, `focus` the telling ones without speakers' names.
+    `embed_words` embeds single words, if the embedder supports that.
     """
 
     question: Question
     whole: Vector
     focus: Vector
-    words: WordVectors | None = None
+    embed_words: WordVectors | None = None
 
 
 def names_in(question: Question, lanes: Sequence[Columns]) -> set[str]:
-    """The question's words that are names of speakers."""
-    return {form for lane in lanes for form in lane.voices.keys() & question.forms}
+    """Return the words of the question that occur in speakers' names."""
+    names: set[str] = set()
+    for lane in lanes:
+        names |= lane.speakers_by_word.keys() & question.forms
+    return names
 
 
-def signals(
-    sought: Sought,
+def compute_signals(
+    embedded: EmbeddedQuestion,
     lanes: Sequence[Columns],
     where: Filter,
     present: datetime,
     strategy: Strategy,
-) -> Signals:
-    """All signals of all rows of the lanes.
+) -> SignalTable:
+    """Compute all signals for all rows of the lanes.
 
-    None is estimated and no row is left out, so that the order is that of the whole sum. What makes it
-    quick is that a word's part of it is kept (`domain/search/occurrences.py`), and what stands for every
-    question.
+    No signal is estimated and no row is skipped, so that the order is that of the whole
+    sum. It is fast because of two caches: occurrences of single words
+    (`domain/search/occurrences.py`) and signals that do not depend on the question.
     """
-    question, names = sought.question, names_in(sought.question, lanes)
-    found = Signals(_called_for(question, names), lanes, _hidden(lanes, where))
-    telling = _Telling(question.forms, lanes)
-    for lane, into, terms in zip(lanes, found.by_lane, telling.terms, strict=True):
-        _words(into, sought, lane, terms, names, telling, strategy)
-        _towards(into["cosine"], sought.focus, lane)
-        into["recency"][:] = fresh(lane, present, strategy.half_life_days)
-        if "speaker" in into and (speaker := _speaker(lane, names)) is not None:
-            into["speaker"][:] = lane.speakers.of == speaker
-        if "when" in into:
-            into["when"][:] = lane.telling_time
-        if "date" in into:
-            into["date"][:] = near(lane.event_times, question, strategy)
-    most = float(np.maximum.reduce(found.measured("turn"), initial=0)) or 1.0
-    found.scale("turn", 1 / most)
-    found.scale("reply", 1 / most)
-    found.spread("cosine")
-    _sessions(found)
-    found.spread("session")
-    return found
+    question = embedded.question
+    names = names_in(question, lanes)
+    used = _list_signals(question, names)
+    table = SignalTable(used, lanes, _find_hidden(lanes, where))
+    idfs = _compute_idfs(question.forms, lanes)
+    for lane, lines in zip(lanes, table.by_lane, strict=True):
+        words = _LaneWords(embedded, lane, names, idfs, strategy)
+        words.fill(lines)
+        _fill_cosine(lines["cosine"], embedded.focus, lane)
+        half_life = strategy.half_life_days
+        lines["recency"][:] = measure_row_recency(lane, present, half_life)
+        _fill_optional(lines, lane, question, names, strategy)
+    _scale(table)
+    return table
 
 
-def _called_for(question: Question, names: Collection[str]) -> list[str]:
-    """The signals that the question calls for; of the others all rows have 0."""
-    some = {
-        "kind": bool(question.kinds),
-        "speaker": bool(names),
-        "when": question.asks_when,
-        "date": question.since is not None or question.until is not None,
-    }
-    return [*ALWAYS, *(name for name, asked in some.items() if asked)]
+def _scale(table: SignalTable) -> None:
+    """Scale the raw signals to [0, 1], and derive `session` from the scaled ones."""
+    turn = table.get_raw("turn")
+    greatest = float(np.maximum.reduce(turn, initial=0))
+    factor = 1 / (greatest or 1.0)
+    table.set_factor("turn", factor)
+    table.set_factor("reply", factor)
+    table.scale_to_range("cosine")
+    _fill_session(table)
+    table.scale_to_range("session")
 
 
-def _hidden(lanes: Sequence[Columns], where: Filter) -> Bools | None:
-    """The rows that the filter does not let through, where there are any."""
-    if where == EVERYTHING:
+def _list_signals(question: Question, names: Collection[str]) -> list[str]:
+    """List the signals that the question uses; all rows have 0 for the others."""
+    used = list(COMMON_SIGNALS)
+    if question.kinds:
+        used.append("kind")
+    if names:
+        used.append("speaker")
+    if question.asks_when:
+        used.append("when")
+    if question.since is not None or question.until is not None:
+        used.append("date")
+    return used
+
+
+def _find_hidden(lanes: Sequence[Columns], where: Filter) -> Bools | None:
+    """Mark the rows that the filter excludes; return None if it excludes none."""
+    if where == NO_FILTER:
         return None
-    hidden: Bools = ~np.concatenate([lane.admitted(where) for lane in lanes])
+    admitted = [lane.admitted(where) for lane in lanes]
+    hidden: Bools = ~np.concatenate(admitted)
     return hidden if hidden.any() else None
 
 
-class _Telling:
-    """How telling each word of the question is, over all lanes; `terms` are the words as each has them."""
-
-    def __init__(self, forms: Sequence[str], lanes: Sequence[Columns]) -> None:
-        self.terms = [[lane.lexical.term(form) for form in forms] for lane in lanes]
-        size = sum(len(lane) for lane in lanes)
-        self.idf = {
-            form: idf(sum([term.frequency for term in found]), size)
-            for form, *found in zip(forms, *self.terms, strict=True)
-        }
-
-
-def _words(
-    into: Mapping[str, Floats],
-    sought: Sought,
-    lane: Columns,
-    terms: Sequence[Term],
-    names: Collection[str],
-    telling: _Telling,
-    strategy: Strategy,
-) -> None:
-    """What the words of one lane's rows tell."""
-    places, met, idf_of = lane.places, lane.met(strategy.reach), telling.idf
-    summed(met.words(terms), [idf_of[term.form] for term in terms], into["turn"])
-    focus = [term for term in terms if term.form not in names] or terms
-    into["kin"][:] = places.to_rows(_kin(sought, lane, focus, names, telling, strategy))
-    into["reply"][:] = places.to_rows(
-        places.shifted(places.best(into["turn"]) * lane.asking, -1)
-    )
-    if "kind" in into:
-        kinds = met.kinds(sought.question.kinds)
-        summed(kinds, [1 / len(kinds)] * len(kinds), into["kind"])
+def _compute_idfs(
+    forms: Sequence[str], lanes: Sequence[Columns]
+) -> Mapping[str, float]:
+    """Return the idf of each word over all lanes."""
+    size = sum(len(lane) for lane in lanes)
+    idfs = {}
+    for form in forms:
+        terms = [lane.lexical.term(form) for lane in lanes]
+        frequency = sum(term.frequency for term in terms)
+        idfs[form] = idf(frequency, size)
+    return idfs
 
 
-def _towards(into: Floats, focus: Vector, lane: Columns) -> None:
-    """The cosine of each row about the centre."""
+class _LaneWords:
+    """The question's words in the rows of one lane.
+
+    `names` are the words of the question that occur in speakers' names.
+    """
+
+    def __init__(
+        self,
+        embedded: EmbeddedQuestion,
+        lane: Columns,
+        names: Collection[str],
+        idfs: Mapping[str, float],
+        strategy: Strategy,
+    ) -> None:
+        self._embedded = embedded
+        self._lane = lane
+        self._names = names
+        self._idfs = idfs
+        self._strategy = strategy
+        self._occurrences = lane.occurrences(strategy.reach)
+
+    def fill(self, lines: Mapping[str, Floats]) -> None:
+        """Fill the lines of the signals that depend on the words of the rows."""
+        lexical = self._lane.lexical
+        forms = self._embedded.question.forms
+        terms = [lexical.term(form) for form in forms]
+        self._fill_turn(lines["turn"], terms)
+        self._fill_kin(lines["kin"], terms)
+        self._fill_reply(lines["reply"], lines["turn"])
+        if "kind" in lines:
+            self._fill_kind(lines["kind"])
+
+    def _fill_turn(self, line: Floats, terms: Sequence[Term]) -> None:
+        weights = [self._idfs[term.form] for term in terms]
+        write_weighted_sum(self._occurrences.words(terms), weights, line)
+
+    def _fill_reply(self, line: Floats, turn: Floats) -> None:
+        """Give each row the BM25 of the place before it, if a question is asked there."""
+        places = self._lane.places
+        asked = places.best(turn) * self._lane.question_places
+        asked_before = places.shifted(asked, -1)
+        line[:] = places.to_rows(asked_before)
+
+    def _fill_kind(self, line: Floats) -> None:
+        """Give each row the share of the asked kinds of which it contains a word."""
+        kinds = self._occurrences.kinds(self._embedded.question.kinds)
+        weight = 1 / len(kinds)
+        write_weighted_sum(kinds, [weight] * len(kinds), line)
+
+    def _fill_kin(self, line: Floats, terms: Sequence[Term]) -> None:
+        """Give each row the share of the question's words that occur around its place.
+
+        A word counts by its idf, times its likeness to the most similar word there.
+        """
+        without_names = [term for term in terms if term.form not in self._names]
+        focus = without_names or terms
+        places = self._lane.places
+        kin = np.zeros(len(places), np.float32)
+        batch_sum = np.empty_like(kin)
+        total = sum(self._idfs[term.form] for term in focus) or 1.0
+        kinship = Kinship(self._strategy.kinship, self._get_name_codes())
+        embed = self._embedded.embed_words
+        for start in range(0, len(focus), WORDS_PER_BATCH):
+            batch = focus[start : start + WORDS_PER_BATCH]
+            rows = self._occurrences.kin(batch, kinship, embed)
+            weights = [self._idfs[term.form] / total for term in batch]
+            write_weighted_sum(rows, weights, batch_sum)
+            kin += batch_sum
+        line[:] = places.to_rows(kin)
+
+    def _get_name_codes(self) -> tuple[int, ...]:
+        """Return the codes of the speakers' names; they are similar to no other word."""
+        codes: set[int] = set()
+        for name in self._names:
+            codes.update(self._lane.lexical.term(name).codes)
+        return tuple(sorted(codes))
+
+
+def _fill_cosine(line: Floats, focus: Vector, lane: Columns) -> None:
+    """Write the cosine of each row to the question, both relative to the centre."""
     centred = focus - lane.centre
     centred /= max(sqrt(centred @ centred), 1e-6)
-    np.matmul(lane.vectors, centred, out=into)
-    into -= np.float32(lane.centre @ centred)
-    into *= lane.steepness
+    np.matmul(lane.vectors, centred, out=line)
+    line -= np.float32(lane.centre @ centred)
+    line *= lane.inverse_distances
 
 
-def _kin(
-    sought: Sought,
+def _fill_optional(
+    lines: Mapping[str, Floats],
     lane: Columns,
-    terms: Sequence[Term],
+    question: Question,
     names: Collection[str],
-    telling: _Telling,
     strategy: Strategy,
-) -> Floats:
-    """By place: the question's words met around it, the most alike of the words there for each."""
-    kin = np.zeros(len(lane.places), np.float32)
-    part = np.empty_like(kin)
-    total = sum(telling.idf[term.form] for term in terms) or 1.0
-    named = tuple(
-        sorted({code for name in names for code in lane.lexical.term(name).codes})
-    )
-    wanted = Kinship(strategy.kinship, named)
-    for start in range(0, len(terms), AT_ONCE):
-        some = terms[start : start + AT_ONCE]
-        found = lane.met(strategy.reach).kin(some, wanted, sought.words)
-        summed(found, [telling.idf[term.form] / total for term in some], part)
-        kin += part
-    return kin
+) -> None:
+    """Fill the lines of the signals that only some questions use."""
+    if "speaker" in lines:
+        speaker = _find_speaker(lane, names)
+        if speaker is not None:
+            lines["speaker"][:] = lane.speakers.of == speaker
+    if "when" in lines:
+        lines["when"][:] = lane.telling_time
+    if "date" in lines:
+        times = lane.event_times
+        lines["date"][:] = measure_date_nearness(times, question, strategy)
 
 
-def _speaker(lane: Columns, names: Collection[str]) -> int | None:
-    """The one speaker whom the question names; None where it names none or several."""
-    speakers = {
-        code for name in names if name in lane.voices for code in lane.voices[name]
-    }
+def _find_speaker(lane: Columns, names: Collection[str]) -> int | None:
+    """Return the only speaker that the names may mean; None if there are 0 or several."""
+    speakers: set[int] = set()
+    for name in names:
+        speakers |= lane.speakers_by_word.get(name, frozenset())
     return speakers.pop() if len(speakers) == 1 else None
 
 
-def _sessions(found: Signals) -> None:
-    """How good the best passage of each row's conversation is."""
-    scores = found.of("turn")
-    scores += found.of("cosine")
-    if found.hidden is not None:
-        scores[found.hidden] = 0
-    for lane, span, into in zip(found.lanes, found.spans, found.by_lane, strict=True):
-        into["session"][:] = lane.places.best_passages(scores[span])
+def _fill_session(table: SignalTable) -> None:
+    """Give each row the value of the best passage of its conversation."""
+    scores = table.scale("turn")
+    scores += table.scale("cosine")
+    if table.hidden is not None:
+        scores[table.hidden] = 0
+    lanes = zip(table.lanes, table.spans, table.by_lane, strict=True)
+    for lane, span, lines in lanes:
+        passages = lane.places.best_passages(scores[span])
+        lines["session"][:] = passages

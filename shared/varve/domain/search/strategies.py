@@ -1,7 +1,7 @@
-"""How memories are ranked: named sets of weights and widths, and which question gets which.
+"""Ranking strategies: named sets of weights and parameters.
 
-The weights of the signals were fitted by `benchmarks/fit.py`, which states the search; recency and
-importance, on which no evaluation with answers bears, are set by hand and kept small.
+`benchmarks/fit.py` fitted the weights of the signals and documents how. The weights of
+recency and importance are small and set by hand: no evaluation with answers covers them.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,13 +12,16 @@ HALF_LIFE_DAYS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """One way to rank.
+    """Weights and parameters of one way to rank.
 
-    `weights` by signal (`domain/search/signals.py` says what each is). `reach`: how many places either side
-    count as a message's surroundings. `kinship`: how alike two words must be (cosine) to count as kin.
-    `date_days`: in so many days outside the asked time the date's signal halves. `diversity`: how much of
-    the score likeness to what is shown already costs (MMR's 1 - lambda), `repeated` what another fact of
-    a message already shown costs. `superseded`: what a fact loses that a newer one replaces.
+    - `weights`: the weight of each signal (`domain/search/signals.py` describes them).
+    - `reach`: how many places on either side count as a message's surroundings.
+    - `kinship`: the least cosine at which two words count as similar.
+    - `date_days`: outside the time asked for, the date signal halves every `date_days`.
+    - `diversity`: what a row loses per likeness to rows already chosen (1 - lambda of
+      maximal marginal relevance).
+    - `repeated`: what a row loses if better rows show all of its messages.
+    - `superseded`: what a fact loses if a newer fact replaces it.
     """
 
     name: str
@@ -42,7 +45,7 @@ BALANCED = Strategy(
         }
     ),
 )  # fmt: skip
-"""For most questions."""
+"""The strategy for most questions."""
 
 CURRENT = replace(
     BALANCED,
@@ -50,15 +53,11 @@ CURRENT = replace(
     weights=MappingProxyType({**BALANCED.weights, "recency": 0.8}),
     superseded=0.1,
 )
-"""For questions about how things stand: the newest of what says otherwise."""
-
-STRATEGIES = {strategy.name: strategy for strategy in (BALANCED, CURRENT)}
+"""The strategy for questions about the present state: prefers the newest facts."""
 
 
 def with_half_life(strategy: Strategy, days: float) -> Strategy:
-    """The strategy with a workspace's own half-life."""
-    return (
-        strategy
-        if strategy.half_life_days == days
-        else replace(strategy, half_life_days=days)
-    )
+    """Return the strategy with a workspace's own half-life in days."""
+    if strategy.half_life_days == days:
+        return strategy
+    return replace(strategy, half_life_days=days)

@@ -1,4 +1,7 @@
-"""What has been said and holds no longer, as the triples tell it, for questions about how things stand."""
+"""Statements that have ended according to the triples.
+
+Questions about the present state rank them behind their successors.
+"""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -8,88 +11,119 @@ from varve.domain.names import normalized
 from varve.domain.record import MemoryType
 from varve.domain.search.lexical import question_forms, stems
 from varve.domain.search.ranking import Ranked
+from varve.domain.search.row import Message
 from varve.domain.search.stopwords import STOP_WORDS
 from varve.domain.triple import Op, Triple
 
 ENDED_WEIGHT = 0.5
-"""What is left of the score of what says a value that holds no longer: it stays, behind its successor."""
+"""The factor of the score of a record whose value has ended.
+
+The record stays in the results, behind its successor.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """That a value held until then, with the messages that said so and the words of its predicate."""
+class EndedStatement:
+    """A value that held until `until`.
+
+    `messages` are those that stated it. `words` are the stems of its predicate.
+    """
 
     value: str
     until: datetime
-    messages: frozenset[tuple[str | None, str]]
+    messages: frozenset[Message]
     words: frozenset[str]
 
 
-def ended(triples: Iterable[Triple], present: datetime) -> list[Statement]:
-    """The statements whose values had ended by then and do not hold again; what is to come has not."""
-    known = list(triples)
-    holds = {(t.source_id, t.label, t.target_id) for t in known if t.holds(present)}
-    return [
-        _statement(t, t.invalid_at)
-        for t in known
-        if t.invalid_at
-        and t.invalid_at <= present
-        and (t.source_id, t.label, t.target_id) not in holds
-    ]
+def find_ended(triples: Iterable[Triple], present: datetime) -> list[EndedStatement]:
+    """Return the statements that have ended at `present`.
 
-
-def behind(
-    ranked: Sequence[Ranked], question: str, statements: Iterable[Statement]
-) -> list[Ranked]:
-    """The same, with what says an ended value of what the question asks about behind its successors.
-
-    A record is meant where one of its messages made the statement, its words have the value, and the
-    question has a word of the predicate: "I'm a nurse and live in Porto" still says who is a nurse.
+    A value that holds again has not ended, nor has one that ends later.
     """
-    asked = _telling(question)
-    over = [statement for statement in statements if statement.words & asked]
-    if not over:
+    known = list(triples)
+    current = {_get_key(triple) for triple in known if triple.holds(present)}
+    ended = []
+    for triple in known:
+        until = triple.invalid_at
+        if until is None or until > present:
+            continue
+        if _get_key(triple) not in current:
+            ended.append(_build_statement(triple, until))
+    return ended
+
+
+def demote_ended(
+    ranked: Sequence[Ranked], question: str, statements: Iterable[EndedStatement]
+) -> list[Ranked]:
+    """Lower records that state an ended value that the question asks about; sort again.
+
+    A record is lowered if one of its messages made the statement, its words contain the
+    value, and the question contains a word of the predicate. "I'm a nurse and live in
+    Porto" thus keeps its rank for questions about nurses.
+    """
+    asked = _find_telling_stems(question)
+    relevant = [statement for statement in statements if statement.words & asked]
+    if not relevant:
         return list(ranked)
-    weighed = [_weighed(item) if _says(item, over) else item for item in ranked]
+    weighed = []
+    for item in ranked:
+        is_ended = _states_any(item, relevant)
+        weighed.append(_lower(item) if is_ended else item)
     return sorted(weighed, key=lambda item: -item.score)
 
 
-def _statement(triple: Triple, until: datetime) -> Statement:
-    """Of the evidence for a value, without the one that ended it."""
-    first = triple.evidence[0].object
-    said = [
-        o
-        for o in triple.evidence
-        if o.op is not Op.DELETE and normalized(o.object) == normalized(first)
-    ]
-    messages = {(o.conversation_id, id_) for o in said for id_ in o.message_ids}
-    words = _telling(triple.label.replace("_", " "))
-    return Statement(first.casefold(), until, frozenset(messages), words)
-
-
-def _telling(text: str) -> frozenset[str]:
-    told = (form for form in question_forms(text) if form not in STOP_WORDS)
-    return frozenset(stem for form in told for stem in stems(form))
-
-
 def held_until(
-    messages: Set[tuple[str | None, str]], content: str, statements: Iterable[Statement]
+    messages: Set[Message], content: str, statements: Iterable[EndedStatement]
 ) -> datetime | None:
-    """When what these messages say in these words ended to hold, the latest of it; None where nothing has."""
+    """Return the latest end of the statements that the messages made in this content.
+
+    None means that no such statement has ended.
+    """
     words = content.casefold()
-    return max(
-        (s.until for s in statements if messages & s.messages and s.value in words),
-        default=None,
-    )
+    ends = []
+    for statement in statements:
+        if messages & statement.messages and statement.value in words:
+            ends.append(statement.until)
+    return max(ends, default=None)
 
 
-def _says(item: Ranked, over: Iterable[Statement]) -> bool:
+def _get_key(triple: Triple) -> tuple[str, str, str]:
+    return (triple.source_id, triple.label, triple.target_id)
+
+
+def _build_statement(triple: Triple, until: datetime) -> EndedStatement:
+    """Build the statement from the triple's evidence, without what ended it."""
+    value = triple.evidence[0].object
+    messages: set[Message] = set()
+    for evidence in triple.evidence:
+        is_same = normalized(evidence.object) == normalized(value)
+        if is_same and evidence.op is not Op.DELETE:
+            messages |= {
+                (evidence.conversation_id, id_) for id_ in evidence.message_ids
+            }
+    words = _find_telling_stems(triple.label.replace("_", " "))
+    return EndedStatement(value.casefold(), until, frozenset(messages), words)
+
+
+def _find_telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of the text's words without stop words."""
+    found: set[str] = set()
+    for form in question_forms(text):
+        if form not in STOP_WORDS:
+            found.update(stems(form))
+    return frozenset(found)
+
+
+def _states_any(item: Ranked, statements: Iterable[EndedStatement]) -> bool:
     row = item.row
-    said = row.type in (MemoryType.FACT, MemoryType.TURN)
-    return said and held_until(row.messages, row.content, over) is not None
+    if row.type not in (MemoryType.FACT, MemoryType.TURN):
+        return False
+    return held_until(row.messages, row.content, statements) is not None
 
 
-def _weighed(item: Ranked) -> Ranked:
+def _lower(item: Ranked) -> Ranked:
     score = ENDED_WEIGHT * item.score
-    parts = {**item.parts, "ended": score - item.score} if item.parts else None
+    parts = None
+    if item.parts:
+        parts = {**item.parts, "ended": score - item.score}
     return replace(item, score=score, parts=parts)
