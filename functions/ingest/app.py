@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from functions.telemetry import tell_accepted
 from varve.application import Application, open_application
 from varve.domain.errors import Rejected
-from varve.messages.outcome import tells_outcome
+from varve.messages.outcome import is_outcome_event
 from varve.messages.tool_calls import error_answer
 from varve.usecases.ingest import read_event
 
@@ -25,7 +25,7 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     """A conversation of the contract, a list of them, `{"conversations": […]}`, or an outcome."""
     app: Application = application()
     try:
-        if tells_outcome(event):
+        if is_outcome_event(event):
             app.ingest_outcome(event)
             return {"accepted": {"outcomes": 1}}
         accepted, _ = app.ingest(read_event(event))

@@ -13,12 +13,12 @@ from varve.domain.record import GRAINS, STORES
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import EXPERIENCE_TYPES, SearchRequest
 from varve.domain.triple import TripleOperation
-from varve.messages.erasure import Erased, Reread
+from varve.messages.erasure import ErasedMessage, Reread
 from varve.messages.ingest import read_ingest
 from varve.messages.outcome import (
-    carries_outcome,
+    is_outcome_delivery,
+    parse_outcome_event,
     read_outcome,
-    read_told_outcome,
     send_outcome,
 )
 from varve.messages.write import WriteTriples, send_triples
@@ -200,13 +200,13 @@ class Application:
         send_triples(message, queue=self.write_queue, objects=self.parts.objects)
 
     def _extract(self, delivery: Delivery, together: Together | None = None) -> None:
-        if carries_outcome(delivery):
+        if is_outcome_delivery(delivery):
             if told := read_outcome(delivery, objects=self.parts.objects):
                 self.of(told[0]).experience.take_in(*told)
             return
 
         message = read_ingest(delivery, objects=self.parts.objects)
-        if isinstance(message, Erased):
+        if isinstance(message, ErasedMessage):
             return
         scope = (
             message.scope if isinstance(message, Reread) else message.conversation.scope
@@ -219,7 +219,7 @@ class Application:
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it. Raises Rejected: names the field."""
-        scope, report = read_told_outcome(event, self.parts.clock())
+        scope, report = parse_outcome_event(event, self.parts.clock())
         self.send_outcome(scope, self.experience.private_report(scope, report))
 
     def send_outcome(self, scope: Scope, report: Report) -> None:

@@ -25,11 +25,11 @@ from varve.domain.experience.rows import Report
 from varve.domain.record import Store
 from varve.domain.search.query import Filter
 from varve.messages.outcome import (
-    carries_outcome,
+    is_outcome_delivery,
+    is_outcome_event,
+    parse_outcome_event,
     read_outcome,
-    read_told_outcome,
     send_outcome,
-    tells_outcome,
 )
 from varve.messages.write import (
     DeleteRecords,
@@ -65,7 +65,7 @@ def sent(report: Report = REPORT) -> tuple[RecordingQueue, InMemoryObjects]:
 def test_an_outcome_travels_whole_in_the_group_of_its_episode() -> None:
     queue, objects = sent()
     assert queue.groups == ["acme:support:episode-1"]
-    assert carries_outcome(queue.sent[0])
+    assert is_outcome_delivery(queue.sent[0])
     assert read_outcome(queue.sent[0], objects=objects) == (ACME, REPORT)
 
 
@@ -108,12 +108,12 @@ TOLD: dict[str, Any] = {
 def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_episode() -> (
     None
 ):
-    assert tells_outcome(TOLD)
-    assert not tells_outcome({"conversationId": "c-1", "messages": []})
-    scope, report = read_told_outcome(TOLD, MORNING + timedelta(1))
+    assert is_outcome_event(TOLD)
+    assert not is_outcome_event({"conversationId": "c-1", "messages": []})
+    scope, report = parse_outcome_event(TOLD, MORNING + timedelta(1))
     assert (scope, report.target, report.used) == (ACME, "c-1", ("a", "b"))
-    assert report.id == read_told_outcome(TOLD, MORNING + timedelta(2))[1].id
-    _, named = read_told_outcome(TOLD | {"episodeId": "episode-1"}, MORNING)
+    assert report.id == parse_outcome_event(TOLD, MORNING + timedelta(2))[1].id
+    _, named = parse_outcome_event(TOLD | {"episodeId": "episode-1"}, MORNING)
     assert (named.target, named.conversation_id) == ("episode-1", "c-1")
 
 
@@ -130,7 +130,7 @@ def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_ep
 def test_a_told_outcome_of_another_form_is_refused_by_field(
     change: dict[str, Any], field: str
 ) -> None:
-    error = attempt(lambda: read_told_outcome(TOLD | change, MORNING))
+    error = attempt(lambda: parse_outcome_event(TOLD | change, MORNING))
     assert isinstance(error, Rejected)
     assert error.field == field
 

@@ -17,7 +17,7 @@ from varve.domain.experience.reads import Usage, usage_record
 from varve.domain.experience.recall import Recollection
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.messages.outcome import a_report, an_outcome
+from varve.messages.outcome import check_report, parse_outcome
 from varve.usecases.experience.rows import year_of
 from varve.verbs.experience import ExperienceVerbs
 
@@ -68,10 +68,10 @@ class Experience:
         lived = history.by_id.get(history.target_at(target, then))
         of_conversation = lived.episode.conversation_id if lived else target
         own = lived.episode.user_id if lived else None
-        report = a_report(
+        report = check_report(
             Report(
                 target=lived.episode.id if lived else target,
-                outcome=an_outcome(outcome),
+                outcome=parse_outcome(outcome),
                 at=then,
                 created_at=now,
                 correction=self._private(correction),

@@ -15,7 +15,7 @@ from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, tur
 from varve.domain.text import passages, salience
 from varve.domain.transcript import introduction, speakers
 from varve.domain.triple import TripleOperation
-from varve.messages.erasure import admitted
+from varve.messages.erasure import drop_forgotten
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import (
     WriteProfile,
@@ -161,7 +161,9 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
     given = message.conversation
     if not barred:
         return message, True
-    context, kept = admitted(given, list(message.context), message.received_at, barred)
+    context, kept = drop_forgotten(
+        given, list(message.context), message.received_at, barred
+    )
     whole = (len(context), len(kept)) == (len(message.context), len(given.messages))
     conversation = given.model_copy(update={"messages": kept})
     return replace(message, conversation=conversation, context=tuple(context)), whole
