@@ -10,11 +10,11 @@ from varve.domain.experience.answers import (
     DEFAULT_DAYS,
     PriorAnswer,
     Rerun,
-    analogous,
     answer_from,
     answer_record,
     changed_materially,
-    evicted,
+    choose_evicted,
+    find_analogous,
     should_rerun,
 )
 from varve.domain.identity import Scope
@@ -116,7 +116,7 @@ class AnswerBook:
         embedder = self._verbs.parts.embedder(
             self._verbs.parts.config(self.scope.workspace)
         )
-        found = analogous(self.all(), task_type, question, embedder.embed, k)
+        found = find_analogous(self.all(), task_type, question, embedder.embed, k)
         self._count_reads([answer.id for answer, _ in found])
         return found
 
@@ -131,7 +131,7 @@ class AnswerBook:
         if unknown := set(by) - {"age", "number", "unread"}:
             raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
         reads = self._verbs.history(self.scope).reads
-        gone = evicted(self.all(), reads, self._verbs.parts.at(now), by=by)
+        gone = choose_evicted(self.all(), reads, self._verbs.parts.at(now), by=by)
         if not dry_run:
             self._verbs.delete(self.scope, list(gone))
         return gone

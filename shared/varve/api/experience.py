@@ -12,8 +12,8 @@ from varve.api.research import ResearchNotes
 from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
 from varve.domain.experience import forgetting
-from varve.domain.experience.history import Lived
-from varve.domain.experience.reads import Usage, usage_record
+from varve.domain.experience.history import PastEpisode
+from varve.domain.experience.reads import ReadCounts, usage_record
 from varve.domain.experience.recall import Recollection
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
@@ -87,7 +87,7 @@ class Experience:
 
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
         """The episodes, the newest first, as JSON values."""
-        lived = list(reversed(self._verbs.history(self.scope).lived))
+        lived = list(reversed(self._verbs.history(self.scope).past_episodes))
         return [shown(one) for one in lived[:limit]]
 
     def episode(self, id_: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class Experience:
         zone = self._verbs.parts.config(self.scope.workspace).zone
         self._verbs.write(
             self.scope,
-            [usage_record(Usage(dict(self._reads), at, batch), year_of(at, zone))],
+            [usage_record(ReadCounts(dict(self._reads), at, batch), year_of(at, zone))],
         )
         self._reads.clear()
 
@@ -142,7 +142,7 @@ class Experience:
         """What a time to live or decay takes, where they are turned on; done unless `dry_run`."""
         config = self._verbs.parts.config(self.scope.workspace)
         history, at = self._verbs.history(self.scope), self._verbs.parts.at(now)
-        gone = forgetting.forgotten(
+        gone = forgetting.choose_forgotten(
             history,
             at,
             config.experience.time_to_live_days,
@@ -155,7 +155,7 @@ class Experience:
     def _private(self, text: str | None) -> str | None:
         return self._verbs.private(self.scope, text) if text else text
 
-    def _find(self, id_: str) -> Lived:
+    def _find(self, id_: str) -> PastEpisode:
         found = self._verbs.history(self.scope).by_id.get(id_)
         if found is None:
             raise Rejected(
@@ -190,7 +190,7 @@ class Recall:
         return {"familiarity": round(self.familiarity, 4), "items": items}
 
 
-def shown(one: Lived) -> dict[str, Any]:
+def shown(one: PastEpisode) -> dict[str, Any]:
     """An episode as JSON values."""
     episode = one.episode
     return {

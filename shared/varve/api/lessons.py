@@ -10,7 +10,7 @@ from varve.domain.calendar import iso
 from varve.domain.damage import intact
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.experience import curation
-from varve.domain.experience.lessons import Lesson, lessons, vague
+from varve.domain.experience.lessons import Lesson, derive_lessons, explain_vagueness
 from varve.domain.experience.rows import GENERALIZED, LessonVersion, lesson_id
 from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
@@ -29,7 +29,7 @@ class LessonBook:
 
     def all(self) -> list[Lesson]:
         """Every lesson, retired and quarantined ones too, those most to be trusted first."""
-        return lessons(self._verbs.history(self.scope))
+        return derive_lessons(self._verbs.history(self.scope))
 
     def find(self, id_: str) -> Lesson:
         """One of them. Raises Rejected: there is no such lesson."""
@@ -56,7 +56,7 @@ class LessonBook:
         claim, when, then = (
             self._verbs.private(self.scope, text) for text in (claim, when, then)
         )
-        if reason := vague(when, then):
+        if reason := explain_vagueness(when, then):
             raise Rejected("lesson", reason)
         known = self._verbs.history(self.scope).by_id
         missing = [id_ for id_ in evidence if id_ not in known]
@@ -112,8 +112,11 @@ class LessonBook:
         written = {
             version.id for version in self._verbs.history(self.scope).lesson_versions
         }
-        kept = curation.unwritten(known, written)
-        versions = [*kept, *(curation.merges(report, known, at) if apply else [])]
+        kept = curation.unwritten_versions(known, written)
+        versions = [
+            *kept,
+            *(curation.merge_duplicates(report, known, at) if apply else []),
+        ]
         for version in versions:
             self._verbs.write_version(self.scope, version)
         found = {"at": iso(at), **report.to_dict(), "kept": len(kept), "applied": apply}
@@ -143,7 +146,7 @@ class LessonBook:
         history = self._verbs.history(self.scope)
         plain = [
             one
-            for one in lessons(history)
+            for one in derive_lessons(history)
             if one.active and one.versions[-1].origin == GENERALIZED
         ]
         proposed, refused = [], []
@@ -181,7 +184,9 @@ class LessonBook:
         embed = self._verbs.parts.embedder(config).embed
         most = config.experience.block_lessons
         return curation.block(
-            curation.offered(self.all(), most, embed, situation=situation, tags=tags)
+            curation.select_lessons(
+                self.all(), most, embed, situation=situation, tags=tags
+            )
         )
 
 

@@ -4,13 +4,13 @@ from datetime import datetime
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.research import (
-    MOST,
+    MAX_ENTRIES,
     Component,
-    Finding,
+    ResearchFinding,
     ResearchLog,
-    answered,
     finding_from,
     finding_record,
+    with_answer,
 )
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType
@@ -40,9 +40,9 @@ class ResearchNotes:
         source: str | None = None,
         conversation_id: str | None = None,
         user_id: str | None = None,
-        most: int = MOST,
+        most: int = MAX_ENTRIES,
         now: datetime | None = None,
-    ) -> tuple[Finding, bool]:
+    ) -> tuple[ResearchFinding, bool]:
         """Add an entry, unless one says the same; the entry, and whether it is new. The oldest give way.
 
         Raises Rejected: no such component, or no words.
@@ -59,7 +59,7 @@ class ResearchNotes:
         )
         if known is not None:
             return known, False
-        entry = Finding(
+        entry = ResearchFinding(
             name,
             Component(component),
             text,
@@ -77,13 +77,13 @@ class ResearchNotes:
 
     def answer(
         self, name: str, question: str, answer: str, *, now: datetime | None = None
-    ) -> Finding:
+    ) -> ResearchFinding:
         """Answer a question of the log. Raises Rejected: the log has no such question."""
         asked = [q for q in self.log(name).of(Component.QUESTION) if q.text == question]
         if not asked:
             raise Rejected("question", f"the log {name[:60]!r} has no such question")
         config = self._verbs.parts.config(self.scope.workspace)
-        entry = answered(
+        entry = with_answer(
             asked[0], self._verbs.private(self.scope, answer), self._verbs.parts.at(now)
         )
         self._verbs.write(

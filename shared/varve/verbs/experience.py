@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
-from varve.domain.experience.history import History, Lived
-from varve.domain.experience.lessons import lessons
+from varve.domain.experience.history import History, PastEpisode
+from varve.domain.experience.lessons import derive_lessons
 from varve.domain.experience.recall import Recollection, recollect
 from varve.domain.experience.rows import LessonVersion, Report, lesson_record
 from varve.domain.experience.runs import links_of_runs
@@ -98,7 +98,7 @@ class ExperienceVerbs:
             situation,
             vector,
             history,
-            lessons(of_user(history, user_id)),
+            derive_lessons(of_user(history, user_id)),
             embedder.embed,
             words=word_embedding(embedder),
             state=state,
@@ -108,19 +108,19 @@ class ExperienceVerbs:
         shown = [item.id for item in found.items if item.kind == "episode"]
         triples = self._triples(view.triples(), history, view.config) if shown else []
         return found, {
-            id_: links.told(links.story(id_, triples, depth=1), history)
+            id_: links.tell_story(links.follow_links(id_, triples, depth=1), history)
             for id_ in shown
         }
 
     def why(
-        self, scope: Scope, episode: Lived, depth: int
+        self, scope: Scope, episode: PastEpisode, depth: int
     ) -> tuple[list[links.Step], list[str]]:
         """The links around an episode, and the story they tell."""
         history = self.history(scope)
         config = self.parts.config(scope.workspace)
         triples = self._triples(self.parts.graph.triples(scope), history, config)
-        steps = links.story(episode.episode.id, triples, depth=depth)
-        return steps, links.told(steps, history)
+        steps = links.follow_links(episode.episode.id, triples, depth=depth)
+        return steps, links.tell_story(steps, history)
 
     def _triples(
         self, triples: Iterable[Triple], history: History, config: WorkspaceConfig

@@ -14,10 +14,10 @@ from varve.domain.experience.reading import Judge, read_segment, worth_keeping
 from varve.domain.experience.rows import episode_record
 from varve.domain.experience.segments import (
     DEFAULT_THRESHOLDS,
-    Heard,
     Segment,
+    SegmentMessage,
     Thresholds,
-    segments,
+    cut_segments,
 )
 from varve.domain.identity import Scope
 from varve.domain.text import passages
@@ -65,8 +65,8 @@ def keep_episodes(
     )
     ids = {said.id for said in new}
     episodes, grown = [], []
-    for segment in segments(_embedded(heard, embedder), cutting.thresholds):
-        grows = any(one.message_id in ids for one in segment.heard)
+    for segment in cut_segments(_embedded(heard, embedder), cutting.thresholds):
+        grows = any(one.message_id in ids for one in segment.messages)
         episodes.append(
             read_segment(segment, message.received_at, cutting.judge if grows else None)
         )
@@ -92,7 +92,7 @@ def _so_far(
     message: IngestMessage,
     zone: ZoneInfo,
     objects: Objects,
-) -> Iterator[Heard]:
+) -> Iterator[SegmentMessage]:
     """The conversation's messages of the new ones' days and of the day before, the new ones among them."""
     conversation = message.conversation
     first = min(said.at for said in new)
@@ -122,9 +122,9 @@ def _so_far(
 
 def _heard(
     message: Message, said: Said, conversation_id: str, user_id: str | None
-) -> Heard:
+) -> SegmentMessage:
     spoken = message.role in SPOKEN or message.role == "tool"
-    return Heard(
+    return SegmentMessage(
         conversation_id=conversation_id,
         message_id=said.id,
         role=message.role,
@@ -137,7 +137,9 @@ def _heard(
     )
 
 
-def _embedded(heard: Sequence[Heard], embedder: Embedder) -> list[Heard]:
+def _embedded(
+    heard: Sequence[SegmentMessage], embedder: Embedder
+) -> list[SegmentMessage]:
     """The same with the vectors of what was said in person, of a long message its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
     vectors = embedder.embed([next(passages(one.text)) for one in spoken])
