@@ -1,7 +1,7 @@
 """The messages of erasure, and the redaction of queue messages that hold forgotten content."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -257,13 +257,18 @@ def drop_forgotten(
     everything = [*context, *conversation.messages]
     start = conversation.started_at or received_at
     whose = owners((m.role, m.user_id or conversation.user_id) for m in everything)
-    kept_context: list[Message] = []
-    kept: list[Message] = []
-    for index, (message, users) in enumerate(zip(everything, whose, strict=True)):
+    forgotten: list[bool] = []
+    for message, users in zip(everything, whose, strict=True):
         key = (conversation.conversation_id, str(message.id))
         said_at = message.timestamp or start
-        if barred.bars_message(key, users, said_at, received_at):
-            continue
-        target = kept_context if index < len(context) else kept
-        target.append(message)
-    return kept_context, kept
+        forgotten.append(barred.bars_message(key, users, said_at, received_at))
+    border = len(context)
+    return (
+        _keep(context, forgotten[:border]),
+        _keep(conversation.messages, forgotten[border:]),
+    )
+
+
+def _keep(messages: Sequence[Message], dropped: Sequence[bool]) -> list[Message]:
+    pairs = zip(messages, dropped, strict=True)
+    return [message for message, drop in pairs if not drop]

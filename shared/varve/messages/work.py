@@ -69,15 +69,19 @@ def read_work(delivery: Delivery) -> WorkMessage:
         scope = Scope(body["workspaceId"], body["agentId"])
         planned_at = parse_instant(body["plannedAt"])
         if body["type"] == "clean":
-            return CleanAgent(scope, notes_from_json(body["notes"], scope), planned_at)
+            notes = notes_from_json(body["notes"], scope)
+            return CleanAgent(scope, notes, planned_at)
         if body["type"] == "curate":
-            months = (Period.parse(month, Grain.MONTHLY) for month in body["months"])
-            labels = tuple(month.label for month in months)
-            return CurateAgent(scope, labels, planned_at)
+            return CurateAgent(scope, _months_from_json(body["months"]), planned_at)
         period = Period.parse(body["period"], Grain(body["grain"]))
         return SummarizePeriod(scope, period, planned_at)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
+
+
+def _months_from_json(labels: Sequence[str]) -> tuple[str, ...]:
+    months = [Period.parse(label, Grain.MONTHLY) for label in labels]
+    return tuple(month.label for month in months)
 
 
 def _send_work(

@@ -1,6 +1,6 @@
 """The write queue's messages: encoding, decoding and validation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from varve.domain import profile, triple
@@ -102,18 +102,6 @@ WriteMessage = (
 )
 
 
-_WRITE_TYPES = {
-    "records",
-    "triples",
-    "profile",
-    "expire",
-    "delete",
-    "move",
-    "erased",
-    *ERASURES,
-}
-
-
 def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
     """Send records to the write queue, in the store's group. Raises Retryable."""
     fields = {
@@ -170,37 +158,31 @@ def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
     body = read_body(delivery, objects, _WRITE_TYPES)
     if body["type"] == "erased":
         return ErasedMessage()
+    decode = _DECODERS[body["type"]]
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
-        if body["type"] in ERASURES:
-            return erasure_from_json(body, scope)
-        if body["type"] == "triples":
-            operations = tuple(map(triple.operation_from_json, body["operations"]))
-            return WriteTriples(scope, operations)
-        if body["type"] == "profile":
-            return _profile_from_json(body, scope)
-        grain = store_name(body["grain"])
-        if body["type"] == "delete":
-            return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
-        if body["type"] == "move":
-            return MoveStore(scope, grain, str(body["model"]))
-        changes = ledger_from_json(body, scope)
-        if body["type"] == "expire":
-            labels = tuple(
-                Period.parse(label, calendar_of(grain)).label
-                for label in body["labels"]
-            )
-            return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
-        records = tuple(map(record_from_json, body["records"]))
-        ready = tuple(map(str, body.get("ready", ())))
-        return WriteRecords(
-            scope, grain, str(body["model"]), records, changes, ready=ready
-        )
+        return decode(body, scope)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise malformed(error) from error
 
 
-def _profile_from_json(body: Body, scope: Scope) -> WriteProfile:
+def _decode_records(body: Body, scope: Scope) -> WriteRecords:
+    return WriteRecords(
+        scope=scope,
+        grain=store_name(body["grain"]),
+        ledger=ledger_from_json(body, scope),
+        records=tuple(map(record_from_json, body["records"])),
+        ready=tuple(map(str, body.get("ready", ()))),
+        model=str(body["model"]),
+    )
+
+
+def _decode_triples(body: Body, scope: Scope) -> WriteTriples:
+    operations = map(triple.operation_from_json, body["operations"])
+    return WriteTriples(scope, tuple(operations))
+
+
+def _decode_profile(body: Body, scope: Scope) -> WriteProfile:
     """Return the message; every statement must be about the message's own user.
 
     A forged one would be stored under another user and escape that user's erasure.
@@ -210,6 +192,42 @@ def _profile_from_json(body: Body, scope: Scope) -> WriteProfile:
     if any(entry.user_id != user_id for entry in entries):
         raise Rejected("entries", "are about another user than the message's")
     return WriteProfile(scope, user_id, entries)
+
+
+def _decode_expiry(body: Body, scope: Scope) -> ExpirePeriods:
+    grain = store_name(body["grain"])
+    changes = ledger_from_json(body, scope)
+    calendar = calendar_of(grain)
+    periods = [Period.parse(label, calendar) for label in body["labels"]]
+    return ExpirePeriods(
+        scope=scope,
+        grain=grain,
+        labels=tuple(period.label for period in periods),
+        ledger=changes,
+        force=body["force"] is True,
+    )
+
+
+def _decode_deletion(body: Body, scope: Scope) -> DeleteRecords:
+    grain = store_name(body["grain"])
+    return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+
+
+def _decode_move(body: Body, scope: Scope) -> MoveStore:
+    grain = store_name(body["grain"])
+    return MoveStore(scope, grain, str(body["model"]))
+
+
+_DECODERS: Mapping[str, Callable[[Body, Scope], WriteMessage]] = {
+    "records": _decode_records,
+    "triples": _decode_triples,
+    "profile": _decode_profile,
+    "expire": _decode_expiry,
+    "delete": _decode_deletion,
+    "move": _decode_move,
+    **dict.fromkeys(ERASURES, erasure_from_json),
+}
+_WRITE_TYPES = {*_DECODERS, "erased"}
 
 
 def records_in_bounds(

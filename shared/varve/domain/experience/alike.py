@@ -1,4 +1,4 @@
-"""How close texts come to the words of a situation."""
+"""How close texts come to each other, and to the words of a situation."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -7,13 +7,22 @@ from math import log
 import numpy as np
 
 from varve.domain.experience.words import content_words, spoken_words
+from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
+Embed = Callable[[Sequence[str]], Sequence[Vector]]
+"""Returns a vector of unit length for each text."""
 EmbedWords = Callable[[Sequence[str]], Floats]
 """Returns a row for each word, of unit length."""
 
 SHARPNESS = 16.0
 """Weight of similar words: a cosine higher by 1/16 multiplies a word's share by e."""
+
+
+def cosines(text: str, others: Sequence[str], embed: Embed) -> list[float]:
+    """Return the cosine of a text with each other text, from one call of `embed`."""
+    vector, *vectors = embed([text, *others])
+    return [float(np.dot(vector, other)) for other in vectors]
 
 
 def closeness(
@@ -29,25 +38,36 @@ def closeness(
     others: dict[str, str] = {}
     for stems in said:
         others.update(stems)
+    shape = (len(texts), len(spoken))
     if not spoken or not others:
-        return np.zeros((len(texts), len(spoken)), dtype=np.float32)
-    similar = _same_stem(list(others), list(spoken))
-    if words is not None:
-        cosines = words(list(others.values())) @ words(list(spoken.values())).T
-        similar = np.maximum(similar, cosines)
+        return np.zeros(shape, dtype=np.float32)
+    similar = _similarity(others, spoken, words)
     weights = np.exp(SHARPNESS * similar)
     row_of = {stem: row for row, stem in enumerate(others)}
-    means = np.zeros((len(texts), len(spoken)), dtype=weights.dtype)
+    means = np.zeros(shape, dtype=weights.dtype)
     for index, stems in enumerate(said):
-        if stems:
-            means[index] = weights[[row_of[stem] for stem in stems]].mean(axis=0)
-    return np.asarray(np.log1p(means) / SHARPNESS, dtype=np.float32)
+        rows = [row_of[stem] for stem in stems]
+        if rows:
+            means[index] = weights[rows].mean(axis=0)
+    logs = np.log1p(means)
+    return np.asarray(logs / SHARPNESS, dtype=np.float32)
 
 
-def _same_stem(rows: Sequence[str], columns: Sequence[str]) -> Floats:
-    """Return 1.0 where row and column are the same stem, else 0.0."""
-    equal = np.array(rows)[:, None] == np.array(columns)[None, :]
-    return np.asarray(equal, dtype=np.float32)
+def _similarity(
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    words: EmbedWords | None,
+) -> Floats:
+    """Return how similar words are by stem: 1.0 if equal, else their cosine or 0.0."""
+    row_stems = np.array(list(rows))
+    column_stems = np.array(list(columns))
+    equal = row_stems[:, None] == column_stems
+    similar: Floats = np.asarray(equal, dtype=np.float32)
+    if words is not None:
+        row_vectors = words(list(rows.values()))
+        column_vectors = words(list(columns.values()))
+        similar = np.maximum(similar, row_vectors @ column_vectors.T)
+    return similar
 
 
 def rarity(spoken: Mapping[str, str], texts: Sequence[str]) -> Floats:
@@ -55,5 +75,9 @@ def rarity(spoken: Mapping[str, str], texts: Sequence[str]) -> Floats:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(content_words(text))
-    raw = [(0.1 + log((len(texts) + 2) / (counts[stem] + 1))) ** 2 for stem in spoken]
-    return np.array(raw, dtype=np.float32) / max(sum(raw), 1e-9)
+    raw: list[float] = []
+    for stem in spoken:
+        odds = (len(texts) + 2) / (counts[stem] + 1)
+        raw.append((0.1 + log(odds)) ** 2)
+    weights = np.array(raw, dtype=np.float32)
+    return weights / max(sum(raw), 1e-9)

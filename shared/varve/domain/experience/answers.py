@@ -1,18 +1,17 @@
 """Prior answers: results of earlier work, and whether they may be used again."""
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
-
 from varve.domain.calendar import iso
+from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.rows import as_text
 from varve.domain.identity import digest
-from varve.domain.record import MemoryType, Record, Vector
+from varve.domain.record import MemoryType, Record
 
 ENOUGH_CONFIDENCE = 0.55
 MATERIAL_CHANGE = 0.25
@@ -145,15 +144,18 @@ def _newest(
 
 
 def _raised_signals(signals: Mapping[str, Any], material: frozenset[str]) -> list[str]:
-    names = sorted(name for name, value in signals.items() if value)
-    return [name for name in names if not material or name in material]
+    """Return the names of the signals that are set and material."""
+    raised = {name for name, value in signals.items() if value}
+    if material:
+        raised &= material
+    return sorted(raised)
 
 
 def find_analogous(
     answers: Sequence[PriorAnswer],
     task_type: str,
     question: str,
-    embed: Callable[[Sequence[str]], Sequence[Vector]],
+    embed: Embed,
     k: int,
 ) -> list[tuple[PriorAnswer, float]]:
     """Return the answers to the `k` most similar questions of a task type, with cosines.
@@ -164,9 +166,8 @@ def find_analogous(
     if not same_task:
         return []
     questions = [answer.question for answer in same_task]
-    vector, *others = embed([question, *questions])
-    cosines = [float(np.dot(vector, other)) for other in others]
-    pairs = list(zip(same_task, cosines, strict=True))
+    likeness = cosines(question, questions, embed)
+    pairs = list(zip(same_task, likeness, strict=True))
     pairs.sort(key=lambda pair: (-pair[1], -pair[0].at.timestamp(), pair[0].id))
     nearest: dict[str, tuple[PriorAnswer, float]] = {}
     for answer, cosine in pairs:
@@ -194,8 +195,9 @@ def choose_evicted(
     many newer ones.
     """
     evicted: dict[str, str] = {}
-    kept: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for answer in sorted(answers, key=lambda a: (-a.at.timestamp(), a.id)):
+    kept: Counter[tuple[str, str]] = Counter()
+    newest_first = sorted(answers, key=lambda a: (-a.at.timestamp(), a.id))
+    for answer in newest_first:
         key = (answer.subject, answer.task_type)
         age = now - answer.at
         unread = answer.id not in reads

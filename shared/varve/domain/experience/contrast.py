@@ -8,8 +8,8 @@ Situations that ended in the same answer form a group. Two signals are measured:
   2020). A word that few past situations have counts more, so words that similar situations
   share decide nothing.
 - `apart`: how much nearer the situation lies to the mean of the group's situations than to
-  the mean of all groups, so that what all groups share counts for nothing (nearest
-  centroids; Tibshirani et al., PNAS 2002).
+  the mean of all groups (nearest centroids; Tibshirani et al., PNAS 2002). Words that all
+  groups share count for nothing.
 
 `WEIGHTS` turns the signals into odds of each answer against an unseen answer. The frequency
 of an answer is no signal: it added nothing on domains that the weights were not fitted on.
@@ -117,14 +117,20 @@ def _apart(
     """Return the vector's product with each group's mean, less that with their mean."""
     means: dict[str, Vector] = {}
     for answer, group in groups.items():
-        vectors = np.stack([p.vector for p in group])
-        means[answer] = _unit(np.mean(vectors, axis=0))
-    centre = np.mean(np.stack(list(means.values())), axis=0)
-    return {
-        answer: float(np.dot(vector, mean - centre)) for answer, mean in means.items()
-    }
+        means[answer] = _unit(_mean([p.vector for p in group]))
+    centre = _mean(list(means.values()))
+    products: dict[str, float] = {}
+    for answer, mean in means.items():
+        products[answer] = float(np.dot(vector, mean - centre))
+    return products
+
+
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    stacked = np.stack(vectors)
+    return np.asarray(np.mean(stacked, axis=0))
 
 
 def _unit(vector: Vector) -> Vector:
     length = sqrt(float(np.dot(vector, vector)))
-    return np.asarray(vector / length if length else vector, dtype=np.float32)
+    scaled = vector / length if length else vector
+    return np.asarray(scaled, dtype=np.float32)

@@ -1,19 +1,17 @@
 """Curation of lessons: conflicts, duplicates, stale lessons and merges; and their texts."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain, combinations
 from typing import Any
 
-import numpy as np
-
 from varve.domain.block import PATTERNS_CLOSING as ENDING
 from varve.domain.block import PATTERNS_OPENING as OPENING
 from varve.domain.block import as_data
+from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.lessons import Lesson
-from varve.domain.experience.recall import Embed
-from varve.domain.experience.rows import GENERALIZED, RETIREMENT, LessonVersion
+from varve.domain.experience.rows import GENERALIZED, RETIREMENT, LessonVersion, union
 from varve.domain.experience.words import content_words
 
 ALIKE = 0.6
@@ -50,22 +48,33 @@ def curate(lessons: Sequence[Lesson], now: datetime) -> Curation:
     conflicts: list[tuple[str, str]] = []
     duplicates: list[tuple[str, str]] = []
     for one, other in combinations(active, 2):
-        if one.state != other.state or _overlap(one.condition, other.condition) < ALIKE:
+        if not _same_condition(one, other):
             continue
         same_action = _overlap(one.action, other.action) >= ALIKE
         found = duplicates if same_action else conflicts
         found.append((one.id, other.id))
-    stale = tuple(
-        lesson.id for lesson in active if now - lesson.versions[-1].at > STALE_AFTER
-    )
-    return Curation(tuple(conflicts), tuple(duplicates), stale)
+    stale = [lesson.id for lesson in active if _stale_at(lesson) < now]
+    return Curation(tuple(conflicts), tuple(duplicates), tuple(stale))
+
+
+def _same_condition(one: Lesson, other: Lesson) -> bool:
+    if one.state != other.state:
+        return False
+    return _overlap(one.condition, other.condition) >= ALIKE
 
 
 def next_stale(lessons: Sequence[Lesson], now: datetime) -> datetime | None:
     """Return when the next active lesson becomes stale, if one will."""
-    active = [lesson for lesson in lessons if lesson.active]
-    ends = [lesson.versions[-1].at + STALE_AFTER for lesson in active]
-    return min((end for end in ends if end >= now), default=None)
+    due: list[datetime] = []
+    for lesson in lessons:
+        stale_at = _stale_at(lesson)
+        if lesson.active and stale_at >= now:
+            due.append(stale_at)
+    return min(due, default=None)
+
+
+def _stale_at(lesson: Lesson) -> datetime:
+    return lesson.versions[-1].at + STALE_AFTER
 
 
 def merge_duplicates(
@@ -167,11 +176,11 @@ def block(lessons: Sequence[Lesson]) -> str:
 def _nearest_first(
     lessons: Sequence[Lesson], situation: str, embed: Embed
 ) -> list[Lesson]:
-    vector, *claims = embed([situation, *(lesson.claim for lesson in lessons)])
-    cosines: dict[str, float] = {}
-    for lesson, claim in zip(lessons, claims, strict=True):
-        cosines[lesson.id] = float(np.dot(vector, claim))
-    return sorted(lessons, key=lambda lesson: (-cosines[lesson.id], lesson.id))
+    claims = [lesson.claim for lesson in lessons]
+    likeness = cosines(situation, claims, embed)
+    pairs = list(zip(likeness, lessons, strict=True))
+    pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return [lesson for _, lesson in pairs]
 
 
 def _new_version(
@@ -194,18 +203,14 @@ def _new_version(
         created_at=now,
         origin=origin,
         state=lesson.state,
-        tags=_union(source.tags for source in sources),
-        supporting=_union(source.supporting for source in sources),
-        contradicting=_union(source.contradicting for source in sources),
+        tags=union(source.tags for source in sources),
+        supporting=union(source.supporting for source in sources),
+        contradicting=union(source.contradicting for source in sources),
         active=active,
         reason=reason,
-        conversation_ids=_union(v.conversation_ids for v in versions),
-        user_ids=_union(v.user_ids for v in versions),
+        conversation_ids=union(v.conversation_ids for v in versions),
+        user_ids=union(v.user_ids for v in versions),
     )
-
-
-def _union(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    return tuple(sorted(set(chain.from_iterable(groups))))
 
 
 def _overlap(one: str, other: str) -> float:

@@ -1,7 +1,7 @@
 """The effect of an erasure on an agent's experience: rows to delete, rows to rewrite."""
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from varve.domain.experience.rows import (
     GENERALIZED,
@@ -38,24 +38,27 @@ def plan_erasure(
     """
     known = {row.id: row for row in rows}
     subject = _Subject(user_ids, conversation_ids, message_ids)
-    deleted = subject.deleted
-    deleted.update(row.id for row in known.values() if subject.owns(row))
+    deleted = {row.id for row in known.values() if subject.owns(row)}
     deleted.update(_reports_of(deleted, known))
+    kept = [row for row in known.values() if row.id not in deleted]
     rewritten: list[Record] = []
-    for row in known.values():
-        if row.id in deleted:
-            continue
-        if row.memory_type is MemoryType.LESSON:
+    for row in kept:
+        if row.memory_type is MemoryType.OUTCOME:
+            rewritten += _rewrite_report(row, deleted)
+        elif row.memory_type is MemoryType.LESSON:
             version = lesson_from(row)
-            if not subject.is_cited_by(version):
-                continue
-            deleted.add(row.id)
-            if version.origin not in {GENERALIZED, WORDED}:
-                kept = subject.without_citations(version)
-                rewritten.append(lesson_record(kept, row.period))
-        elif row.memory_type is MemoryType.OUTCOME and deleted & set(row.source_ids):
-            rewritten.append(replace(row, source_ids=_without(row.source_ids, deleted)))
+            if subject.is_cited_by(version, deleted):
+                deleted.add(row.id)
+                rewritten += subject.rewrite_lesson(version, deleted, row.period)
     return ExperienceErasure(frozenset(deleted), tuple(rewritten))
+
+
+def _rewrite_report(row: Record, deleted: Set[str]) -> list[Record]:
+    """Return a report's row without the deleted ids it used; nothing if it used none."""
+    used = _without(row.source_ids, deleted)
+    if used == row.source_ids:
+        return []
+    return [replace(row, source_ids=used)]
 
 
 def _reports_of(deleted: Set[str], known: Mapping[str, Record]) -> list[str]:
@@ -65,46 +68,56 @@ def _reports_of(deleted: Set[str], known: Mapping[str, Record]) -> list[str]:
     """
     targets: set[str | None] = set(deleted)
     for id_ in deleted:
-        if known[id_].memory_type is MemoryType.EPISODE:
-            targets.add(known[id_].conversation_id)
+        row = known[id_]
+        if row.memory_type is MemoryType.EPISODE:
+            targets.add(row.conversation_id)
     reports = [r for r in known.values() if r.memory_type is MemoryType.OUTCOME]
     return [report.id for report in reports if report.about in targets]
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What is erased, with the ids of the rows `deleted` so far."""
+    """The users, conversations and (conversation, message) pairs to erase."""
 
     users: Set[str]
     conversations: Set[str]
     messages: Set[tuple[str, str]]
-    deleted: set[str] = field(default_factory=set)
 
     def owns(self, row: Record) -> bool:
+        """Return whether a row is of the subject; an episode may have messages of it."""
         if row.user_id in self.users or row.conversation_id in self.conversations:
             return True
         if row.memory_type is not MemoryType.EPISODE:
             return False
-        return any(
-            (row.conversation_id, id_) in self.messages for id_ in row.source_ids
+        messages = ((row.conversation_id, id_) for id_ in row.source_ids)
+        return any(message in self.messages for message in messages)
+
+    def is_cited_by(self, version: LessonVersion, deleted: Set[str]) -> bool:
+        """Return whether a version refers to the subject or to a deleted row."""
+        return not (
+            deleted.isdisjoint(version.supporting)
+            and deleted.isdisjoint(version.contradicting)
+            and self.users.isdisjoint(version.user_ids)
+            and self.conversations.isdisjoint(version.conversation_ids)
         )
 
-    def is_cited_by(self, version: LessonVersion) -> bool:
-        evidence = {*version.supporting, *version.contradicting}
-        return bool(
-            evidence & self.deleted
-            or set(version.user_ids) & self.users
-            or set(version.conversation_ids) & self.conversations
-        )
+    def rewrite_lesson(
+        self, version: LessonVersion, deleted: Set[str], period: str
+    ) -> list[Record]:
+        """Return the row of a version without its erased evidence.
 
-    def without_citations(self, version: LessonVersion) -> LessonVersion:
-        return replace(
+        Returns nothing for a version whose words come from the evidence.
+        """
+        if version.origin in {GENERALIZED, WORDED}:
+            return []
+        cleaned = replace(
             version,
-            supporting=_without(version.supporting, self.deleted),
-            contradicting=_without(version.contradicting, self.deleted),
+            supporting=_without(version.supporting, deleted),
+            contradicting=_without(version.contradicting, deleted),
             user_ids=_without(version.user_ids, self.users),
             conversation_ids=_without(version.conversation_ids, self.conversations),
         )
+        return [lesson_record(cleaned, period)]
 
 
 def _without(ids: Iterable[str], erased: Set[str]) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Forgetting in addition to retention: time to live, and decay of unread records."""
 
 from datetime import datetime, timedelta
-from itertools import chain
 
 from varve.domain.experience.history import History
 from varve.domain.record import MemoryType, Record
@@ -16,8 +15,11 @@ FORGETTABLE = (MemoryType.EPISODE, MemoryType.PRIOR_ANSWER, MemoryType.FINDING)
 
 def importance_now(record: Record, last_read: datetime | None, now: datetime) -> float:
     """Return the importance, less 0.05 for each day after seven days without a read."""
-    last_used = max(record.event_time, last_read or record.event_time)
-    cycles = max(0, (now - last_used - SPARED_FOR) // CYCLE)
+    last_used = record.event_time
+    if last_read is not None:
+        last_used = max(last_used, last_read)
+    idle = now - last_used - SPARED_FOR
+    cycles = max(0, idle // CYCLE)
     return max(0.0, record.importance - LOSS_PER_CYCLE * cycles)
 
 
@@ -29,7 +31,7 @@ def choose_forgotten(
     Nothing is chosen if neither a time to live is set nor `decay` is True.
     """
     forgotten: dict[str, str] = {}
-    for record in chain.from_iterable(map(history.rows, FORGETTABLE)):
+    for record in _forgettable(history):
         _, last_read = history.reads.get(record.id, (0, None))
         importance = importance_now(record, last_read, now)
         if _expired(record, now, time_to_live_days):
@@ -40,7 +42,15 @@ def choose_forgotten(
     return forgotten
 
 
+def _forgettable(history: History) -> list[Record]:
+    rows: list[Record] = []
+    for memory_type in FORGETTABLE:
+        rows += history.rows(memory_type)
+    return rows
+
+
 def _expired(record: Record, now: datetime, time_to_live_days: int | None) -> bool:
     if not time_to_live_days:
         return False
-    return now - record.event_time > timedelta(days=time_to_live_days)
+    age = now - record.event_time
+    return age > timedelta(days=time_to_live_days)

@@ -1,6 +1,6 @@
 """An agent's past, folded from its rows in any order: episodes with their reports."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,21 @@ class PastEpisode:
 
     episode: Episode
     reports: tuple[Report, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The episode's id."""
+        return self.episode.id
+
+    @property
+    def situation(self) -> str:
+        """The episode's situation."""
+        return self.episode.situation
+
+    @property
+    def state(self) -> str | None:
+        """The state that the episode was in, if known."""
+        return self.episode.state
 
     @property
     def outcome(self) -> Outcome:
@@ -100,7 +115,7 @@ class History:
     @cached_property
     def by_id(self) -> dict[str, PastEpisode]:
         """The episodes by id."""
-        return {past.episode.id: past for past in self.past_episodes}
+        return {past.id: past for past in self.past_episodes}
 
     @cached_property
     def episodes(self) -> Sequence[Episode]:
@@ -120,13 +135,14 @@ class History:
     @cached_property
     def reads(self) -> dict[str, tuple[int, datetime]]:
         """How often each record was read, and the time of the last read."""
-        reads: dict[str, tuple[int, datetime]] = {}
+        counts: Counter[str] = Counter()
+        last: dict[str, datetime] = {}
         for row in of_type(self._rows, MemoryType.USAGE):
             batch = usage_from(row)
-            for id_, count in batch.counts.items():
-                before, last = reads.get(id_, (0, batch.at))
-                reads[id_] = (before + count, max(last, batch.at))
-        return reads
+            counts.update(batch.counts)
+            # The rows are ordered by time.
+            last.update(dict.fromkeys(batch.counts, batch.at))
+        return {id_: (count, last[id_]) for id_, count in counts.items()}
 
     @property
     def all_rows(self) -> Sequence[Record]:

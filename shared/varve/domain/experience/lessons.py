@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
-from itertools import chain
 from math import sqrt
 
 from varve.domain.experience.history import History, PastEpisode
@@ -19,6 +18,8 @@ from varve.domain.experience.rows import (
     RETIREMENT,
     LessonVersion,
     lesson_id,
+    normalize,
+    union,
 )
 from varve.domain.experience.words import content_words
 
@@ -107,19 +108,27 @@ _EMPTY_WORDS = content_words(
 def derive_lessons(history: History) -> list[Lesson]:
     """Return all lessons, those with the highest confidence first."""
     groups: defaultdict[str, list[PastEpisode]] = defaultdict(list)
-    for past in history.past_episodes:
-        if past.resolution:
-            groups[lesson_id(past.episode.state, past.resolution)].append(past)
+    for past in _resolved(history):
+        groups[_lesson_of(past)].append(past)
     versions = _replay_versions(history)
     for version in history.lesson_versions:
         versions[version.lesson_id].append(version)
-    ids = {id_ for id_, group in groups.items() if len(group) >= AGREEING}
     found: list[Lesson] = []
-    for id_ in sorted(ids | set(versions)):
-        lesson = _build_lesson(id_, groups.get(id_, []), versions[id_], history)
+    for id_, noted in versions.items():
+        lesson = _build_lesson(id_, groups.get(id_, []), noted, history)
         if lesson is not None:
             found.append(lesson)
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
+
+
+def _resolved(history: History) -> list[PastEpisode]:
+    """Return the episodes whose right action is known, the oldest first."""
+    return [past for past in history.past_episodes if past.resolution]
+
+
+def _lesson_of(past: PastEpisode) -> str:
+    """Return the id of the lesson that a resolved episode supports."""
+    return lesson_id(past.state, str(past.resolution))
 
 
 def _build_lesson(
@@ -129,29 +138,28 @@ def _build_lesson(
     history: History,
 ) -> Lesson | None:
     distinct = {version.id: version for version in noted}
-    versions = tuple(
-        sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
-    )
+    versions = sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
     text = _current_text(versions)
     if text is None:
         return None
-    against = {*chain.from_iterable(v.contradicting for v in versions)}
-    against |= _contradicting(id_, text.action, history)
-    supporting = {past.episode.id for past in agreeing}
-    supporting.update(chain.from_iterable(v.supporting for v in versions))
+    against = _contradicting(id_, text.action, history)
+    supporting = {past.id for past in agreeing}
     supporting |= _successful_uses(id_, history)
+    for version in versions:
+        against.update(version.contradicting)
+        supporting.update(version.supporting)
     lesson = Lesson(
         id=id_,
         claim=text.claim,
         condition=text.condition,
         action=text.action,
         state=text.state,
-        tags=_union(v.tags for v in versions),
+        tags=union(v.tags for v in versions),
         supporting=tuple(sorted(supporting - against)),
         contradicting=tuple(sorted(against)),
         standing="active",
         reason="",
-        versions=versions,
+        versions=tuple(versions),
     )
     standing, reason = _standing(lesson, history)
     return replace(lesson, standing=standing, reason=reason)
@@ -166,7 +174,7 @@ def _current_text(versions: Sequence[LessonVersion]) -> LessonVersion | None:
 
 def _successful_uses(id_: str, history: History) -> set[str]:
     successful = (p for p in history.past_episodes if p.outcome is Outcome.SUCCESS)
-    return {past.episode.id for past in successful if id_ in past.used}
+    return {past.id for past in successful if id_ in past.used}
 
 
 def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
@@ -176,11 +184,14 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
         return "retired", stated[-1].reason or "retired by hand"
     if not lesson.supporting:
         return "retired", "no evidence is left"
+    supporting = len(lesson.supporting)
     contradicting = len(lesson.contradicting)
-    if lesson.confidence < RETIRED_BELOW and contradicting >= len(lesson.supporting):
+    if lesson.confidence < RETIRED_BELOW and contradicting >= supporting:
         return "retired", f"{contradicting} episodes speak against it"
     harm = _harm(lesson, history)
-    return ("quarantined", harm) if harm else ("active", "")
+    if harm:
+        return "quarantined", harm
+    return "active", ""
 
 
 def _harm(lesson: Lesson, history: History) -> str:
@@ -192,7 +203,7 @@ def _harm(lesson: Lesson, history: History) -> str:
     without: list[bool] = []
     for past in history.past_episodes:
         decided = past.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
-        if not decided or past.episode.state != lesson.state:
+        if not decided or past.state != lesson.state:
             continue
         results = with_it if lesson.id in past.used else without
         results.append(past.outcome is Outcome.SUCCESS)
@@ -211,23 +222,23 @@ def _contradicting(id_: str, action: str, history: History) -> set[str]:
     They used the lesson, or the same lesson would be derived from their state; and another
     action was right.
     """
-    wanted = _normalize(action)
+    wanted = normalize(action)
     found: set[str] = set()
     for past in history.past_episodes:
         if past.outcome is not Outcome.FAILURE:
             continue
-        followed = _normalize(past.decision) == wanted
-        was_right = _normalize(past.resolution) == wanted
+        followed = normalize(past.decision) == wanted
+        was_right = normalize(past.resolution) == wanted
         if not followed or was_right:
             continue
-        if id_ in past.used or lesson_id(past.episode.state, action) == id_:
-            found.add(past.episode.id)
+        if id_ in past.used or lesson_id(past.state, action) == id_:
+            found.add(past.id)
     return found
 
 
 @dataclass(slots=True)
 class _Agreement:
-    """The agreeing episodes of a lesson so far.
+    """The agreeing episodes of a lesson so far, and their words.
 
     `stems` counts the episodes that have a stem, `forms` the written forms of each stem.
     """
@@ -258,27 +269,25 @@ def _replay_versions(history: History) -> defaultdict[str, list[LessonVersion]]:
     versions: defaultdict[str, list[LessonVersion]] = defaultdict(list)
     groups: defaultdict[str, _Agreement] = defaultdict(_Agreement)
     stems: Counter[str] = Counter()
-    resolved = [past for past in history.past_episodes if past.resolution]
-    resolved.sort(key=lambda past: (past.episode.began, past.episode.id))
-    for count, past in enumerate(resolved, start=1):
-        action = str(past.resolution)
-        id_ = lesson_id(past.episode.state, action)
+    for count, past in enumerate(_resolved(history), start=1):
+        id_ = _lesson_of(past)
         group = groups[id_]
         group.add(past)
         stems.update(content_words(_text_of(past)))
         if len(group.episodes) < AGREEING:
             continue
         condition = ", ".join(_telling_words(group, stems, count))
-        if explain_vagueness(condition, action) is not None:
+        if explain_vagueness(condition, str(past.resolution)) is not None:
             continue
+        claim = _claim(condition, past)
         known = versions.get(id_)
-        if not known or known[-1].claim != _claim(condition, past):
+        if not known or known[-1].claim != claim:
             versions[id_].append(_generalize(id_, condition, group.episodes))
     return versions
 
 
 def _claim(condition: str, last: PastEpisode) -> str:
-    where = f"In {last.episode.state}, when" if last.episode.state else "When"
+    where = f"In {last.state}, when" if last.state else "When"
     return f"{where} it is about {condition}: {last.resolution}"
 
 
@@ -295,8 +304,8 @@ def _generalize(
         at=last.episode.began,
         created_at=max(past.settled_at for past in agreeing),
         origin=GENERALIZED,
-        state=last.episode.state,
-        tags=_union(episode.tags for episode in episodes),
+        state=last.state,
+        tags=union(episode.tags for episode in episodes),
         supporting=tuple(sorted(episode.id for episode in episodes)),
         conversation_ids=tuple(sorted({e.conversation_id for e in episodes})),
         user_ids=tuple(sorted({e.user_id for e in episodes if e.user_id})),
@@ -308,14 +317,16 @@ def _telling_words(
 ) -> list[str]:
     """Return the words that set a group apart, as they were written.
 
-    At least two of the group's episodes have such a word, and a larger share than of all
-    others. `stems` counts the episodes with each stem among all `count` episodes so far.
+    At least two of the group's episodes have such a word, and a larger share of them than of
+    the other episodes. `stems` counts the episodes with each stem among all `count` episodes
+    so far.
     """
     size = len(group.episodes)
+    others = max(1, count - size)
     ranks: dict[str, tuple[float, float, str]] = {}
     for stem, having in group.stems.items():
         share = having / size
-        other_share = (stems[stem] - having) / max(1, count - size)
+        other_share = (stems[stem] - having) / others
         if having >= AGREEING and share > other_share:
             ranks[stem] = (other_share - share, -share, stem)
     best = nsmallest(CONDITION_WORDS, ranks, key=ranks.__getitem__)
@@ -323,12 +334,4 @@ def _telling_words(
 
 
 def _text_of(past: PastEpisode) -> str:
-    return f"{past.episode.situation} {past.correction or ''}"
-
-
-def _normalize(text: str | None) -> str:
-    return " ".join((text or "").casefold().split())
-
-
-def _union(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    return tuple(sorted(set(chain.from_iterable(groups))))
+    return f"{past.situation} {past.correction or ''}"

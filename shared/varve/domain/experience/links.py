@@ -112,28 +112,27 @@ def follow_links(
     start: str, triples: Iterable[Triple], *, depth: int = 4
 ) -> list[Step]:
     """Return the links within `depth` hops of a record, nearest first, each once."""
-    remaining = [triple for triple in triples if triple.label in set(LinkType)]
+    links: dict[str, Triple] = {}
+    for triple in triples:
+        if triple.label in set(LinkType):
+            links.setdefault(triple.id, triple)
     steps: list[Step] = []
     seen = {start}
     frontier = {start}
     for hop in range(1, depth + 1):
-        found = [t for t in remaining if {t.source_id, t.target_id} & frontier]
-        followed = {triple.id for triple in found}
-        remaining = [triple for triple in remaining if triple.id not in followed]
-        steps += [_step(triple, hop) for triple in _distinct(found)]
-        ends = {triple.source_id for triple in found}
-        ends.update(triple.target_id for triple in found)
+        found = [triple for triple in links.values() if _ends(triple) & frontier]
+        ends: set[str] = set()
+        for triple in found:
+            del links[triple.id]
+            steps.append(_step(triple, hop))
+            ends |= _ends(triple)
         frontier = ends - seen
         seen |= frontier
     return steps
 
 
-def _distinct(triples: Iterable[Triple]) -> Iterable[Triple]:
-    """Return the triples without repeated ids; of equal ids the first."""
-    by_id: dict[str, Triple] = {}
-    for triple in triples:
-        by_id.setdefault(triple.id, triple)
-    return by_id.values()
+def _ends(triple: Triple) -> set[str]:
+    return {triple.source_id, triple.target_id}
 
 
 def _step(triple: Triple, depth: int) -> Step:
@@ -174,6 +173,6 @@ def _label(id_: str, history: History) -> str:
     """Return an episode's outcome and first words, a report's text, or else the id."""
     past = history.by_id.get(id_)
     if past is not None:
-        return f"{id_} [{past.outcome}] “{past.episode.situation[:60]}”"
+        return f"{id_} [{past.outcome}] “{past.situation[:60]}”"
     report = next((report for report in history.reports if report.id == id_), None)
     return f"“{report.correction or report.resolution}”" if report else id_

@@ -1,21 +1,19 @@
 """Recall: the past episodes and lessons that help in a situation, with their outcomes."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from varve.domain.experience.alike import EmbedWords
+from varve.domain.experience.alike import Embed, EmbedWords
 from varve.domain.experience.contrast import Belief, Precedent, form_belief
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.rows import normalize
 from varve.domain.record import Vector
 from varve.domain.search.diversity import mmr
-
-Embed = Callable[[Sequence[str]], Sequence[Vector]]
-"""Returns a vector of unit length for each text."""
 
 MOST_EPISODES = 1_000
 """The number of newest episodes compared; older ones are represented by lessons."""
@@ -81,11 +79,9 @@ def recollect(
     if not past:
         return Recollection((), 0.0)
     vectors = _embed_situations(past, embed)
-    precedents = [
-        _precedent(one, vectors) for one in past if one.episode.situation in vectors
-    ]
+    precedents = [_precedent(one, vectors) for one in past if one.situation in vectors]
     belief = form_belief(situation, vector, precedents, words)
-    likeness = {one.episode.id: _likeness(vector, one, vectors, state) for one in past}
+    likeness = {one.id: _likeness(vector, one, vectors, state) for one in past}
     offered = [one for one in lessons if one.active and state in (None, one.state)]
     evidence = _Evidence(vectors, likeness, belief, _lessons_by_answer(offered, belief))
     chosen = _choose(past, evidence, limit)
@@ -113,7 +109,7 @@ def _newest(history: History, user_id: str | None) -> Sequence[PastEpisode]:
 
 def _embed_situations(past: Sequence[PastEpisode], embed: Embed) -> dict[str, Vector]:
     """Return the vector of each situation that has words, from one call of `embed`."""
-    situations = dict.fromkeys(one.episode.situation for one in past)
+    situations = dict.fromkeys(one.situation for one in past)
     texts = [text for text in situations if text.strip()]
     return dict(zip(texts, embed(texts), strict=True))
 
@@ -122,7 +118,7 @@ def _lessons_by_answer(lessons: Sequence[Lesson], belief: Belief) -> dict[str, L
     """Return the first lesson of each answer that the belief knows."""
     found: dict[str, Lesson] = {}
     for lesson in lessons:
-        answer = _normalize(lesson.action)
+        answer = normalize(lesson.action)
         if answer in belief.shares:
             found.setdefault(answer, lesson)
     return found
@@ -130,21 +126,17 @@ def _lessons_by_answer(lessons: Sequence[Lesson], belief: Belief) -> dict[str, L
 
 def _precedent(past: PastEpisode, vectors: Mapping[str, Vector]) -> Precedent:
     return Precedent(
-        id=past.episode.id,
+        id=past.id,
         answer=_answer(past),
-        situation=past.episode.situation,
-        vector=vectors[past.episode.situation],
+        situation=past.situation,
+        vector=vectors[past.situation],
         correction=past.correction or "",
     )
 
 
 def _answer(past: PastEpisode) -> str:
     """Return the episode's right answer; without one, the episode is its own group."""
-    return _normalize(past.resolution) if past.resolution else past.episode.id
-
-
-def _normalize(answer: str | None) -> str:
-    return " ".join((answer or "").casefold().split())
+    return normalize(past.resolution) if past.resolution else past.id
 
 
 def _likeness(
@@ -153,8 +145,8 @@ def _likeness(
     vectors: Mapping[str, Vector],
     state: str | None,
 ) -> float:
-    cosine = max(0.0, float(np.dot(vector, vectors[past.episode.situation])))
-    same_state = state in (None, past.episode.state)
+    cosine = max(0.0, float(np.dot(vector, vectors[past.situation])))
+    same_state = state in (None, past.state)
     return cosine * (1.0 if same_state else OTHER_STATE)
 
 
@@ -163,22 +155,37 @@ def _choose(
 ) -> list[PastEpisode]:
     """Return the nearest episode of each likely answer, then relevant and diverse ones."""
     likeness = evidence.likeness
-    shares = evidence.belief.shares
-    nearest = sorted(past, key=lambda one: (-likeness[one.episode.id], one.episode.id))
+    nearest = sorted(past, key=lambda one: (-likeness[one.id], one.id))
+    first = _nearest_of_answers(nearest, evidence.belief)
+    rest = [one for one in nearest if one not in first]
+    diverse = _choose_diverse(rest[: 5 * limit], evidence, limit)
+    return [*first, *diverse][:limit]
+
+
+def _nearest_of_answers(
+    nearest: Sequence[PastEpisode], belief: Belief
+) -> list[PastEpisode]:
+    """Return the nearest episode of each of the likeliest answers."""
+    shares = belief.shares
     answers = sorted(shares, key=lambda answer: (-shares[answer], answer))
-    first = [
-        next(one for one in nearest if _answer(one) == answer)
-        for answer in answers[:NEAREST_ANSWERS]
-    ]
-    rest = [one for one in nearest if one not in first][: 5 * limit]
-    if not rest:
-        return first[:limit]
-    relevance = [
-        0.5 * likeness[one.episode.id] + 0.5 * shares[_answer(one)] for one in rest
-    ]
-    vectors = [evidence.vectors[one.episode.situation] for one in rest]
-    order = mmr(relevance, vectors, limit)
-    return [*first, *(rest[index] for index in order)][:limit]
+    by_answer: dict[str, PastEpisode] = {}
+    for past in nearest:
+        by_answer.setdefault(_answer(past), past)
+    return [by_answer[answer] for answer in answers[:NEAREST_ANSWERS]]
+
+
+def _choose_diverse(
+    past: Sequence[PastEpisode], evidence: _Evidence, limit: int
+) -> list[PastEpisode]:
+    """Return up to `limit` episodes by maximal marginal relevance."""
+    if not past:
+        return []
+    relevance: list[float] = []
+    for one in past:
+        share = evidence.belief.shares[_answer(one)]
+        relevance.append(0.5 * evidence.likeness[one.id] + 0.5 * share)
+    vectors = [evidence.vectors[one.situation] for one in past]
+    return [past[index] for index in mmr(relevance, vectors, limit)]
 
 
 def _recall_episodes(
@@ -187,7 +194,7 @@ def _recall_episodes(
     """Return the episodes; they divide their answer's share by their likeness."""
     sums: defaultdict[str, float] = defaultdict(float)
     for past in chosen:
-        sums[_answer(past)] += evidence.likeness[past.episode.id] + _NEVER_ZERO
+        sums[_answer(past)] += evidence.likeness[past.id] + _NEVER_ZERO
     return [_recall_episode(past, evidence, sums[_answer(past)]) for past in chosen]
 
 
@@ -215,7 +222,7 @@ def _recall_episode(
 def _score(past: PastEpisode, evidence: _Evidence, sum_of_answer: float) -> float:
     """Return the episode's part of its answer's share, less the part of a lesson."""
     answer = _answer(past)
-    likeness = evidence.likeness[past.episode.id] + _NEVER_ZERO
+    likeness = evidence.likeness[past.id] + _NEVER_ZERO
     share = evidence.belief.shares[answer] * likeness / sum_of_answer
     left = 1.0
     if answer in evidence.lessons:

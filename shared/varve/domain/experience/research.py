@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-import numpy as np
-
-from varve.domain.experience.recall import Embed
-from varve.domain.experience.rows import as_text
+from varve.domain.experience.alike import Embed, cosines
+from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 
@@ -44,7 +42,7 @@ class ResearchFinding:
     @property
     def id(self) -> str:
         """The id, equal for the same text in the same component of the same log."""
-        said = _normalize(self.text)
+        said = normalize(self.text)
         return "finding-" + digest(self.log, self.component, said, length=24)
 
 
@@ -106,16 +104,15 @@ class ResearchLog:
         white space.
         """
         entries = self.of(component)
-        wanted = _normalize(text)
-        same = [entry for entry in entries if _normalize(entry.text) == wanted]
+        wanted = normalize(text)
+        same = [entry for entry in entries if normalize(entry.text) == wanted]
         if same:
             return same[0]
         if not entries or component in {Component.QUERY, Component.SOURCE}:
             return None
-        vector, *others = embed([text, *(entry.text for entry in entries)])
-        cosines = [float(np.dot(vector, other)) for other in others]
-        best = int(np.argmax(cosines))
-        return entries[best] if cosines[best] >= threshold else None
+        likeness = cosines(text, [entry.text for entry in entries], embed)
+        best = max(likeness)
+        return entries[likeness.index(best)] if best >= threshold else None
 
     def surplus(self, most: int = MAX_ENTRIES) -> list[ResearchFinding]:
         """Return the oldest entries beyond `most` of each component."""
@@ -132,9 +129,8 @@ class ResearchLog:
         facts = self.of(Component.FACT)
         if not facts:
             return []
-        vector, *others = embed([question, *(fact.text for fact in facts)])
-        cosines = [float(np.dot(vector, other)) for other in others]
-        pairs = list(zip(cosines, facts, strict=True))
+        likeness = cosines(question, [fact.text for fact in facts], embed)
+        pairs = list(zip(likeness, facts, strict=True))
         pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
         return [fact for _, fact in pairs[:limit]]
 
@@ -168,10 +164,6 @@ class ResearchLog:
 def _line(fact: ResearchFinding) -> str:
     source = f" [{fact.source}]" if fact.source else ""
     return f"- {fact.text}{source}"
-
-
-def _normalize(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def with_answer(

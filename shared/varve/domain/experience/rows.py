@@ -6,9 +6,10 @@ in `key_facts`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from varve.domain.calendar import iso, parse_instant
@@ -132,8 +133,8 @@ def episode_id(conversation_id: str, first_message_id: str) -> str:
 
 def lesson_id(state: str | None, action: str) -> str:
     """Return a lesson's id: one for the same action in the same state."""
-    normalized = " ".join(action.casefold().split())
-    return "lesson-" + digest((state or "").casefold(), normalized, length=_ID)
+    folded = (state or "").casefold()
+    return "lesson-" + digest(folded, normalize(action), length=_ID)
 
 
 def episode_record(episode: Episode, period: str) -> Record:
@@ -290,6 +291,16 @@ def lesson_from(record: Record) -> LessonVersion:
         conversation_ids=tuple(details["conversationIds"]),
         user_ids=tuple(details["userIds"]),
     )
+
+
+def normalize(text: str | None) -> str:
+    """Return a text in lower case with single spaces, for comparison."""
+    return " ".join((text or "").casefold().split())
+
+
+def union(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return the distinct members of all groups, sorted."""
+    return tuple(sorted(set(chain.from_iterable(groups))))
 
 
 def of_type(rows: Sequence[Record], kind: MemoryType) -> list[Record]:

@@ -39,8 +39,9 @@ class RunningSummary:
         if not sentences:
             return self
         best = max(sentences, key=lambda sentence: _weight(role, sentence))
-        lines = [(_aged(weight), line) for weight, line in self.lines]
-        lines.append((_weight(role, best), f"{role}: {best[:LONGEST]}"))
+        weight = _weight(role, best)
+        lines = [(_aged(earlier), line) for earlier, line in self.lines]
+        lines.append((weight, f"{role}: {best[:LONGEST]}"))
         while len(lines) > 1 and _tokens(lines) > MAX_TOKENS:
             lightest = min(lines[:-1], key=lambda pair: pair[0])
             lines.remove(lightest)

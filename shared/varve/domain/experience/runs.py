@@ -9,13 +9,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
+from varve.domain.experience.alike import Embed
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.links import links_of_neighbours
-from varve.domain.experience.recall import Embed
 from varve.domain.experience.rows import Episode
 from varve.domain.experience.segments import RUN_BEGINS, SHORTEST, Thresholds
 from varve.domain.triple import TripleOperation
@@ -31,23 +31,26 @@ def links_of_runs(
     by_user: defaultdict[str | None, list[PastEpisode]] = defaultdict(list)
     for past in history.past_episodes:
         by_user[past.episode.user_id].append(past)
-    candidates: list[Neighbours] = []
-    for own in by_user.values():
-        for before, after in pairwise(own):
-            if _may_continue(before.episode, after.episode, limits):
-                candidates.append((before, after))
+    neighbours = chain.from_iterable(map(pairwise, by_user.values()))
+    candidates = [pair for pair in neighbours if _may_continue(pair, limits)]
     links: list[TripleOperation] = []
     for before, after in _drop_unlike(candidates, limits, embed):
         links += links_of_neighbours(_with_outcome(before), after.episode)
     return links
 
 
-def _may_continue(before: Episode, after: Episode, limits: Thresholds) -> bool:
-    if before.conversation_id == after.conversation_id or after.why != RUN_BEGINS:
+def _may_continue(pair: Neighbours, limits: Thresholds) -> bool:
+    """Return whether nothing but the change of conversation parts two episodes."""
+    before = pair[0].episode
+    after = pair[1].episode
+    if before.conversation_id == after.conversation_id:
+        return False
+    if after.why != RUN_BEGINS:
         return False
     if before.signals[1] == "episode_end" or after.signals[0] == "episode_start":
         return False
-    return timedelta(0) <= after.began - before.ended < limits.gap
+    silence = after.began - before.ended
+    return timedelta(0) <= silence < limits.gap
 
 
 def _drop_unlike(
@@ -58,23 +61,23 @@ def _drop_unlike(
     A pair whose later situation is too short to compare stays. One call embeds all
     situations, because a remote embedder costs a request.
     """
-    long = [pair for pair in pairs if _is_long(pair[1].episode)]
+    long = [pair for pair in pairs if _is_long(pair[1])]
     if not long:
         return list(pairs)
     situations: list[str] = []
     for before, after in long:
-        situations += [before.episode.situation, after.episode.situation]
+        situations += [before.situation, after.situation]
     vectors = embed(situations)
     unlike: set[str] = set()
     for index, (_, after) in enumerate(long):
         cosine = float(np.dot(vectors[2 * index], vectors[2 * index + 1]))
         if cosine < limits.likeness:
-            unlike.add(after.episode.id)
-    return [pair for pair in pairs if pair[1].episode.id not in unlike]
+            unlike.add(after.id)
+    return [pair for pair in pairs if pair[1].id not in unlike]
 
 
-def _is_long(episode: Episode) -> bool:
-    return len(episode.situation.split()) >= SHORTEST
+def _is_long(past: PastEpisode) -> bool:
+    return len(past.situation.split()) >= SHORTEST
 
 
 def _with_outcome(past: PastEpisode) -> Episode:

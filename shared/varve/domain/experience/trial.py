@@ -18,8 +18,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
-from varve.domain.experience.alike import closeness, rarity
-from varve.domain.experience.recall import Embed
+from varve.domain.experience.alike import Embed, closeness, cosines, rarity
 from varve.domain.experience.words import spoken_words
 from varve.domain.validation import rejected
 
@@ -279,11 +278,15 @@ class FlatMemory:
         """Return the nearest texts with their cosines."""
         if not self._texts:
             return Returned()
-        vector, *stored = self._embed([asked.situation, *self._texts])
-        cosines = [max(0.0, float(np.dot(vector, other))) for other in stored]
-        near = sorted(zip(cosines, range(len(stored)), strict=True), reverse=True)
-        nearest = near[: self._limit]
-        return Returned([Shown(str(i), self._texts[i], score) for score, i in nearest])
+        likeness = cosines(asked.situation, self._texts, self._embed)
+        texts = [
+            Shown(str(index), text, max(0.0, cosine))
+            for index, (text, cosine) in enumerate(
+                zip(self._texts, likeness, strict=True)
+            )
+        ]
+        texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
+        return Returned(texts[: self._limit])
 
     def learn(self, played: Played) -> None:
         """Store the text of a round."""

@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
-from varve.domain.experience.alike import EmbedWords
+from varve.domain.experience.alike import Embed, EmbedWords
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import derive_lessons
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.reading import read_segment
-from varve.domain.experience.recall import Embed, Recalled, recollect
+from varve.domain.experience.recall import Recalled, recollect
 from varve.domain.experience.rows import Report, episode_record, report_record
 from varve.domain.experience.segments import SegmentMessage, cut_segments
 from varve.domain.experience.trial import Asked, Played, Returned, Shown, precedent_text
@@ -76,7 +76,8 @@ class ExperienceMemory:
 
 def _show(item: Recalled) -> Shown:
     """Return a recalled item as the agent reads it: the text flat memory has, and its outcome."""
-    answer = item.answer or ""
-    whole = precedent_text(item.content, item.correction or "", answer)
-    text = item.content if item.kind == "lesson" else whole
-    return Shown(item.id, text, item.score, item.explicit, item.kind == "lesson")
+    lesson = item.kind == "lesson"
+    text = item.content
+    if not lesson:
+        text = precedent_text(text, item.correction or "", item.answer or "")
+    return Shown(item.id, text, item.score, item.explicit, lesson)
