@@ -1,4 +1,4 @@
-"""The past is a set of rows: whatever the order and number of deliveries, the same lessons and links."""
+"""The fold of experience rows gives the same lessons and links for any order of delivery."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_versions_of_lessons_are_never_lost(parts: list) -> None:
         seen |= ids
 
 
-def test_rows_hold_all_that_episodes_and_reports_say() -> None:
+def test_rows_hold_every_field_of_episodes_and_reports() -> None:
     episode = an_episode(1)
     report = a_report(
         episode,
@@ -183,7 +183,7 @@ def test_rows_hold_all_that_episodes_and_reports_say() -> None:
     assert report_from(report_record(report, "2026")) == report
 
 
-def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_the_first() -> (
+def test_a_stated_outcome_wins_over_an_inferred_one_and_the_last_over_the_first() -> (
     None
 ):
     episode = an_episode(0)
@@ -205,7 +205,7 @@ def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Repor
     return [*episodes, *reports]
 
 
-def test_agreeing_episodes_become_a_lesson_that_says_when_and_what() -> None:
+def test_agreeing_episodes_become_a_lesson_with_a_condition_and_an_action() -> None:
     (lesson,) = derive_lessons(History(rows_of(*agreeing(3))))
     assert lesson.action == "raise the pool"
     assert {"threads", "wait", "connection"} <= set(lesson.condition.split(", "))
@@ -235,7 +235,7 @@ def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> N
     assert "speak against" in lesson.reason
 
 
-def test_a_lesson_that_episodes_do_worse_with_is_quarantined() -> None:
+def test_a_lesson_that_makes_episodes_worse_is_quarantined() -> None:
     id_ = lesson_id("debugging", "raise the pool")
     parts = agreeing(20)
     for number in range(3):
@@ -255,14 +255,14 @@ def test_a_retired_lesson_keeps_its_history() -> None:
     assert (lesson.standing, lesson.version) == ("retired", 3)
 
 
-def test_what_is_vague_is_no_lesson() -> None:
+def test_a_vague_lesson_is_refused() -> None:
     assert explain_vagueness("initial diagnosis is often wrong", "be careful")
     assert explain_vagueness("connections", "raise the pool")
     assert explain_vagueness("threads wait for connections", "be careful")
     assert explain_vagueness("threads wait for connections", "raise the pool") is None
 
 
-def test_wilson_is_the_published_lower_bound() -> None:
+def test_wilson_returns_the_published_lower_bound() -> None:
     assert wilson(0, 0) == 0.0
     assert round(wilson(8, 10), 4) == 0.4902
     assert round(wilson(10, 10), 4) == 0.7225

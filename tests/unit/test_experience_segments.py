@@ -1,4 +1,4 @@
-"""Where conversations are cut into episodes, how they ended, and what is read from them."""
+"""Conversations are cut into episodes, each with its outcome, decisions and corrections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def heard(
     )  # type: ignore[arg-type]
 
 
-def test_every_cut_says_why() -> None:
+def test_every_cut_has_its_reason() -> None:
     run = [
         heard(0, state="debugging"),
         heard(1, state="planning"),
@@ -54,7 +54,7 @@ def test_every_cut_says_why() -> None:
     ]
 
 
-def test_what_is_short_or_says_how_it_ended_is_no_shift_of_meaning() -> None:
+def test_a_short_message_or_one_with_an_outcome_is_no_shift_of_meaning() -> None:
     closing = "thank you very much indeed, all of the tests pass now"
     assert (
         len(
@@ -78,7 +78,7 @@ MESSAGES = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(MESSAGES, st.data())
-def test_a_conversation_that_grows_keeps_the_episodes_it_had(
+def test_a_growing_conversation_keeps_its_episodes(
     parts: list, data: st.DataObject
 ) -> None:
     total, run = 0, []
@@ -112,9 +112,7 @@ def test_a_conversation_that_grows_keeps_the_episodes_it_had(
         ([("user", "What is the weather like in Lisbon?")], Outcome.UNKNOWN),
     ],
 )
-def test_words_give_an_outcome_away(
-    said: list[tuple[str, str]], outcome: Outcome
-) -> None:
+def test_words_imply_an_outcome(said: list[tuple[str, str]], outcome: Outcome) -> None:
     assert read_cues(said).outcome is outcome
 
 
@@ -129,7 +127,7 @@ def test_only_a_user_corrects() -> None:
     assert not is_correction("assistant", "Actually, it was the cache.")
 
 
-def test_an_episode_says_what_was_decided_assumed_and_corrected() -> None:
+def test_an_episode_has_its_decisions_assumptions_and_corrections() -> None:
     (segment,) = cut_segments(
         [
             heard(0, "checkout-service times out", state="debugging", user_id="u-1"),
