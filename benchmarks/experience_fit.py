@@ -21,7 +21,7 @@ from statistics import mean, stdev
 import numpy as np
 from experience import DOMAINS, EMBED, ORDER, WORDS, generated, read, written
 
-from varve.domain.experience.contrast import Precedent, signals
+from varve.domain.experience.contrast import Precedent, measure_signals
 from varve.domain.experience.trial import Scenario, name_likeness, precedent_text
 
 SIGNALS = ("told", "apart", "seen", "name")
@@ -57,7 +57,9 @@ def choices(scenario: Scenario) -> list[Choice]:
     for number, one in enumerate(scenario.rounds):
         (vector,) = EMBED([one.situation])
         found = (
-            signals(one.situation, vector, past, WORDS.embed_words) if past else None
+            measure_signals(one.situation, vector, past, WORDS.embed_words)
+            if past
+            else None
         )
         names = name_likeness(one.situation, scenario.candidates, texts, EMBED)
         rows = [

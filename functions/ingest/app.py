@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import log_accepted
 from varve.domain.errors import Rejected
-from varve.messages.outcome import read_told_outcome, tells_outcome
+from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import error_answer
 from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.ingest import ingest_all, read_event
@@ -26,8 +26,8 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     """A conversation of the contract, a list of them, `{"conversations": […]}`, or an outcome."""
     opened = sessions()
     try:
-        if tells_outcome(event):
-            scope, report = read_told_outcome(event, opened.clock())
+        if is_outcome_event(event):
+            scope, report = parse_outcome_event(event, opened.clock())
             with opened.open(scope) as session:
                 accept_report(session, report)
             return {"accepted": {"outcomes": 1}}

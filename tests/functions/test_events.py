@@ -16,7 +16,7 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Scope
 from varve.domain.search.query import parse_search_request
 from varve.messages.ingest import read_ingest
-from varve.messages.outcome import read_told_outcome, tells_outcome
+from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.write import WriteTriples, read_write
 from varve.usecases.ingest import read_event
@@ -37,8 +37,8 @@ def test_every_event_is_named_after_a_function() -> None:
 
 def test_the_outcome_event_tells_how_the_conversation_ended() -> None:
     event = load_event("ingest.outcome")
-    assert tells_outcome(event)
-    scope, report = read_told_outcome(event, MORNING)
+    assert is_outcome_event(event)
+    scope, report = parse_outcome_event(event, MORNING)
     assert scope == Scope("acme", "support")
     assert (report.target, report.outcome, report.user_id) == (
         "c-2026-03-02-1",

@@ -25,7 +25,7 @@ from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.outcome import read_told_outcome, send_outcome
+from varve.messages.outcome import parse_outcome_event, send_outcome
 from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
 from varve.usecases.context import context
@@ -345,7 +345,7 @@ class Driver:
 
     def ingest_outcome(self, event: Mapping[str, Any]) -> None:
         """Take in an outcome as IngestFunction is told it."""
-        scope, report = read_told_outcome(event, self.clock())
+        scope, report = parse_outcome_event(event, self.clock())
         with self.open(scope) as session:
             accept_report(session, report)
             catch_up(session)

@@ -31,7 +31,7 @@ from varve.domain.record import Record
 from varve.domain.rules import RuleExtractor
 from varve.domain.search.query import Filter
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.erasure import Erased as Nothing
+from varve.messages.erasure import ErasedMessage as Nothing
 from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
 from varve.ports.queues import Delivery

@@ -1,4 +1,4 @@
-"""The past is a set of rows: whatever the order and number of deliveries, the same lessons and links."""
+"""The fold of experience rows gives the same lessons and links for any order of delivery."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import WordEmbedder
-from varve.domain.experience.erasure import erase
+from varve.domain.experience.erasure import plan_erasure
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import lessons, vague, wilson
-from varve.domain.experience.links import Link, links_of_report, story, told
+from varve.domain.experience.lessons import derive_lessons, explain_vagueness, wilson
+from varve.domain.experience.links import (
+    LinkType,
+    follow_links,
+    links_of_report,
+    tell_story,
+)
 from varve.domain.experience.outcomes import Outcome, Verdict
-from varve.domain.experience.reads import Usage, usage_record
+from varve.domain.experience.reads import ReadCounts, usage_record
 from varve.domain.experience.recall import recollect
 from varve.domain.experience.rows import (
     Episode,
@@ -136,7 +141,7 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     rows = rows_of(*parts)
     shuffled = [*rows, *rows[::2]]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert lessons(History(rows)) == lessons(History(shuffled))
+    assert derive_lessons(History(rows)) == derive_lessons(History(shuffled))
     reports = [part for part in parts if isinstance(part, Report)]
     operations = [
         link for report in reports for link in links_of_report(report, report.target)
@@ -146,8 +151,8 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     assert fold(operations) == fold(mixed)
     embed, (vector,) = WordEmbedder().embed, WordEmbedder().embed([SITUATIONS[0]])
     known, other = History(rows), History(shuffled)
-    one = recollect(SITUATIONS[0], vector, known, lessons(known), embed)
-    assert one == recollect(SITUATIONS[0], vector, other, lessons(other), embed)
+    one = recollect(SITUATIONS[0], vector, known, derive_lessons(known), embed)
+    assert one == recollect(SITUATIONS[0], vector, other, derive_lessons(other), embed)
     assert sum(item.score for item in one.items) <= one.familiarity + 0.01
 
 
@@ -157,14 +162,14 @@ def test_versions_of_lessons_are_never_lost(parts: list) -> None:
     written = [part for part in parts if isinstance(part, LessonVersion)]
     seen: set[str] = set()
     for count in range(1, len(parts) + 1):
-        known = lessons(History(rows_of(*parts[:count])))
+        known = derive_lessons(History(rows_of(*parts[:count])))
         ids = {version.id for lesson in known for version in lesson.versions}
         assert {v.id for v in written if v in parts[:count]} <= ids
         assert seen & {v.id for v in written} <= ids
         seen |= ids
 
 
-def test_rows_hold_all_that_episodes_and_reports_say() -> None:
+def test_rows_hold_every_field_of_episodes_and_reports() -> None:
     episode = an_episode(1)
     report = a_report(
         episode,
@@ -178,13 +183,13 @@ def test_rows_hold_all_that_episodes_and_reports_say() -> None:
     assert report_from(report_record(report, "2026")) == report
 
 
-def test_a_stated_outcome_wins_over_what_the_words_gave_away_and_the_last_over_the_first() -> (
+def test_a_stated_outcome_wins_over_an_inferred_one_and_the_last_over_the_first() -> (
     None
 ):
     episode = an_episode(0)
     first = a_report(episode, Outcome.SUCCESS, decision="raise the pool")
     last = a_report(episode, Outcome.FAILURE, later=5, correction="it was the release")
-    (lived,) = History(rows_of(last, episode, first)).lived
+    (lived,) = History(rows_of(last, episode, first)).past_episodes
     assert (lived.outcome, lived.decision, lived.correction) == (
         Outcome.FAILURE, "raise the pool", "it was the release",
     )  # fmt: skip
@@ -200,13 +205,13 @@ def agreeing(count: int, answer: str = "raise the pool") -> list[Episode | Repor
     return [*episodes, *reports]
 
 
-def test_agreeing_episodes_become_a_lesson_that_says_when_and_what() -> None:
-    (lesson,) = lessons(History(rows_of(*agreeing(3))))
+def test_agreeing_episodes_become_a_lesson_with_a_condition_and_an_action() -> None:
+    (lesson,) = derive_lessons(History(rows_of(*agreeing(3))))
     assert lesson.action == "raise the pool"
     assert {"threads", "wait", "connection"} <= set(lesson.condition.split(", "))
     assert len(lesson.supporting) == 3
     assert lesson.confidence == wilson(3, 3)
-    assert lessons(History(rows_of(*agreeing(1)))) == []
+    assert derive_lessons(History(rows_of(*agreeing(1)))) == []
 
 
 def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> None:
@@ -223,14 +228,14 @@ def test_confidence_falls_with_contradictions_until_the_lesson_is_retired() -> N
                 resolution=f"other {number}",
             ),
         ]
-        (lesson,) = lessons(History(rows_of(*parts)))
+        (lesson,) = derive_lessons(History(rows_of(*parts)))
         confidences.append(lesson.confidence)
     assert confidences == sorted(confidences, reverse=True)
     assert lesson.standing == "retired"
     assert "speak against" in lesson.reason
 
 
-def test_a_lesson_that_episodes_do_worse_with_is_quarantined() -> None:
+def test_a_lesson_that_makes_episodes_worse_is_quarantined() -> None:
     id_ = lesson_id("debugging", "raise the pool")
     parts = agreeing(20)
     for number in range(3):
@@ -239,25 +244,25 @@ def test_a_lesson_that_episodes_do_worse_with_is_quarantined() -> None:
             failed,
             a_report(failed, Outcome.FAILURE, decision="wait", used=(id_,)),
         ]
-    (lesson,) = lessons(History(rows_of(*parts)))
+    (lesson,) = derive_lessons(History(rows_of(*parts)))
     assert lesson.standing == "quarantined"
     assert lesson.reason == "0% succeeded with it, 100% without"
 
 
 def test_a_retired_lesson_keeps_its_history() -> None:
     retired = a_version(9, active=False)
-    (lesson,) = lessons(History(rows_of(*agreeing(2), a_version(1), retired)))
+    (lesson,) = derive_lessons(History(rows_of(*agreeing(2), a_version(1), retired)))
     assert (lesson.standing, lesson.version) == ("retired", 3)
 
 
-def test_what_is_vague_is_no_lesson() -> None:
-    assert vague("initial diagnosis is often wrong", "be careful")
-    assert vague("connections", "raise the pool")
-    assert vague("threads wait for connections", "be careful")
-    assert vague("threads wait for connections", "raise the pool") is None
+def test_a_vague_lesson_is_refused() -> None:
+    assert explain_vagueness("initial diagnosis is often wrong", "be careful")
+    assert explain_vagueness("connections", "raise the pool")
+    assert explain_vagueness("threads wait for connections", "be careful")
+    assert explain_vagueness("threads wait for connections", "raise the pool") is None
 
 
-def test_wilson_is_the_published_lower_bound() -> None:
+def test_wilson_returns_the_published_lower_bound() -> None:
     assert wilson(0, 0) == 0.0
     assert round(wilson(8, 10), 4) == 0.4902
     assert round(wilson(10, 10), 4) == 0.7225
@@ -273,14 +278,14 @@ def test_a_story_follows_the_links_of_a_corrected_decision() -> None:
         used=(first.id,),
     )
     triples = fold(links_of_report(report, then.id))
-    steps = story(then.id, triples)
+    steps = follow_links(then.id, triples)
     assert {step.link for step in steps} == {
-        Link.LED_TO,
-        Link.CONTRADICTED,
-        Link.CAUSED_BY,
-        Link.LEARNED_FROM,
+        LinkType.LED_TO,
+        LinkType.CONTRADICTED,
+        LinkType.CAUSED_BY,
+        LinkType.LEARNED_FROM,
     }
-    lines = told(steps, History(rows_of(first, then, report)))
+    lines = tell_story(steps, History(rows_of(first, then, report)))
     assert any("the release" in line for line in lines)
     assert all(step.evidence == (report.id,) for step in steps)
 
@@ -295,12 +300,12 @@ def test_erasure_of_a_user_leaves_a_lesson_without_evidence_retired() -> None:
         a_report(other, Outcome.FAILURE),
         by_hand,
     )
-    erased = erase(rows, user_ids={"u-1"})
+    erased = plan_erasure(rows, user_ids={"u-1"})
     left = [row for row in rows if row.id not in erased.deleted] + list(
         erased.rewritten
     )
     assert not any(row.user_id == "u-1" or theirs.id in row.source_ids for row in left)
-    (lesson,) = lessons(History(left))
+    (lesson,) = derive_lessons(History(left))
     assert (lesson.supporting, lesson.standing, lesson.reason) == (
         (),
         "retired",
@@ -310,8 +315,8 @@ def test_erasure_of_a_user_leaves_a_lesson_without_evidence_retired() -> None:
 
 def test_reads_of_many_batches_add_up() -> None:
     batches = [
-        Usage({"a": 2, "b": 1}, START, "1"),
-        Usage({"a": 1}, START + timedelta(days=1), "2"),
+        ReadCounts({"a": 2, "b": 1}, START, "1"),
+        ReadCounts({"a": 1}, START + timedelta(days=1), "2"),
     ]
     history = History([usage_record(batch, "2026") for batch in [*batches, batches[0]]])
     assert history.reads == {"a": (3, START + timedelta(days=1)), "b": (1, START)}

@@ -1,4 +1,4 @@
-"""Experience on real stores: episodes from conversations, outcomes by call and by queue, answers, notes."""
+"""Experience on real stores: episodes, outcomes by call and by queue, answers, research."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_an_episode_refers_to_the_timeline_and_grows_with_its_conversation(
     assert rows(memory) == 1
 
 
-def test_what_gives_nothing_to_learn_from_makes_no_episode(memory: Memory) -> None:
+def test_messages_with_nothing_to_learn_make_no_episode(memory: Memory) -> None:
     memory.ingest(conversation(0, "I moved to Lisbon."))
     assert memory.experience.episodes() == []
     assert driver_of(memory).records.periods(memory.scope, Store.EXPERIENCE) == {}
@@ -165,7 +165,7 @@ def test_search_offers_lessons_and_episodes_together(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("written", [False, True], ids=["derived", "written"])
-def test_a_lesson_from_others_words_is_not_told_where_one_user_is_asked_for(
+def test_a_search_for_one_user_omits_lessons_from_other_users(
     memory: Memory, written: bool
 ) -> None:
     learnt(memory)
@@ -182,7 +182,7 @@ def test_a_lesson_from_others_words_is_not_told_where_one_user_is_asked_for(
         assert "lesson" not in {item.kind for item in recalled}
 
 
-def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(
+def test_experience_outlives_working_memory_and_expires_with_its_year(
     memory: Memory,
 ) -> None:
     learnt(memory)
@@ -194,7 +194,7 @@ def test_retention_of_working_memory_leaves_experience_which_goes_with_its_year(
     assert rows(memory) == 0
 
 
-def test_lessons_by_hand_need_evidence_a_condition_and_an_action(
+def test_a_lesson_by_hand_needs_evidence_a_condition_and_an_action(
     memory: Memory,
 ) -> None:
     ids = learnt(memory)
@@ -225,13 +225,13 @@ def test_lessons_by_hand_need_evidence_a_condition_and_an_action(
     assert claim in book.render()
 
 
-def test_curation_writes_down_what_was_generalized_once(memory: Memory) -> None:
+def test_curation_writes_each_generalized_version_once(memory: Memory) -> None:
     learnt(memory)
     assert memory.experience.lessons.curate()["kept"] == 1
     assert memory.experience.lessons.curate()["kept"] == 0
 
 
-def test_a_prior_answer_is_used_again_until_something_speaks_against_it(
+def test_a_prior_answer_is_reused_until_a_signal_regime_age_or_doubt_forbids_it(
     memory: Memory,
 ) -> None:
     book, at = memory.experience.answers, START
@@ -295,7 +295,9 @@ def test_a_research_step_reuses_and_proposes_a_lesson_when_the_answer_changes_mu
     assert [hint.answer for hint in calls[1]] == ["answer 1"]
 
 
-def test_eviction_says_what_goes_and_a_dry_run_removes_nothing(memory: Memory) -> None:
+def test_eviction_lists_its_deletions_and_a_dry_run_deletes_nothing(
+    memory: Memory,
+) -> None:
     book = memory.experience.answers
     old = book.remember("A", "t", "q", "a", now=START - timedelta(days=200))
     read = book.remember("B", "t", "q", "b", now=START - timedelta(days=40))
@@ -308,7 +310,7 @@ def test_eviction_says_what_goes_and_a_dry_run_removes_nothing(memory: Memory) -
     assert [answer.id for answer in book.all()] == [read.id]
 
 
-def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(
+def test_an_episode_is_shown_with_the_year_it_is_stored_under(
     tmp_path: Path,
 ) -> None:
     memory = Memory.open(tmp_path, now=datetime(2027, 1, 5, tzinfo=UTC), environment={})
@@ -327,7 +329,7 @@ def test_an_episode_is_shown_under_the_year_that_it_is_kept_under(
     )
 
 
-def test_what_was_searched_counts_the_rows_of_what_was_asked_for(
+def test_the_searched_count_covers_only_the_requested_memory_types(
     memory: Memory,
 ) -> None:
     learnt(memory)
@@ -371,7 +373,7 @@ def test_forgetting_is_off_until_a_workspace_turns_it_on(memory: Memory) -> None
     assert memory.experience.episodes() == []
 
 
-def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(
+def test_a_research_log_keeps_no_duplicates_and_stays_within_its_limit(
     memory: Memory,
 ) -> None:
     notes = memory.experience.research
@@ -396,14 +398,14 @@ def test_a_research_log_notes_nothing_twice_and_stays_within_its_size(
     assert "1 of 1 questions answered" in notes.log("acme").summary()
 
 
-def test_an_outcome_that_names_nothing_valid_is_refused_by_field(
+def test_an_invalid_outcome_or_target_is_refused_by_field(
     memory: Memory,
 ) -> None:
     assert attempt(memory.record_outcome, "c-1", "WON").field == "outcome"
     assert attempt(memory.record_outcome, "../c", "SUCCESS").field == "episode"
 
 
-def test_invariant_2_an_outcome_takes_the_queues_any_number_of_times(
+def test_invariant_2_an_outcome_may_arrive_any_number_of_times(
     tmp_path: Path,
 ) -> None:
     urls = {
@@ -453,7 +455,7 @@ def told(**given: Any) -> dict[str, Any]:
     }
 
 
-def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(
+def test_an_outcome_event_is_redacted_and_counts_once(
     memory: Memory,
 ) -> None:
     memory.configure("privacy.mode", "redact")
@@ -469,7 +471,7 @@ def test_an_outcome_that_the_function_is_told_is_filtered_and_counts_once(
     assert rows(memory) == 2
 
 
-def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(
+def test_an_outcome_of_a_conversation_links_its_episode_to_the_used_rows(
     memory: Memory,
 ) -> None:
     memory.ingest(conversation(1, "threads wait for a connection", state="debugging"))
@@ -486,7 +488,7 @@ def test_an_outcome_of_a_conversation_links_its_episode_to_what_was_used(
     }  # fmt: skip
 
 
-def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(
+def test_erasing_a_user_deletes_outcomes_that_name_only_the_conversation(
     memory: Memory,
 ) -> None:
     memory.ingest(conversation(0, "threads wait for a connection", state="debugging"))
@@ -496,7 +498,7 @@ def test_erasing_a_user_takes_outcomes_that_name_only_the_conversation(
     assert rows(memory) == 0
 
 
-def test_invariant_8_erasing_a_user_takes_outcomes_of_conversations_that_were_no_episode(
+def test_invariant_8_erasing_a_user_deletes_outcomes_of_conversations_without_episodes(
     memory: Memory,
 ) -> None:
     memory.ingest(conversation(0, "I moved to Lisbon."))

@@ -26,11 +26,11 @@ from varve.domain.experience.rows import Report
 from varve.domain.record import Store
 from varve.domain.search.query import Filter
 from varve.messages.outcome import (
-    carries_outcome,
+    is_outcome_delivery,
+    is_outcome_event,
+    parse_outcome_event,
     read_outcome,
-    read_told_outcome,
     send_outcome,
-    tells_outcome,
 )
 from varve.messages.write import (
     DeleteRecords,
@@ -62,14 +62,14 @@ def sent(report: Report = REPORT) -> tuple[RecordingQueue, InMemoryObjects]:
     return queue, objects
 
 
-def test_an_outcome_travels_whole_in_the_group_of_its_episode() -> None:
+def test_an_outcome_arrives_as_sent_in_its_episodes_group() -> None:
     queue, objects = sent()
     assert queue.groups == ["acme:support:episode-1"]
-    assert carries_outcome(queue.sent[0])
+    assert is_outcome_delivery(queue.sent[0])
     assert read_outcome(queue.sent[0], objects=objects) == (ACME, REPORT)
 
 
-def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
+def test_the_same_outcome_reported_later_is_the_same_message() -> None:
     later = Report(
         **{f: getattr(REPORT, f) for f in Report.__slots__}
         | {"created_at": MORNING + timedelta(1)}
@@ -87,7 +87,7 @@ def test_the_same_outcome_learnt_later_is_the_same_message() -> None:
         ({"conversationId": "../c"}, "conversationId"), ({"userId": "a b"}, "userId"),
     ],
 )  # fmt: skip
-def test_an_outcome_of_another_form_is_refused_by_field(
+def test_a_malformed_outcome_message_is_refused_by_field(
     change: dict[str, Any], field: str
 ) -> None:
     queue, objects = sent()
@@ -105,15 +105,13 @@ TOLD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_episode() -> (
-    None
-):
-    assert tells_outcome(TOLD)
-    assert not tells_outcome({"conversationId": "c-1", "messages": []})
-    scope, report = read_told_outcome(TOLD, MORNING + timedelta(1))
+def test_an_outcome_event_names_a_conversation_or_an_episode() -> None:
+    assert is_outcome_event(TOLD)
+    assert not is_outcome_event({"conversationId": "c-1", "messages": []})
+    scope, report = parse_outcome_event(TOLD, MORNING + timedelta(1))
     assert (scope, report.target, report.used) == (ACME, "c-1", ("a", "b"))
-    assert report.id == read_told_outcome(TOLD, MORNING + timedelta(2))[1].id
-    _, named = read_told_outcome(TOLD | {"episodeId": "episode-1"}, MORNING)
+    assert report.id == parse_outcome_event(TOLD, MORNING + timedelta(2))[1].id
+    _, named = parse_outcome_event(TOLD | {"episodeId": "episode-1"}, MORNING)
     assert (named.target, named.conversation_id) == ("episode-1", "c-1")
 
 
@@ -127,15 +125,15 @@ def test_an_outcome_that_the_function_is_told_is_of_the_conversation_or_of_an_ep
         ({"messages": []}, "messages"), ({"conversationId": None}, "conversationId"),
     ],
 )  # fmt: skip
-def test_a_told_outcome_of_another_form_is_refused_by_field(
+def test_a_malformed_outcome_event_is_refused_by_field(
     change: dict[str, Any], field: str
 ) -> None:
-    error = attempt(lambda: read_told_outcome(TOLD | change, MORNING))
+    error = attempt(lambda: parse_outcome_event(TOLD | change, MORNING))
     assert isinstance(error, Rejected)
     assert error.field == field
 
 
-def test_rows_of_experience_mark_no_period_due_and_go_by_id_and_by_year() -> None:
+def test_experience_rows_make_no_period_due_and_are_deleted_by_id_or_year() -> None:
     records, objects, queue = InMemoryRecords(), InMemoryObjects(), RecordingQueue()
     stores = stores_over(records, InMemoryGraph(), objects)
     rows = embedded(

@@ -1,4 +1,4 @@
-"""A chat model's part in experience: outcomes and wordings are proposals, and checked."""
+"""A chat model proposes outcomes and wordings of lessons; each proposal is checked."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def outcome(memory: Memory) -> tuple[str, str]:
     return episode["outcome"], episode["outcomeFrom"]
 
 
-def test_a_model_says_how_an_episode_ended_where_its_words_do_not(
+def test_a_model_judges_an_outcome_that_no_words_imply(
     memory: Memory,
 ) -> None:
     memory.ingest(told(0, *SAID))
     assert outcome(memory) == ("SUCCESS", "model")
 
 
-def test_a_stated_outcome_and_a_cue_win_and_no_model_is_asked(
+def test_no_model_is_asked_if_an_outcome_is_stated_or_implied(
     memory: Memory, model: Model
 ) -> None:
     memory.ingest(
@@ -107,7 +107,7 @@ def test_a_stated_outcome_and_a_cue_win_and_no_model_is_asked(
         {"outcome": "WON", "quote": "Silence since then"},
     ],
 )  # fmt: skip
-def test_an_outcome_without_words_that_were_said_does_not_count(
+def test_a_judgement_whose_quote_was_never_said_does_not_count(
     memory: Memory, model: Model, reply: dict[str, Any]
 ) -> None:
     model.outcome = reply
@@ -164,7 +164,7 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
         ({"claim": CLAIM + " really" * 60}, "is longer than 300"),
     ],
 )
-def test_a_wording_that_is_of_no_use_is_refused(
+def test_a_vague_wording_is_refused(
     memory: Memory, model: Model, change: dict[str, Any], reason: str
 ) -> None:
     learnt(memory)
@@ -175,7 +175,7 @@ def test_a_wording_that_is_of_no_use_is_refused(
     assert memory.experience.lessons.all()[0].claim != model.wording["claim"]
 
 
-def test_erasing_a_user_takes_the_words_a_model_made_of_their_episodes(
+def test_erasing_a_user_deletes_model_wordings_of_their_episodes(
     memory: Memory,
 ) -> None:
     learnt(memory)

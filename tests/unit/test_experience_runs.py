@@ -1,4 +1,4 @@
-"""Runs across conversations: an episode goes on in the next conversation, unless something parts them."""
+"""An episode continues in the next conversation unless there is a reason to cut."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def links(memory: Memory, name: str = "c-2") -> set[str]:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_new_conversation_goes_on_with_the_last_in_whatever_order_they_come(
+def test_a_new_conversation_continues_the_last_in_any_order_of_arrival(
     memory: Memory, late: bool
 ) -> None:
     both = [told("c-1", FIRST, 0), told("c-2", NEXT, 30)]
@@ -73,19 +73,19 @@ def test_a_new_conversation_goes_on_with_the_last_in_whatever_order_they_come(
     ],
     ids=["gap", "meaning", "state", "signal", "user"],
 )  # fmt: skip
-def test_what_would_cut_a_conversation_parts_two_of_them(
+def test_a_reason_to_cut_a_conversation_also_parts_two_conversations(
     memory: Memory, after: dict[str, Any]
 ) -> None:
     memory.ingest([told("c-1", FIRST, 0), after])
     assert links(memory) == set()
 
 
-def test_an_ended_episode_does_not_go_on(memory: Memory) -> None:
+def test_an_ended_episode_is_not_continued(memory: Memory) -> None:
     memory.ingest([told("c-1", FIRST, 0, signal="episode_end"), told("c-2", NEXT, 30)])
     assert links(memory) == set()
 
 
-def test_the_embedder_is_asked_once_for_all_conversations(memory: Memory) -> None:
+def test_one_call_embeds_all_conversations(memory: Memory) -> None:
     memory.ingest([told(f"c-{number}", NEXT, 10 * number) for number in range(1, 5)])
     asked = []
 
@@ -98,7 +98,7 @@ def test_the_embedder_is_asked_once_for_all_conversations(memory: Memory) -> Non
     assert asked == [6]
 
 
-def test_erasing_one_conversation_leaves_the_other_alone(memory: Memory) -> None:
+def test_erasing_one_conversation_leaves_the_other_unchanged(memory: Memory) -> None:
     memory.ingest([told("c-1", FIRST, 0), told("c-2", NEXT, 30)])
     memory.forget(conversation="c-1")
     assert links(memory) == set()

@@ -1,4 +1,4 @@
-"""Where conversations are cut into episodes, how they ended, and what is read from them."""
+"""Conversations are cut into episodes, each with its outcome, decisions and corrections."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from varve.domain.experience.outcomes import Outcome, cued, is_correction, judged
+from varve.domain.experience.outcomes import (
+    Outcome,
+    is_correction,
+    judge_outcome,
+    read_cues,
+)
 from varve.domain.experience.reading import read_segment
 from varve.domain.experience.running import MAX_TOKENS, RunningSummary
-from varve.domain.experience.segments import Heard, segments
+from varve.domain.experience.segments import SegmentMessage, cut_segments
 from varve.domain.text import estimated_tokens
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -21,15 +26,15 @@ LONG = "one two three four five six seven eight nine"
 
 def heard(
     number: int, text: str = LONG, *, minutes: int = 0, axis: int = 0, **given: object
-) -> Heard:
+) -> SegmentMessage:
     at = START + timedelta(minutes=number + minutes)
     role = str(given.pop("role", "user"))
-    return Heard(
+    return SegmentMessage(
         "c", f"m{number}", role, text, at, np.eye(4, dtype=np.float32)[axis], **given
     )  # type: ignore[arg-type]
 
 
-def test_every_cut_says_why() -> None:
+def test_every_cut_has_its_reason() -> None:
     run = [
         heard(0, state="debugging"),
         heard(1, state="planning"),
@@ -39,7 +44,7 @@ def test_every_cut_says_why() -> None:
         heard(5, minutes=300, axis=1),
         heard(6, minutes=300, axis=1, signal="episode_start"),
     ]
-    assert [segment.why for segment in segments(run)] == [
+    assert [segment.why for segment in cut_segments(run)] == [
         "the run begins",
         "state: debugging to planning",
         "gap: 5 h 01 min of silence",
@@ -49,10 +54,14 @@ def test_every_cut_says_why() -> None:
     ]
 
 
-def test_what_is_short_or_says_how_it_ended_is_no_shift_of_meaning() -> None:
+def test_a_short_message_or_one_with_an_outcome_is_no_shift_of_meaning() -> None:
     closing = "thank you very much indeed, all of the tests pass now"
     assert (
-        len(segments([heard(0), heard(1, "go on", axis=1), heard(2, closing, axis=2)]))
+        len(
+            cut_segments(
+                [heard(0), heard(1, "go on", axis=1), heard(2, closing, axis=2)]
+            )
+        )
         == 1
     )
 
@@ -69,18 +78,21 @@ MESSAGES = st.lists(
 
 @settings(max_examples=100, deadline=None)
 @given(MESSAGES, st.data())
-def test_a_conversation_that_grows_keeps_the_episodes_it_had(
+def test_a_growing_conversation_keeps_its_episodes(
     parts: list, data: st.DataObject
 ) -> None:
     total, run = 0, []
     for number, (axis, minutes, state, signal) in enumerate(parts):
         total += minutes
         run.append(heard(number, minutes=total, axis=axis, state=state, signal=signal))
-    whole = segments(run)
-    assert [one for segment in whole for one in segment.heard] == run
-    before = segments(run[: data.draw(st.integers(1, len(run)))])
+    whole = cut_segments(run)
+    assert [one for segment in whole for one in segment.messages] == run
+    before = cut_segments(run[: data.draw(st.integers(1, len(run)))])
     assert before[:-1] == whole[: len(before) - 1]
-    assert whole[len(before) - 1].heard[: len(before[-1].heard)] == before[-1].heard
+    assert (
+        whole[len(before) - 1].messages[: len(before[-1].messages)]
+        == before[-1].messages
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,14 +112,14 @@ def test_a_conversation_that_grows_keeps_the_episodes_it_had(
         ([("user", "What is the weather like in Lisbon?")], Outcome.UNKNOWN),
     ],
 )
-def test_words_give_an_outcome_away(
-    said: list[tuple[str, str]], outcome: Outcome
-) -> None:
-    assert cued(said).outcome is outcome
+def test_words_imply_an_outcome(said: list[tuple[str, str]], outcome: Outcome) -> None:
+    assert read_cues(said).outcome is outcome
 
 
 def test_a_stated_outcome_wins_over_a_cue() -> None:
-    assert judged(["partial"], [("user", "tests pass")]).outcome is Outcome.PARTIAL
+    assert (
+        judge_outcome(["partial"], [("user", "tests pass")]).outcome is Outcome.PARTIAL
+    )
 
 
 def test_only_a_user_corrects() -> None:
@@ -115,8 +127,8 @@ def test_only_a_user_corrects() -> None:
     assert not is_correction("assistant", "Actually, it was the cache.")
 
 
-def test_an_episode_says_what_was_decided_assumed_and_corrected() -> None:
-    (segment,) = segments(
+def test_an_episode_has_its_decisions_assumptions_and_corrections() -> None:
+    (segment,) = cut_segments(
         [
             heard(0, "checkout-service times out", state="debugging", user_id="u-1"),
             heard(1, "I think the pool is full. Let's raise it.", role="assistant"),

@@ -1,4 +1,4 @@
-"""What memory is worth: the same agent, the same scenarios, with this memory and with flat vectors."""
+"""The trial of memories: the same agent and scenarios with this memory and flat vectors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def played(memory: Any, *names: str) -> dict[str, Any]:
     return score.to_dict()
 
 
-def test_memory_of_experience_beats_flat_vectors_where_things_look_alike() -> None:
+def test_experience_memory_beats_flat_vectors_in_similar_situations() -> None:
     names = ("debugging.json", "hotel.json", "churn.json", "pipeline-failures.json")
     ours, flat = played(with_experience, *names), played(with_flat_vectors, *names)
     assert ours["right"] > flat["right"]
@@ -63,7 +63,7 @@ def test_a_trial_gives_the_same_result_every_time() -> None:
     )
 
 
-def test_without_memory_the_agent_goes_by_the_names() -> None:
+def test_without_memory_the_agent_decides_by_the_names() -> None:
     embed = WordEmbedder().embed
     assert (
         decide("the disk is full", ["pool", "disk_full"], Returned(), embed)
@@ -71,7 +71,7 @@ def test_without_memory_the_agent_goes_by_the_names() -> None:
     )
 
 
-def test_in_a_familiar_situation_the_agent_goes_by_what_memory_says() -> None:
+def test_in_a_familiar_situation_the_agent_follows_its_memory() -> None:
     embed = WordEmbedder().embed
     shown = [Shown("1", "something\npool", 0.9)]
     situation = "the host has been slow since Monday, and its disk is busy"
@@ -104,7 +104,7 @@ def test_the_agent_reads_the_candidate_named_last() -> None:
         ),
     ],
 )
-def test_a_scenario_of_another_form_is_refused_by_field(
+def test_a_malformed_scenario_is_refused_by_field(
     change: dict[str, Any], field: str
 ) -> None:
     scenario = {

@@ -37,7 +37,7 @@ from varve.domain.rules import RuleExtractor
 from varve.domain.search.query import Filter
 from varve.domain.summary import key_facts_from_json
 from varve.domain.triple import Op, TripleOperation
-from varve.messages.erasure import ERASED, remaining, remaining_letter
+from varve.messages.erasure import ERASED, forgotten_share, redact_body
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.ports.erasure import Inspected
 from varve.ports.objects import ObjectInfo
@@ -623,12 +623,12 @@ def test_a_dead_letters_body_belongs_to_the_forgotten_or_does_not() -> None:
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
     theirs, others = (delivery.body for delivery in waiting.sent)
     told = [
-        remaining_letter(body, ACME, barred)
+        forgotten_share(body, ACME, barred)
         for body in (theirs, others, "{", "[]", "{}")
     ]
     assert told == ["all", "none", "none", "none", "none"]
-    assert remaining_letter(theirs, Scope("acme", "other"), barred) == "none"
-    assert remaining(json.loads(others), barred) == json.loads(others)
+    assert forgotten_share(theirs, Scope("acme", "other"), barred) == "none"
+    assert redact_body(json.loads(others), barred) == json.loads(others)
 
 
 def test_whose_a_message_is() -> None:

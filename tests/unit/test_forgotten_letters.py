@@ -21,7 +21,7 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
-from varve.messages.erasure import ERASED, remaining_letter
+from varve.messages.erasure import ERASED, forgotten_share
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.outcome import read_outcome, send_outcome
 from varve.ports.queues import Delivery, Letter
@@ -59,13 +59,13 @@ def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dro
     hers, his = (
         sent_outcome(a_report(user), objects).body for user in ("u-dana", "u-marco")
     )
-    assert remaining_letter(hers, ACME, BARRED) == "all"
-    assert remaining_letter(his, ACME, BARRED) == "none"
-    assert remaining_letter(hers, Scope("acme", "sales"), BARRED) == "none"
+    assert forgotten_share(hers, ACME, BARRED) == "all"
+    assert forgotten_share(his, ACME, BARRED) == "none"
+    assert forgotten_share(hers, Scope("acme", "sales"), BARRED) == "none"
     later = sent_outcome(
         replace(a_report(), created_at=NOW + timedelta(days=1)), objects
     )
-    assert remaining_letter(later.body, ACME, BARRED) == "none", "she has come back"
+    assert forgotten_share(later.body, ACME, BARRED) == "none", "she has come back"
 
 
 def test_invariant_8_an_outcome_on_its_way_in_a_claim_check_loses_its_words() -> None:

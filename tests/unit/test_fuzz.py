@@ -108,7 +108,7 @@ def changed(data: bytes) -> st.SearchStrategy[bytes]:
 
 
 @NAMED
-def test_what_a_parser_is_tried_with_is_taken_as_it_is(parser: Parser) -> None:
+def test_each_parser_accepts_some_of_its_own_inputs(parser: Parser) -> None:
     taken = [parser.try_out(data) for data in parser.inputs]
     assert any(taken)
 
@@ -116,7 +116,7 @@ def test_what_a_parser_is_tried_with_is_taken_as_it_is(parser: Parser) -> None:
 @NAMED
 @settings(max_examples=25)
 @given(data=st.data())
-def test_a_changed_input_is_taken_or_refused(
+def test_a_mutated_input_is_accepted_or_refused(
     parser: Parser, data: st.DataObject
 ) -> None:
     parser.try_out(data.draw(changed(data.draw(st.sampled_from(parser.inputs)))))
@@ -129,7 +129,7 @@ def test_a_changed_input_is_taken_or_refused(
     | st.text(max_size=32).map(lambda t: t.encode("utf-8", "replace"))
     | JSON
 )
-def test_anything_at_all_is_taken_or_refused(parser: Parser, data: Any) -> None:
+def test_any_input_is_accepted_or_refused(parser: Parser, data: Any) -> None:
     parser.try_out(data if isinstance(data, bytes) else json.dumps(data).encode())
 
 
@@ -137,7 +137,7 @@ def test_anything_at_all_is_taken_or_refused(parser: Parser, data: Any) -> None:
 @pytest.mark.parametrize(
     "data", [b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5_000, b"9" * 5_000 + b"-W01"]
 )
-def test_nesting_and_digits_without_end_are_taken_or_refused(
+def test_extreme_nesting_and_long_numbers_are_accepted_or_refused(
     parser: Parser, data: bytes
 ) -> None:
     parser.try_out(data)

@@ -1,4 +1,4 @@
-"""What travels between the functions: encoded, decoded to the same, or refused."""
+"""Queue messages: each arrives as it was sent, or is refused."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_conversation_arrives_as_it_was_sent() -> None:
     assert received.received_at == MORNING
 
 
-def test_fault_the_deduplication_id_does_not_hold_the_clock() -> None:
+def test_fault_the_deduplication_id_does_not_depend_on_the_time() -> None:
     wire, conversation = Wire(), a_conversation("hi")
     wire.ingest(IngestMessage(conversation, (), MORNING))
     wire.ingest(IngestMessage(conversation, (), MORNING + timedelta(hours=1)))
@@ -201,7 +201,7 @@ def test_invariant_4_each_store_and_each_conversation_has_a_group_of_its_own() -
     assert groups == ["working", "graph", "profile", "c-1"]
 
 
-def test_a_group_too_long_for_the_queue_is_hashed_and_stays_the_same() -> None:
+def test_a_group_too_long_for_the_queue_is_hashed_to_a_stable_name() -> None:
     wire, scope = Wire(), Scope(LONG, LONG)
     for _ in range(2):
         wire.triples(WriteTriples(scope, (an_operation(),)))
@@ -222,7 +222,7 @@ ODD = st.sampled_from(
 
 @given(st.text(ODD, min_size=1))
 @example("\ufffe and \uffff")
-def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(
+def test_invariant_1_the_queue_accepts_and_delivers_any_text(
     words: str,
 ) -> None:
     wire, conversation = Wire(), a_conversation(words)
@@ -231,7 +231,7 @@ def test_invariant_1_whatever_was_said_the_queue_takes_it_and_it_arrives(
     assert received.conversation.as_json() == conversation.as_json()
 
 
-def test_a_group_is_made_of_letters_that_the_queue_takes() -> None:
+def test_a_group_has_only_characters_that_the_queue_accepts() -> None:
     groups = {
         group_of("acme", "support", target)
         for target in ("\u00e9pisode", "e\u0301pisode", "c-1")
@@ -240,7 +240,7 @@ def test_a_group_is_made_of_letters_that_the_queue_takes() -> None:
     assert all(SQS_GROUP.fullmatch(group) for group in groups)
 
 
-def test_what_is_too_large_for_a_message_takes_the_claim_check() -> None:
+def test_a_body_too_large_for_a_message_is_sent_as_a_claim_check() -> None:
     wire = Wire()
     text = "x" * (MAX_BODY_BYTES + 1)
     received = wire.ingest(IngestMessage(a_conversation(text), (), MORNING))
@@ -251,7 +251,7 @@ def test_what_is_too_large_for_a_message_takes_the_claim_check() -> None:
     assert wire.keys[0].startswith("payloads/acme/support/")
 
 
-def test_the_claim_check_begins_at_exactly_its_limit_in_bytes() -> None:
+def test_a_claim_check_is_sent_from_one_byte_over_the_limit() -> None:
     wire = Wire()
     wire.ingest(IngestMessage(a_conversation("é"), (), MORNING))
     room = MAX_BODY_BYTES - len(wire.queue.sent[-1].body.encode())
@@ -284,7 +284,7 @@ def test_a_large_conversation_sent_twice_makes_one_payload_and_one_deduplication
     assert len(set(wire.queue.deduplication_ids)) == 1
 
 
-def test_large_records_are_cut_into_messages_that_fit_in_order() -> None:
+def test_many_records_are_split_into_messages_that_fit_in_order() -> None:
     records = [a_record(f"{i} " + "é" * 3_000, id=f"r{i}") for i in range(100)]
     message = records_message(*records)
     pieces = records_in_bounds(message)
@@ -298,7 +298,7 @@ def test_large_records_are_cut_into_messages_that_fit_in_order() -> None:
     assert len(pieces) < 5
 
 
-def test_a_record_too_large_for_any_message_still_travels() -> None:
+def test_a_record_too_large_for_any_message_still_arrives() -> None:
     wire, message = (
         Wire(),
         records_message(a_record("x" * 400_000, id="a"), a_record(id="b")),
@@ -315,7 +315,7 @@ def test_no_records_are_no_messages() -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(JSON.map(lambda value: json.dumps(value)) | st.text(max_size=30))
-def test_a_body_that_is_no_message_is_rejected_on_every_queue(body: str) -> None:
+def test_an_invalid_body_is_rejected_on_every_queue(body: str) -> None:
     for read in (read_ingest, read_write):
         with pytest.raises(Rejected):
             read(Delivery("1", body, "g"), objects=InMemoryObjects())  # type: ignore[operator]
@@ -374,7 +374,7 @@ PLACES = [
         ]
     ),
 )
-def test_a_message_with_anything_in_any_place_is_read_or_rejected(
+def test_a_message_with_any_value_in_any_field_is_read_or_rejected(
     place: tuple[int, tuple[Any, ...]], value: Any
 ) -> None:
     which, path = place
@@ -401,7 +401,7 @@ def test_a_message_with_anything_in_any_place_is_read_or_rejected(
 
 
 @pytest.mark.parametrize("which", [0, 1, 2, 3])
-def test_a_message_without_one_of_its_fields_is_refused_by_the_fields_name(
+def test_a_message_with_a_missing_field_is_refused_by_field(
     which: int,
 ) -> None:
     for name in bodies()[which].keys() - {"type", "grain", "correlationId"}:
@@ -437,7 +437,7 @@ def test_a_message_of_the_other_queue_is_rejected() -> None:
         read_write(Delivery("1", json.dumps(ingest), "g"), objects=InMemoryObjects())
 
 
-def test_json_nested_without_end_is_rejected() -> None:
+def test_deeply_nested_json_is_rejected() -> None:
     with pytest.raises(Rejected, match="not valid JSON"):
         read_write(Delivery("1", "[" * 100_000, "g"), objects=InMemoryObjects())
 
@@ -482,7 +482,7 @@ def test_invariant_7_a_message_that_changes_another_agents_ledger_is_refused(
 
 
 @pytest.mark.parametrize("name", ["content", "vector"])
-def test_what_no_store_takes_is_refused_wherever_it_stands(name: str) -> None:
+def test_text_that_no_store_can_hold_is_refused_in_every_field(name: str) -> None:
     """Half a surrogate pair is valid JSON and no text; a vector is base64 and nothing beside it."""
     body = bodies()[0]
     body["records"][0][name] = {
@@ -501,7 +501,7 @@ def test_a_conversation_that_names_no_owner_is_refused(name: str) -> None:
         read_ingest(Delivery("1", json.dumps(body), "g"), objects=InMemoryObjects())
 
 
-def test_a_claim_check_whose_payload_is_not_there_yet_is_tried_again() -> None:
+def test_a_claim_check_with_a_missing_payload_is_retryable() -> None:
     body = json.dumps({"type": "records", "payload": "payloads/acme/support/x.json"})
     with pytest.raises(Retryable, match="no such object"):
         read_write(Delivery("1", body, "g"), objects=InMemoryObjects())
@@ -511,7 +511,7 @@ def test_a_claim_check_whose_payload_is_not_there_yet_is_tried_again() -> None:
     "payload",
     [b"\xff\xfe\x00", b"not json", b"[]", b'{"type": "records", "payload": "x"}', b""],
 )
-def test_a_payload_that_is_no_message_is_rejected(payload: bytes) -> None:
+def test_an_invalid_payload_is_rejected(payload: bytes) -> None:
     objects = InMemoryObjects()
     objects.put("payloads/acme/support/x.json", payload)
     body = json.dumps({"type": "records", "payload": "payloads/acme/support/x.json"})

@@ -561,7 +561,10 @@ def test_a_long_question_is_processed_in_batches_of_words(
     text = " ".join(f"w{i}" for i in range(100))
     asked = count_kin(monkeypatch)
     found = ranking(records, text)
-    assert asked == [signals_module.WORDS_PER_BATCH, 100 - signals_module.WORDS_PER_BATCH]
+    assert asked == [
+        signals_module.WORDS_PER_BATCH,
+        100 - signals_module.WORDS_PER_BATCH,
+    ]
     compare_at_once(monkeypatch, 100)
     at_once = ranking(records, text)
     assert names(found) == names(at_once)

@@ -1,4 +1,4 @@
-"""Three callers of one tool: each in its own form, none of them with an identity that a model wrote."""
+"""Three callers of one tool, each with its own form; no identity comes from a model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ JSON = st.recursive(
 
 
 class Tool:
-    """Answers with what it was asked, as the real one validates it."""
+    """Returns its own arguments, validated as the real tool validates them."""
 
     def __init__(self, identities: dict[str, Scope] | None = None) -> None:
         self.identities = identities or {}
@@ -428,7 +428,7 @@ def test_an_error_of_an_openapi_call_is_a_bad_request() -> None:
     )
 
 
-def test_words_beyond_ascii_are_written_as_they_are() -> None:
+def test_non_ascii_text_is_not_escaped() -> None:
     body = Tool().call(a_function_call(queryText="São Tomé"))["response"][
         "functionResponse"
     ]["responseBody"]
@@ -438,7 +438,7 @@ def test_words_beyond_ascii_are_written_as_they_are() -> None:
 @pytest.mark.parametrize(
     "error", [Retryable("storage: down"), Misconfigured("VARVE_STORE: wrong")]
 )
-def test_what_is_not_the_callers_fault_is_not_answered_as_if_it_were(
+def test_an_error_that_is_not_the_callers_is_raised(
     error: Exception,
 ) -> None:
     def answer(_: ToolCall) -> dict[str, Any]:

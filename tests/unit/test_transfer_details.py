@@ -10,8 +10,8 @@ from tests.support.builders import MORNING, a_record
 from varve.domain.errors import Rejected
 from varve.domain.experience.answers import PriorAnswer, answer_record
 from varve.domain.experience.outcomes import UNDECIDED, Outcome
-from varve.domain.experience.reads import Usage, usage_record
-from varve.domain.experience.research import Component, Finding, finding_record
+from varve.domain.experience.reads import ReadCounts, usage_record
+from varve.domain.experience.research import Component, ResearchFinding, finding_record
 from varve.domain.experience.rows import (
     Episode,
     LessonVersion,
@@ -44,9 +44,9 @@ RECORDS: list[Record] = [
         PriorAnswer("pool", "size", "How large?", "Twenty.", MORNING, MORNING), "2026"
     ),
     finding_record(
-        Finding("log", Component.FACT, "Too small.", MORNING, MORNING), "2026"
+        ResearchFinding("log", Component.FACT, "Too small.", MORNING, MORNING), "2026"
     ),
-    usage_record(Usage({"e": 3}, MORNING, "e:3"), "2026"),
+    usage_record(ReadCounts({"e": 3}, MORNING, "e:3"), "2026"),
 ]
 
 

@@ -16,7 +16,7 @@ def test_a_finding_is_noted_once() -> None:
     assert memory.findings == ["the pool is full"]
 
 
-def test_steps_add_up_and_the_budget_ends_at_its_last_token_and_call() -> None:
+def test_steps_add_up_until_the_budget_is_spent() -> None:
     memory = WorkingMemory(max_tokens=100, max_tool_calls=2)
     memory.done("read the log", tokens=60, tool_calls=1)
     memory.done("think")
@@ -30,15 +30,15 @@ def test_steps_add_up_and_the_budget_ends_at_its_last_token_and_call() -> None:
     assert not memory.within_budget(tool_calls=2)
 
 
-def test_a_budget_that_was_not_set_never_ends() -> None:
+def test_without_a_budget_nothing_is_refused() -> None:
     assert WorkingMemory().within_budget(tokens=10**9, tool_calls=10**9)
 
 
 @pytest.mark.parametrize("cost", [{"tokens": -1}, {"tool_calls": -1}])
-def test_a_step_that_costs_less_than_nothing_is_refused_and_leaves_no_trace(
+def test_a_step_with_a_negative_cost_is_refused_and_not_recorded(
     cost: dict[str, int],
 ) -> None:
     memory = WorkingMemory()
-    with pytest.raises(ValueError, match="never less"):
+    with pytest.raises(ValueError, match="must not be negative"):
         memory.done("cheat", **cost)
     assert memory == WorkingMemory()

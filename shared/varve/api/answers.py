@@ -88,7 +88,7 @@ class AnswerBook:
     ) -> list[tuple[PriorAnswer, float]]:
         """Return answers to similar questions across subjects, with their cosines."""
         with self._open() as session:
-            found = usecases.find_analogous(session, task_type, question, k)
+            found = usecases.find_analogous_answers(session, task_type, question, k)
         self._count_reads([answer.id for answer, _ in found])
         return found
 

@@ -12,7 +12,7 @@ from varve.api.lessons import LessonBook
 from varve.api.research import ResearchNotes
 from varve.domain.calendar import aware, iso
 from varve.domain.errors import VarveError
-from varve.domain.experience.history import Lived
+from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.recall import Recollection
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
@@ -81,7 +81,7 @@ class Experience:
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
         """Return the episodes, the newest first, as JSON values."""
         with self._open() as session:
-            lived = list(reversed(read_past(session).lived))
+            lived = list(reversed(read_past(session).past_episodes))
         return [shown(one) for one in lived[:limit]]
 
     def episode(self, id_: str) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class Recall:
         return {"familiarity": round(self.familiarity, 4), "items": items}
 
 
-def shown(one: Lived) -> dict[str, Any]:
+def shown(one: PastEpisode) -> dict[str, Any]:
     """Return an episode as JSON values."""
     episode = one.episode
     return {

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from varve.domain.experience.research import MOST, Finding, ResearchLog
+from varve.domain.experience.research import MAX_ENTRIES, ResearchFinding, ResearchLog
 from varve.domain.identity import Scope
 from varve.usecases.experience import research as usecases
 from varve.usecases.experience.research import Note
@@ -31,9 +31,9 @@ class ResearchNotes:
         source: str | None = None,
         conversation_id: str | None = None,
         user_id: str | None = None,
-        most: int = MOST,
+        most: int = MAX_ENTRIES,
         now: datetime | None = None,
-    ) -> tuple[Finding, bool]:
+    ) -> tuple[ResearchFinding, bool]:
         """Add an entry unless the log says the same; return it and whether it is new.
 
         Of more than `most` entries the oldest give way. Raises Rejected: no such
@@ -45,7 +45,7 @@ class ResearchNotes:
 
     def answer(
         self, name: str, question: str, answer: str, *, now: datetime | None = None
-    ) -> Finding:
+    ) -> ResearchFinding:
         """Answer a question of the log. Raises Rejected: the log has no such question."""
         with self._open(now) as session:
             return usecases.answer_question(session, name, question, answer)

@@ -1,1 +1,1 @@
-"""The queues' JSON: what travels between the functions, encoded, decoded and refused."""
+"""The JSON messages on the queues: encoding, decoding and validation."""

@@ -1,4 +1,4 @@
-"""Records, vectors and changes to the ledger as the queues' JSON spells them."""
+"""Records, vectors and ledger changes as JSON values for the queues."""
 
 import base64
 from collections.abc import Sequence
@@ -15,15 +15,13 @@ _RECORD = TypeAdapter(Record)
 
 
 def record_as_json(embedded: EmbeddedRecord) -> dict[str, Any]:
-    """The record and its vector as plain JSON values; the inverse of `record_from_json`."""
-    return {
-        **fields_as_json(embedded.record),
-        "vector": _vector_as_text(embedded.vector),
-    }
+    """Return a record and its vector as JSON values; the inverse of `record_from_json`."""
+    fields = fields_as_json(embedded.record)
+    return {**fields, "vector": _vector_as_text(embedded.vector)}
 
 
 def fields_as_json(record: Record) -> dict[str, Any]:
-    """The record as plain JSON values; the inverse of `fields_from_json`."""
+    """Return a record as JSON values; the inverse of `fields_from_json`."""
     return {
         "id": record.id,
         "memoryType": str(record.memory_type),
@@ -47,12 +45,18 @@ def fields_as_json(record: Record) -> dict[str, Any]:
 
 
 def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
-    """A record and its vector. Raises KeyError, TypeError, ValueError: the values are not a record's."""
+    """Return the record and vector of JSON values.
+
+    Raises KeyError, TypeError, ValueError: the values are not a record's.
+    """
     return EmbeddedRecord(fields_from_json(value), _vector_from_text(value["vector"]))
 
 
 def fields_from_json(value: dict[str, Any]) -> Record:
-    """A record from JSON values. Raises KeyError, TypeError, ValueError: they are not a record's."""
+    """Return the record of JSON values.
+
+    Raises KeyError, TypeError, ValueError: the values are not a record's.
+    """
     fields = {
         "id": value["id"],
         "memory_type": MemoryType(value["memoryType"]),
@@ -77,32 +81,37 @@ def fields_from_json(value: dict[str, Any]) -> Record:
 
 
 def _vector_as_text(vector: Vector) -> str:
-    """Little-endian float16 in base64, two bytes a dimension: what the stores keep."""
+    """Encode a vector as base64 of little-endian float16, the precision of the stores."""
     return base64.b64encode(vector.astype("<f2").tobytes()).decode()
 
 
 def _vector_from_text(text: str) -> Vector:
     import numpy as np
 
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f2").astype(
-        np.float32
-    )
+    data = base64.b64decode(text, validate=True)
+    return np.frombuffer(data, dtype="<f2").astype(np.float32)
 
 
 def ledger_as_json(changes: LedgerChanges) -> dict[str, Any]:
-    """What a write changes in the ledger, as plain JSON values."""
+    """Return the ledger changes of a write as JSON values."""
     return {"settles": list(changes.settles), "expiries": list(changes.expiries)}
 
 
 def ledger_from_json(body: dict[str, Any], scope: Scope) -> LedgerChanges:
-    """Changes to the ledger from JSON values. Raises KeyError, TypeError; Rejected: another agent's."""
+    """Return the ledger changes of JSON values.
+
+    Raises KeyError, TypeError: not ledger changes; Rejected: another agent's.
+    """
     changes = LedgerChanges(tuple(body["settles"]), tuple(body["expiries"]))
     require_own((*changes.settles, *changes.expiries), scope)
     return changes
 
 
 def notes_from_json(notes: Sequence[str], scope: Scope) -> tuple[str, ...]:
-    """Notes of expiry from JSON values. Raises Rejected: another agent's; ValueError: none."""
+    """Check notes of expiry from a message and return them.
+
+    Raises Rejected: another agent's; ValueError: not a note of expiry.
+    """
     require_own(notes, scope)
     for note in notes:
         noted_grain(note)

@@ -1,7 +1,7 @@
-"""The write queue's messages of erasure, and what is left of any message when what was forgotten is out."""
+"""The messages of erasure, and the redaction of queue messages that hold forgotten content."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,18 +17,20 @@ from varve.domain.profile import entry_from_json
 from varve.domain.record import EmbeddedRecord, StoreName, store_name
 from varve.messages.encoding import record_as_json, record_from_json
 from varve.messages.outcome import report_from_json
+from varve.messages.wire import Body
 
 ERASED = {"type": "erased"}
-"""What stands in the place of a payload whose message has been forgotten: it is taken and dropped."""
+"""The body that replaces the payload of a forgotten message; functions take and drop it."""
 
 
 @dataclass(frozen=True, slots=True)
 class EraseRecords:
-    """Records of one grain's store to delete with their bytes, and some to put in the place of others.
+    """Records of one grain's store to delete with their bytes, and records to replace.
 
-    `labels` are the periods that lose something; what sums them up is due again. No ids at all still
-    make the store give up its old versions. What was made after `known_by` under one of the ids stays: a
-    message that was held up finds summaries built anew, of which it knows nothing.
+    `remade` replaces records of the same ids. `labels` are the periods that lose records;
+    the summaries above them become due. Even without ids the store drops its old versions.
+    Records created after `known_by` stay: a delayed message must not delete summaries that
+    were rebuilt after it was sent.
     """
 
     scope: Scope
@@ -40,17 +42,21 @@ class EraseRecords:
     known_by: datetime | None = None
 
     def due(self) -> set[Period]:
-        """The periods whose summaries are to be made anew."""
+        """Return the periods whose summaries must be rebuilt."""
         if not isinstance(self.grain, Grain):
-            return set()  # experience is summed up nowhere
+            return set()  # the experience store has no summaries
         periods = {Period(self.grain, label) for label in self.labels}
-        own = periods if self.grain is not Grain.WORKING else set()
-        return own | {parent for period in periods if (parent := period.parent())}
+        due = set() if self.grain is Grain.WORKING else set(periods)
+        for period in periods:
+            parent = period.parent()
+            if parent:
+                due.add(parent)
+        return due
 
 
 @dataclass(frozen=True, slots=True)
 class EraseTriples:
-    """Operations of one agent's graph to take back, by id."""
+    """Triple operations to delete from one agent's graph, by id."""
 
     scope: Scope
     ids: tuple[str, ...]
@@ -58,7 +64,7 @@ class EraseTriples:
 
 @dataclass(frozen=True, slots=True)
 class EraseProfiles:
-    """Statements to take out of the profiles of an agent's users, by id."""
+    """Statements to delete from the profiles of an agent's users, by id."""
 
     scope: Scope
     ids: tuple[str, ...]
@@ -66,15 +72,15 @@ class EraseProfiles:
 
 EraseMessage = EraseRecords | EraseTriples | EraseProfiles
 ERASURES = frozenset({"erase_records", "erase_triples", "erase_profiles"})
-"""Their types on the write queue."""
+"""The types of `EraseMessage` on the write queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """A conversation to be read anew from the timeline, because some of what was read is forgotten.
+    """A conversation to read again from the timeline, because a part of it is forgotten.
 
-    `learnt` says when each message was first read; facts are made of those of which a turn is still in
-    memory, `remembered`, for the others' time was over.
+    `learnt` says when each message was first read. Facts are drawn only from messages in
+    `remembered`, whose turns are still in memory; the others have expired.
     """
 
     scope: Scope
@@ -84,12 +90,12 @@ class Reread:
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
-    """A message of which nothing is left."""
+class ErasedMessage:
+    """A message whose whole content has been erased."""
 
 
-def reread_as_json(message: Reread) -> dict[str, Any]:
-    """The message as plain JSON values."""
+def reread_as_json(message: Reread) -> Body:
+    """Return the message as JSON values."""
     return {
         "type": "reread",
         "workspaceId": message.scope.workspace,
@@ -101,17 +107,20 @@ def reread_as_json(message: Reread) -> dict[str, Any]:
 
 
 def reread_from_json(body: Mapping[str, Any]) -> Reread:
-    """The inverse. Raises KeyError, TypeError, ValueError, Rejected: not such a message."""
+    """Return the message of JSON values.
+
+    Raises KeyError, TypeError, ValueError, Rejected: not such a message.
+    """
     return Reread(
-        Scope(body["workspaceId"], body["agentId"]),
-        path_id(body["conversationId"], "conversationId"),
-        {str(id_): parse_instant(at) for id_, at in body["learnt"].items()},
-        frozenset(map(str, body["remembered"])),
+        scope=Scope(body["workspaceId"], body["agentId"]),
+        conversation_id=path_id(body["conversationId"], "conversationId"),
+        learnt={str(id_): parse_instant(at) for id_, at in body["learnt"].items()},
+        remembered=frozenset(map(str, body["remembered"])),
     )
 
 
-def erasure_as_json(message: EraseMessage) -> dict[str, Any]:
-    """The message's own fields as plain JSON values."""
+def erasure_as_json(message: EraseMessage) -> Body:
+    """Return the message's own fields as JSON values."""
     if isinstance(message, EraseTriples | EraseProfiles):
         return {"ids": list(message.ids)}
     return {
@@ -125,28 +134,39 @@ def erasure_as_json(message: EraseMessage) -> dict[str, Any]:
 
 
 def erasure_from_json(body: Mapping[str, Any], scope: Scope) -> EraseMessage:
-    """The inverse. Raises KeyError, TypeError, ValueError: not such a message."""
+    """Return the message of JSON values.
+
+    Raises KeyError, TypeError, ValueError: not such a message.
+    """
     ids = tuple(map(str, body["ids"]))
     if body["type"] == "erase_triples":
         return EraseTriples(scope, ids)
     if body["type"] == "erase_profiles":
         return EraseProfiles(scope, ids)
-    grain = store_name(body["grain"])
-    of = grain if isinstance(grain, Grain) else None
-    labels = tuple(Period.parse(label, of).label for label in body["labels"])
-    remade = tuple(map(record_from_json, body["records"]))
-    known_by = parse_instant(body["knownBy"]) if body.get("knownBy") else None
-    return EraseRecords(scope, grain, ids, labels, str(body["model"]), remade, known_by)
+    store = store_name(body["grain"])
+    grain = store if isinstance(store, Grain) else None
+    return EraseRecords(
+        scope=scope,
+        grain=store,
+        ids=ids,
+        labels=tuple(Period.parse(label, grain).label for label in body["labels"]),
+        model=str(body["model"]),
+        remade=tuple(map(record_from_json, body["records"])),
+        known_by=parse_instant(body["knownBy"]) if body.get("knownBy") else None,
+    )
 
 
-def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:
-    """Whether a dead letter of the agent is forgotten: "all" of it, "some" of it, or "none"."""
+def forgotten_share(text: str, scope: Scope, barred: Tombstones) -> str:
+    """Return how much of an agent's dead letter is forgotten: "all", "some" or "none".
+
+    A letter of another agent, or one that cannot be read, gives "none".
+    """
     try:
         body = json.loads(text)
         owner = body.get("conversation", body)
         if (owner["workspaceId"], owner["agentId"]) != (scope.workspace, scope.agent):
             return "none"
-        left = remaining(body, barred)
+        redacted = redact_body(body, barred)
     except (
         KeyError,
         TypeError,
@@ -157,93 +177,98 @@ def remaining_letter(text: str, scope: Scope, barred: Tombstones) -> str:
         Rejected,
     ):
         return "none"
-    return "all" if left == ERASED else "none" if left == body else "some"
+    if redacted == ERASED:
+        return "all"
+    return "none" if redacted == body else "some"
 
 
-def remaining(body: Mapping[str, Any], barred: Tombstones) -> dict[str, Any]:
-    """The body of a message, or of an outcome, without what has been forgotten; `ERASED` if that is all.
+def redact_body(body: Mapping[str, Any], barred: Tombstones) -> Body:
+    """Return a message's body without forgotten content; `ERASED` if nothing is left.
 
-    Raises KeyError, TypeError, ValueError, Rejected: it is not such a body.
+    Raises KeyError, TypeError, ValueError, Rejected: the body is not valid.
     """
-    kept = dict(body)
+
+    def bars_record(row: Body) -> bool:
+        return barred.bars_record(record_from_json(row).record)
+
+    def bars_operation(row: Body) -> bool:
+        return barred.bars_operation(triple.operation_from_json(row))
+
+    def bars_entry(row: Body) -> bool:
+        return barred.bars_entry(entry_from_json(row))
+
     match body.get("type"):
         case "ingest":
-            return _conversation(kept, barred)
+            return _redact_conversation(dict(body), barred)
         case "outcome":
-            row = report_record(report_from_json(body), "")
-            return ERASED if barred.bars_record(row) else kept
+            report = report_record(report_from_json(body), "")
+            return ERASED if barred.bars_record(report) else dict(body)
         case "records" | "erase_records":
-            rows = [
-                row
-                for row in body["records"]
-                if not barred.bars_record(record_from_json(row).record)
-            ]
-            if len(rows) == len(body["records"]):
-                return kept
-            return kept | {"records": rows} if rows else ERASED
+            return _redact_rows(body, "records", bars_record)
         case "triples":
-            rows = [
-                row
-                for row in body["operations"]
-                if not barred.bars_operation(triple.operation_from_json(row))
-            ]
-            return (
-                kept | {"operations": rows}
-                if rows or not body["operations"]
-                else ERASED
-            )
+            return _redact_rows(body, "operations", bars_operation)
         case "profile":
-            rows = [
-                row
-                for row in body["entries"]
-                if not barred.bars_entry(entry_from_json(row))
-            ]
-            return kept | {"entries": rows} if rows or not body["entries"] else ERASED
-    return kept
+            return _redact_rows(body, "entries", bars_entry)
+    return dict(body)
 
 
-def _conversation(body: dict[str, Any], barred: Tombstones) -> dict[str, Any]:
+def _redact_rows(
+    body: Mapping[str, Any], field: str, is_barred: Callable[[Body], bool]
+) -> Body:
+    rows = body[field]
+    kept = [row for row in rows if not is_barred(row)]
+    if len(kept) == len(rows):
+        return dict(body)
+    return {**body, field: kept} if kept else ERASED
+
+
+def _redact_conversation(body: Body, barred: Tombstones) -> Body:
     conversation = parse_conversation(body["conversation"])
     context = [Message.model_validate(message) for message in body["context"]]
-    kept_context, kept = admitted(
-        conversation, context, parse_instant(body["receivedAt"]), barred
-    )
+    received_at = parse_instant(body["receivedAt"])
+    kept_context, kept = drop_forgotten(conversation, context, received_at, barred)
     if (len(kept_context), len(kept)) == (len(context), len(conversation.messages)):
         return body
     if not kept:
         return ERASED
-    given = {m["id"]: m for m in body["conversation"]["messages"]}
-    return body | {
-        "conversation": body["conversation"]
-        | {"messages": [given[m.id] for m in kept]},
-        "context": [
-            m.model_dump(mode="json", by_alias=True, exclude_unset=True)
-            for m in kept_context
-        ],
+    given = {message["id"]: message for message in body["conversation"]["messages"]}
+    messages = [given[message.id] for message in kept]
+    return {
+        **body,
+        "conversation": {**body["conversation"], "messages": messages},
+        "context": _as_json(kept_context),
     }
 
 
-def admitted(
+def _as_json(messages: Iterable[Message]) -> list[Body]:
+    return [
+        message.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        for message in messages
+    ]
+
+
+def drop_forgotten(
     conversation: Conversation,
     context: list[Message],
     received_at: datetime,
     barred: Tombstones,
 ) -> tuple[list[Message], list[Message]]:
-    """The context and the messages of a part of a conversation, without what has been forgotten."""
+    """Return the context and the messages of a conversation without forgotten ones."""
     everything = [*context, *conversation.messages]
     start = conversation.started_at or received_at
     whose = owners((m.role, m.user_id or conversation.user_id) for m in everything)
-    kept = [
-        index
-        for index, (message, users) in enumerate(zip(everything, whose, strict=True))
-        if not barred.bars_message(
-            (conversation.conversation_id, str(message.id)),
-            users,
-            message.timestamp or start,
-            received_at,
-        )
-    ]
+    forgotten: list[bool] = []
+    for message, users in zip(everything, whose, strict=True):
+        key = (conversation.conversation_id, str(message.id))
+        said_at = message.timestamp or start
+        forgotten.append(barred.bars_message(key, users, said_at, received_at))
     border = len(context)
-    return [everything[i] for i in kept if i < border], [
-        everything[i] for i in kept if i >= border
-    ]
+    return (
+        _keep(context, forgotten[:border]),
+        _keep(conversation.messages, forgotten[border:]),
+    )
+
+
+def _keep(messages: Sequence[Message], dropped: Sequence[bool]) -> list[Message]:
+    pairs = zip(messages, dropped, strict=True)
+    return [message for message, drop in pairs if not drop]

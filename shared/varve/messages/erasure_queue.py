@@ -1,4 +1,8 @@
-"""Sends the messages of erasure; `token` names the pass, so that the next one's are not taken for repeats."""
+"""Senders of the erasure messages.
+
+`token` names the pass of an erasure, so that the queue does not drop a later pass's messages
+as duplicates.
+"""
 
 from varve.messages.erasure import (
     EraseMessage,
@@ -9,8 +13,7 @@ from varve.messages.erasure import (
     erasure_as_json,
     reread_as_json,
 )
-from varve.messages.wire import group_of, send_body
-from varve.messages.write import send_write
+from varve.messages.wire import group_of, send_body, send_write
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 
@@ -18,7 +21,7 @@ from varve.ports.queues import Queue
 def send_erasure(
     message: EraseMessage, token: str, *, queue: Queue, objects: Objects
 ) -> None:
-    """Have the writer erase, in the store's own group. Raises Retryable."""
+    """Ask the writer to erase, in the store's own group. Raises Retryable."""
     match message:
         case EraseTriples():
             type_, store = "erase_triples", "graph"
@@ -26,18 +29,13 @@ def send_erasure(
             type_, store = "erase_profiles", "profile"
         case EraseRecords(grain=grain):
             type_, store = "erase_records", str(grain)
-    send_write(
-        type_,
-        message.scope,
-        store,
-        erasure_as_json(message) | {"token": token},
-        queue,
-        objects,
-    )
+    fields = erasure_as_json(message) | {"token": token}
+    send_write(type_, message.scope, store, fields, queue, objects)
 
 
 def send_reread(message: Reread, token: str, *, queue: Queue, objects: Objects) -> None:
-    """Have a conversation read anew, in its own group. Raises Retryable."""
-    scope, body = message.scope, reread_as_json(message) | {"token": token}
+    """Ask for a conversation to be read again, in its own group. Raises Retryable."""
+    scope = message.scope
+    body = reread_as_json(message) | {"token": token}
     group = group_of(scope.workspace, scope.agent, message.conversation_id)
-    send_body(body, body, group, scope, queue, objects)
+    send_body(body, group, scope, queue, objects)

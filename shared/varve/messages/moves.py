@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
-from varve.messages.wire import group_of, send_body
+from varve.messages.wire import send_write
 from varve.ports.objects import Objects
 from varve.ports.queues import Queue
 
 
 @dataclass(frozen=True, slots=True)
 class MoveStore:
-    """One store, to be put under the model."""
+    """One store to re-embed with `model`."""
 
     scope: Scope
     grain: StoreName
@@ -21,24 +21,10 @@ class MoveStore:
 def send_move(
     message: MoveStore, token: str, *, queue: Queue, objects: Objects
 ) -> None:
-    """Have the writer move the store, in the store's own group. Raises Retryable.
+    """Ask the writer to move the store, in the store's own group. Raises Retryable.
 
-    `token` tells one attempt from the next, so that the queue does not take it for the same message.
+    `token` differs for each attempt, so that the queue does not drop a second attempt as a
+    duplicate.
     """
-    scope = message.scope
-    body = {
-        "type": "move",
-        "workspaceId": scope.workspace,
-        "agentId": scope.agent,
-        "grain": str(message.grain),
-        "model": message.model,
-        "token": token,
-    }
-    send_body(
-        body,
-        body,
-        group_of(scope.workspace, scope.agent, message.grain),
-        scope,
-        queue,
-        objects,
-    )
+    fields = {"grain": str(message.grain), "model": message.model, "token": token}
+    send_write("move", message.scope, message.grain, fields, queue, objects)

@@ -1,4 +1,4 @@
-"""The outcome of an episode, as IngestFunction is told it and as a message on the ingest queue."""
+"""The outcome of an episode: the event IngestFunction takes, and the queue message."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,10 +25,10 @@ Words = Annotated[str, Field(max_length=MAX_TEXT)]
 
 
 class OutcomeEvent(BaseModel):
-    """How an episode of a conversation ended, its last one where none is named.
+    """How an episode ended; without `episode_id`, the conversation's last episode.
 
-    `at` says when that became known; the same statement with the same `at` counts once, however often the
-    event comes, so it has to be told.
+    `at` is when the outcome became known. It is required, because repeated events with the
+    same statement and the same `at` count once.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
@@ -47,48 +47,52 @@ class OutcomeEvent(BaseModel):
     used: Annotated[tuple[str, ...], Field(max_length=MAX_USED)] = ()
 
 
-def tells_outcome(event: object) -> bool:
-    """Whether an invocation of IngestFunction is an outcome, and not a conversation."""
+def is_outcome_event(event: object) -> bool:
+    """Return whether an event of IngestFunction is an outcome, not a conversation."""
     return isinstance(event, Mapping) and event.get("type") == "outcome"
 
 
-def read_told_outcome(event: Mapping[str, Any], now: datetime) -> tuple[Scope, Report]:
-    """Whose outcome, and which. Raises Rejected: names the field."""
+def parse_outcome_event(
+    event: Mapping[str, Any], now: datetime
+) -> tuple[Scope, Report]:
+    """Return the agent and the report of an event. Raises Rejected: names the field."""
     try:
-        told = OutcomeEvent.model_validate(event)
+        parsed = OutcomeEvent.model_validate(event)
     except ValidationError as error:
         raise rejected(error) from error
     report = Report(
-        target=told.episode_id or told.conversation_id,
-        outcome=an_outcome(told.outcome),
-        at=_instant(told.at),
+        target=parsed.episode_id or parsed.conversation_id,
+        outcome=parse_outcome(parsed.outcome),
+        at=_instant(parsed.at),
         created_at=now,
-        correction=told.correction or None,
-        decision=told.decision or None,
-        resolution=told.resolution or None,
-        used=tuple(sorted(set(told.used))),
-        user_id=told.user_id,
-        conversation_id=told.conversation_id,
+        correction=parsed.correction or None,
+        decision=parsed.decision or None,
+        resolution=parsed.resolution or None,
+        used=tuple(sorted(set(parsed.used))),
+        user_id=parsed.user_id,
+        conversation_id=parsed.conversation_id,
     )
-    return Scope(told.workspace_id, told.agent_id), a_report(report)
+    return Scope(parsed.workspace_id, parsed.agent_id), check_report(report)
 
 
 def _instant(text: str) -> datetime:
     try:
         return parse_instant(text)
     except ValueError as error:
-        raise Rejected("at", "is no instant such as 2026-03-02T09:15:00Z") from error
+        reason = "is not an instant such as 2026-03-02T09:15:00Z"
+        raise Rejected("at", reason) from error
 
 
-def a_report(report: Report) -> Report:
-    """The report itself. Raises Rejected: names the field that is not valid."""
+def check_report(report: Report) -> Report:
+    """Return the report. Raises Rejected: names the first field that is not valid."""
     reference(report.target, "episode")
     if len(report.used) > MAX_USED:
         raise Rejected("used", f"holds {len(report.used)} ids; the limit is {MAX_USED}")
     for used in report.used:
         reference(used, "used")
     for name in ("correction", "decision", "resolution"):
-        if len(valid_text(getattr(report, name) or "", name)) > MAX_TEXT:
+        text = valid_text(getattr(report, name) or "", name)
+        if len(text) > MAX_TEXT:
             raise Rejected(name, f"is longer than {MAX_TEXT:,} characters")
     if report.conversation_id is not None:
         path_id(report.conversation_id, "conversationId")
@@ -100,8 +104,9 @@ def a_report(report: Report) -> Report:
 def send_outcome(
     scope: Scope, report: Report, *, queue: Queue, objects: Objects
 ) -> None:
-    """Make the report durable, in a group of its target's. Raises Retryable."""
+    """Send the report to the ingest queue, in its target's group. Raises Retryable."""
     content = {
+        "type": "outcome",
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
         "target": report.target,
@@ -114,13 +119,16 @@ def send_outcome(
         "userId": report.user_id,
         "conversationId": report.conversation_id,
     }
-    body = {"type": "outcome", **content, "createdAt": iso(report.created_at)}
+    body = {**content, "createdAt": iso(report.created_at)}
     group = group_of(scope.workspace, scope.agent, report.target)
-    send_body(body, {"type": "outcome", **content}, group, scope, queue, objects)
+    send_body(body, group, scope, queue, objects, content=content)
 
 
-def carries_outcome(delivery: Delivery) -> bool:
-    """Whether a delivery of the ingest queue is an outcome. Raises Rejected: it is no JSON."""
+def is_outcome_delivery(delivery: Delivery) -> bool:
+    """Return whether a delivery of the ingest queue is an outcome.
+
+    Raises Rejected: the body is not JSON.
+    """
     body = load(delivery.body)
     return isinstance(body, dict) and body.get("type") == "outcome"
 
@@ -128,23 +136,28 @@ def carries_outcome(delivery: Delivery) -> bool:
 def read_outcome(
     delivery: Delivery, *, objects: Objects
 ) -> tuple[Scope, Report] | None:
-    """Whose outcome, and which; None: it has been forgotten. Raises Rejected: it is none; Retryable."""
+    """Return the agent and the report of a delivery, or None if it has been erased.
+
+    Raises Rejected: not a valid outcome; Retryable.
+    """
     body = read_body(delivery, objects, {"outcome", "erased"})
     if body["type"] == "erased":
         return None
     try:
-        return Scope(body["workspaceId"], body["agentId"]), a_report(
-            report_from_json(body)
-        )
+        scope = Scope(body["workspaceId"], body["agentId"])
+        return scope, check_report(report_from_json(body))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
 
 
 def report_from_json(body: Mapping[str, Any]) -> Report:
-    """A report from a message's values. Raises KeyError, TypeError, ValueError, Rejected: they are none."""
+    """Return the report of JSON values.
+
+    Raises KeyError, TypeError, ValueError, Rejected: the values are not a report's.
+    """
     return Report(
         target=str(body["target"]),
-        outcome=an_outcome(body["outcome"]),
+        outcome=parse_outcome(body["outcome"]),
         at=parse_instant(body["at"]),
         created_at=parse_instant(body["createdAt"]),
         correction=_text(body.get("correction")),
@@ -156,14 +169,14 @@ def report_from_json(body: Mapping[str, Any]) -> Report:
     )
 
 
-def an_outcome(value: object) -> Outcome:
-    """The outcome of that name, in either case of letters. Raises Rejected."""
+def parse_outcome(value: object) -> Outcome:
+    """Return the outcome of a name in upper or lower case. Raises Rejected: no such name."""
     if not isinstance(value, str) or value.upper() not in OUTCOMES:
-        raise Rejected(
-            "outcome", f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
-        )
+        names = ", ".join(OUTCOMES)
+        raise Rejected("outcome", f"must be one of {names}, not {str(value)[:40]!r}")
     return Outcome(value.upper())
 
 
 def _text(value: object) -> str | None:
+    """Return the value as text; None for None or the empty string."""
     return None if value is None or value == "" else str(value)

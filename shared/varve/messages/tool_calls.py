@@ -1,6 +1,6 @@
-"""Who calls `search_memory` and how: directly, through an AgentCore Gateway, or as a Bedrock agent.
+"""The callers of `search_memory`: direct invocations, AgentCore Gateway, Bedrock agents.
 
-Identity comes from the caller's context in each of them, never from the arguments a model wrote.
+The identity always comes from the caller's context, never from arguments a model wrote.
 Shapes: Amazon Bedrock AgentCore, "Lambda function targets"; Amazon Bedrock, "Configure Lambda
 functions to send information an agent elicits"; Powertools' BedrockAgentFunctionResolver.
 """
@@ -14,148 +14,141 @@ from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope, reference
 
 Identities = Mapping[str, Scope]
-_TOOL_NAME, _TARGET_ID, _HEADERS = (
-    "bedrockagentcoretoolname",
-    "bedrockagentcoretargetid",
-    "bedrockagentcorepropagatedheaders",
-)
+Fields = Mapping[str, Any]
+Json = dict[str, Any]
+_TOOL_NAME = "bedrockagentcoretoolname"
+_TARGET_ID = "bedrockagentcoretargetid"
+_HEADERS = "bedrockagentcorepropagatedheaders"
+_BEDROCK_FIELDS = frozenset({"messageVersion", "actionGroup", "agent"})
+Wrap = Callable[[Json], Any]
+"""Puts an answer into the form the caller expects."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """Whose memory is asked, what for, and how the caller wants the answer wrapped."""
+    """A search: the agent whose memory is searched, the arguments, the answer's form."""
 
     scope: Scope
-    arguments: dict[str, Any]
-    wrap: Callable[[dict[str, Any]], Any]
+    arguments: Json
+    wrap: Wrap
 
 
 def answer_tool_call(
-    event: Mapping[str, Any],
-    custom: Mapping[str, Any],
+    event: Fields,
+    custom: Fields,
     identities: Identities,
-    answer: Callable[[ToolCall], dict[str, Any]],
+    answer: Callable[[ToolCall], Json],
 ) -> Any:
-    """The caller's form of `answer`, or of a structured error for arguments that are refused.
+    """Answer a tool call in the caller's form; refused arguments give a structured error.
 
-    `custom` is the invocation's client context; `identities` map gateway targets and Bedrock agents
-    to the memory they are bound to. Raises Misconfigured, Retryable.
+    `custom` is the invocation's client context. `identities` map gateway targets and Bedrock
+    agents to the memory they are bound to. Raises Misconfigured, Retryable.
     """
-    wrap = _bedrock_wrap(event) if _is_bedrock(event) else _plain
+    wrap = _bedrock_wrap(event) if _is_bedrock(event) else _wrap_plain
+    context = {name.lower(): value for name, value in custom.items()}
     try:
-        call = _read(
-            event,
-            {name.lower(): value for name, value in custom.items()},
-            identities,
-            wrap,
-        )
+        call = _parse_call(event, context, identities, wrap)
         return wrap(answer(call))
     except Rejected as error:
         return wrap(error_answer(error))
 
 
-def error_answer(error: Rejected) -> dict[str, Any]:
-    """The structured error that every function answers with."""
+def error_answer(error: Rejected) -> Json:
+    """Return the structured error that every function answers with."""
     return {"error": {"type": "Rejected", "field": error.field, "reason": error.reason}}
 
 
-def _read(
-    event: Mapping[str, Any],
-    custom: Mapping[str, Any],
+def _parse_call(
+    event: Fields,
+    custom: Fields,
     identities: Identities,
-    wrap: Callable[..., Any],
+    wrap: Wrap,
 ) -> ToolCall:
     if not isinstance(event, Mapping):
         raise Rejected("event", "must be an object")
     if _TOOL_NAME in custom:
-        return _gateway(event, custom, identities, wrap)
-    return (
-        _bedrock(event, identities, wrap)
-        if _is_bedrock(event)
-        else _direct(event, wrap)
-    )
+        return _parse_gateway(event, custom, identities, wrap)
+    if _is_bedrock(event):
+        return _parse_bedrock(event, identities, wrap)
+    return _parse_direct(event, wrap)
 
 
-def _direct(event: Mapping[str, Any], wrap: Callable[..., Any]) -> ToolCall:
-    """`{"workspaceId", "agentId", "userId"?, "arguments": {…}}`, or the arguments beside the identity."""
+def _parse_direct(event: Fields, wrap: Wrap) -> ToolCall:
+    """Parse `{"workspaceId", "agentId", "userId"?, "arguments": {…}}`.
+
+    The arguments may also stand beside the identity, without "arguments".
+    """
     given = dict(event)
     identity = {name: given.pop(name, None) for name in ("workspaceId", "agentId")}
     if "arguments" not in given:
         return ToolCall(_scope(identity), given, wrap)
-    arguments, user_id = given.pop("arguments"), given.pop("userId", None)
+    arguments = given.pop("arguments")
+    user_id = given.pop("userId", None)
     if given:
         raise Rejected(min(given), "is not a known name beside 'arguments'")
     return ToolCall(_scope(identity), pinned(_object(arguments), user_id), wrap)
 
 
-def _gateway(
-    event: Mapping[str, Any],
-    custom: Mapping[str, Any],
+def _parse_gateway(
+    event: Fields,
+    custom: Fields,
     identities: Identities,
-    wrap: Callable[..., Any],
+    wrap: Wrap,
 ) -> ToolCall:
-    """The arguments flat; identity bound to the target, or from the headers the gateway passes on."""
+    """Parse a gateway call: the event has the arguments.
+
+    The identity is bound to the gateway target, or comes from the propagated headers.
+    """
     target = str(custom[_TOOL_NAME]).partition("___")[0]
     headers = _headers(custom.get(_HEADERS))
     bound = identities.get(target) or identities.get(str(custom.get(_TARGET_ID)))
-    scope = bound or _named(
+    scope = bound or _scope_in_context(
         headers, "x-varve-workspace", "x-varve-agent", f"gateway target {target!r}"
     )
     return ToolCall(scope, pinned(dict(event), headers.get("x-varve-user")), wrap)
 
 
-def _bedrock(
-    event: Mapping[str, Any], identities: Identities, wrap: Callable[..., Any]
-) -> ToolCall:
-    """The parameters as name and text; identity bound to the agent, or from the session attributes."""
+def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCall:
+    """Parse a Bedrock agent's call: parameters with names and texts.
+
+    The identity is bound to the Bedrock agent, or comes from the session attributes.
+    """
     agent = _object(event.get("agent"))
     session = _object(event.get("sessionAttributes") or {})
-    bound = identities.get(str(agent.get("id"))) or identities.get(
-        str(agent.get("name"))
-    )
-    scope = bound or _named(
+    by_id = identities.get(str(agent.get("id")))
+    bound = by_id or identities.get(str(agent.get("name")))
+    scope = bound or _scope_in_context(
         session, "workspaceId", "agentId", f"Bedrock agent {agent.get('id')!r}"
     )
     return ToolCall(scope, pinned(_parameters(event), session.get("userId")), wrap)
 
 
-def _parameters(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Function details and OpenAPI bodies alike carry a list of name, type and value."""
-    content = _object(_object(event.get("requestBody") or {}).get("content") or {})
+def _parameters(event: Fields) -> Json:
+    """Return the parameters by name, of function details and of an OpenAPI body."""
+    request = _object(event.get("requestBody") or {})
+    content = _object(request.get("content") or {})
     bodies = [_object(body).get("properties") or [] for body in content.values()]
     try:
-        listed = [
-            *(event.get("parameters") or []),
-            *(p for body in bodies for p in body),
-        ]
+        listed = list(event.get("parameters") or [])
+        for properties in bodies:
+            listed.extend(properties)
         return {parameter["name"]: parameter["value"] for parameter in listed}
     except (KeyError, TypeError) as error:
-        raise Rejected(
-            "parameters", "must be a list of objects with 'name' and 'value'"
-        ) from error
+        reason = "must be a list of objects with 'name' and 'value'"
+        raise Rejected("parameters", reason) from error
 
 
 def _is_bedrock(event: object) -> bool:
-    return isinstance(event, Mapping) and {
-        "messageVersion",
-        "actionGroup",
-        "agent",
-    } <= set(event)
+    return isinstance(event, Mapping) and set(event) >= _BEDROCK_FIELDS
 
 
-def _bedrock_wrap(
-    event: Mapping[str, Any],
-) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def wrap(body: dict[str, Any]) -> dict[str, Any]:
+def _bedrock_wrap(event: Fields) -> Wrap:
+    def wrap(body: Json) -> Json:
         text = json.dumps(body, ensure_ascii=False)
-        response = (
-            _api_response(event, body, text)
-            if "apiPath" in event
-            else _text_response(event, body, text)
-        )
+        respond = _api_response if "apiPath" in event else _text_response
         return {
             "messageVersion": "1.0",
-            "response": response,
+            "response": respond(event, body, text),
             "sessionAttributes": event.get("sessionAttributes") or {},
             "promptSessionAttributes": event.get("promptSessionAttributes") or {},
         }
@@ -163,10 +156,8 @@ def _bedrock_wrap(
     return wrap
 
 
-def _text_response(
-    event: Mapping[str, Any], body: dict[str, Any], text: str
-) -> dict[str, Any]:
-    # REPROMPT hands the reason to the model, which may mend its arguments.
+def _text_response(event: Fields, body: Json, text: str) -> Json:
+    # REPROMPT passes the reason to the model, which can then correct its arguments.
     state = {"responseState": "REPROMPT"} if "error" in body else {}
     return {
         "actionGroup": event["actionGroup"],
@@ -175,9 +166,7 @@ def _text_response(
     }
 
 
-def _api_response(
-    event: Mapping[str, Any], body: dict[str, Any], text: str
-) -> dict[str, Any]:
+def _api_response(event: Fields, body: Json, text: str) -> Json:
     return {
         "actionGroup": event["actionGroup"],
         "apiPath": event["apiPath"],
@@ -187,47 +176,46 @@ def _api_response(
     }
 
 
-def _plain(body: dict[str, Any]) -> dict[str, Any]:
+def _wrap_plain(body: Json) -> Json:
     return body
 
 
-def pinned(arguments: Mapping[str, Any], user_id: object) -> dict[str, Any]:
-    """The arguments, limited to the caller's own user where the caller's context names one."""
+def pinned(arguments: Fields, user_id: object) -> Json:
+    """Return the arguments, with the user of the caller's context if it names one."""
     if user_id is None:
         return dict(arguments)
     return {**arguments, "userId": reference(str(user_id), "userId")}
 
 
-def _named(
-    context: Mapping[str, Any], workspace: str, agent: str, caller: str
+def _scope_in_context(
+    context: Fields, workspace: str, agent: str, caller: str
 ) -> Scope:
     if not context.get(workspace) or not context.get(agent):
         raise Misconfigured(
             f"{caller}: VARVE_IDENTITIES does not bind it to a memory, "
-            f"and {workspace} and {agent} do not come with it"
+            f"and the call carries no {workspace} and {agent}"
         )
     return Scope(str(context[workspace]), str(context[agent]))
 
 
-def _scope(identity: Mapping[str, Any]) -> Scope:
+def _scope(identity: Fields) -> Scope:
     for name, value in identity.items():
         if not isinstance(value, str):
             raise Rejected(name, "is missing" if value is None else "must be a string")
     return Scope(identity["workspaceId"], identity["agentId"])
 
 
-def _headers(value: object) -> dict[str, Any]:
-    """Header names in lower case; some runtimes pass the dictionary as JSON text."""
+def _headers(value: object) -> Json:
+    """Return the headers with lower-case names; some runtimes pass them as JSON text."""
     try:
         decoded = json.loads(value) if isinstance(value, str) else value or {}
     except ValueError as error:
-        raise Rejected(
-            "bedrockAgentCorePropagatedHeaders", "is not valid JSON"
-        ) from error
+        field = "bedrockAgentCorePropagatedHeaders"
+        raise Rejected(field, "is not valid JSON") from error
     return {str(name).lower(): header for name, header in _object(decoded).items()}
 
 
-def _object(value: object) -> dict[str, Any]:
+def _object(value: object) -> Json:
     if not isinstance(value, Mapping):
-        raise Rejected("event", "does not have the form its caller is known for")
+        raise Rejected("event", "does not have the form that this caller sends")
     return dict(value)

@@ -1,4 +1,8 @@
-"""Bodies on the queues: JSON that fits a message, or under `payloads/` with a claim check in its place."""
+"""Message bodies on the queues: JSON, or a claim check that names an object.
+
+A body that is too large for a message is stored under `payloads/`, and the message carries
+only its path.
+"""
 
 import json
 from typing import Any
@@ -8,92 +12,122 @@ from varve.domain.identity import Scope, digest, path_id
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
 
+Body = dict[str, Any]
+"""A message's decoded JSON object."""
+
 MAX_BODY_BYTES = 250_000
-"""What may travel in a message, in bytes of UTF-8; more takes the claim check.
+"""The largest body sent in a message, in bytes of UTF-8; a larger one is a claim check.
 
 Below the 256 KiB that every SQS queue takes, leaving room for message attributes.
 """
 _MAX_GROUP = 128
 _REFUSED = "\ufffe\uffff"
-"""What JSON leaves as it is and SQS refuses in a body (InvalidMessageContents): no characters of XML."""
+"""Characters valid in JSON but not in XML: SQS refuses them (InvalidMessageContents)."""
 _SURROGATE = b"\\ud"
-"""How the escape of a surrogate begins, of a lone one or of half a pair."""
+"""The first characters of an escaped surrogate, paired or lone."""
 
 
 def send_body(
-    body: dict[str, Any],
-    content: dict[str, Any],
+    body: Body,
     group: str,
     scope: Scope,
     queue: Queue,
     objects: Objects,
+    *,
+    content: Body | None = None,
 ) -> None:
-    """Send the body, or, where it is too large, put it under `payloads/` and send a claim check.
+    """Send a body, or store it under `payloads/` and send a claim check if too large.
 
-    The deduplication id is the hash of `content`. Raises Retryable.
+    The deduplication id is the hash of `content`, by default of the body. `content` leaves
+    out fields that may differ between two sends of the same message. Raises Retryable.
     """
     text = dump(body)
-    key = digest(dump(content))
-    if len(text.encode()) > MAX_BODY_BYTES:
+    data = text.encode()
+    key = digest(text if content is None else dump(content))
+    if len(data) > MAX_BODY_BYTES:
         path = f"payloads/{scope.workspace}/{scope.agent}/{key}.json"
-        objects.put(path, text.encode())
-        stub = {
-            "type": body["type"],
-            "payload": path,
-            "correlationId": body.get("correlationId"),
-        }
-        text = dump({name: value for name, value in stub.items() if value is not None})
+        objects.put(path, data)
+        text = dump(_claim_check(body, path))
     queue.send(text, group=group, deduplication_id=key)
 
 
-def read_body(delivery: Delivery, objects: Objects, types: set[str]) -> dict[str, Any]:
-    """The body, fetched from `payloads/` where the message is a claim check. Raises Rejected, Retryable."""
+def send_write(
+    type_: str,
+    scope: Scope,
+    store: str,
+    fields: Body,
+    queue: Queue,
+    objects: Objects,
+) -> None:
+    """Send a message to the write queue, in the store's group. Raises Retryable."""
+    owner = {"workspaceId": scope.workspace, "agentId": scope.agent}
+    body = {"type": type_, **owner, **fields}
+    group = group_of(scope.workspace, scope.agent, store)
+    send_body(body, group, scope, queue, objects)
+
+
+def _claim_check(body: Body, path: str) -> Body:
+    stub = {"type": body["type"], "payload": path}
+    if body.get("correlationId") is not None:
+        stub["correlationId"] = body["correlationId"]
+    return stub
+
+
+def read_body(delivery: Delivery, objects: Objects, types: set[str]) -> Body:
+    """Return a message's body, loaded from `payloads/` if the message is a claim check.
+
+    Raises Rejected, Retryable.
+    """
     body = load(delivery.body)
     if isinstance(body, dict) and "payload" in body:
-        body = load(_claimed(body["payload"], objects))
-    return typed(body, types)
+        body = load(_load_payload(body["payload"], objects))
+    return require_type(body, types)
 
 
-def typed(body: Any, types: set[str]) -> dict[str, Any]:
-    """The body itself. Raises Rejected: it is of no type that the queue carries."""
+def require_type(body: Any, types: set[str]) -> Body:
+    """Return the body. Raises Rejected: its type is not one of `types`."""
     if not isinstance(body, dict) or str(body.get("type")) not in types:
-        raise Rejected(
-            "message",
-            f"is not of a type this queue carries ({', '.join(sorted(types))})",
-        )
+        names = ", ".join(sorted(types))
+        raise Rejected("message", f"is not of a type this queue carries ({names})")
     return body
 
 
-def _claimed(path: object, objects: Objects) -> bytes:
-    """The payload a claim check points to; only ever below one agent's own payloads."""
+def _load_payload(path: object, objects: Objects) -> bytes:
+    """Return the object a claim check names; the path must lie in one agent's payloads."""
     parts = path.split("/") if isinstance(path, str) else []
     if len(parts) != 4 or parts[0] != "payloads":
         raise Rejected("payload", "is not the path of a payload")
-    stored = objects.get(
-        "/".join(["payloads", *(path_id(part, "payload") for part in parts[1:])])
-    )
+    checked = [path_id(part, "payload") for part in parts[1:]]
+    stored = objects.get("/".join(["payloads", *checked]))
     if stored is None:
         raise Retryable("payload: there is no such object (yet)")
     return stored.data
 
 
 def load(text: str | bytes) -> Any:
-    """JSON decoded. Raises Rejected: it is none, or holds what no store takes (NaN, lone surrogates)."""
+    """Decode JSON.
+
+    Raises Rejected: not JSON, or with values no store can hold (NaN, lone surrogates).
+    """
     try:
-        value = json.loads(text, parse_constant=_not_a_number)
-        if _SURROGATE in (text if isinstance(text, bytes) else text.encode()).lower():
-            dump(value).encode()
+        value = json.loads(text, parse_constant=_refuse_constant)
+        encoded = text if isinstance(text, bytes) else text.encode()
+        if _SURROGATE in encoded.lower():
+            dump(value).encode()  # raises for a lone surrogate
     except (ValueError, RecursionError) as error:
         raise Rejected("message", "is not valid JSON") from error
     return value
 
 
-def _not_a_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def dump(value: object) -> str:
-    """JSON in its one canonical form, so that equal values have equal hashes; all of it SQS takes."""
+    """Encode JSON in canonical form, so that equal values have equal hashes.
+
+    Characters that SQS refuses are escaped.
+    """
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for character in _REFUSED:
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -101,15 +135,17 @@ def dump(value: object) -> str:
 
 
 def group_of(*parts: str) -> str:
-    """`workspace:agent:store`, or its hash where SQS would not take the length or the letters."""
+    """Return the message group `workspace:agent:store`.
+
+    It is hashed if SQS would refuse its length or its characters.
+    """
     group = ":".join(parts)
     return group if len(group) <= _MAX_GROUP and group.isascii() else digest(group)
 
 
 def malformed(error: Exception) -> Rejected:
-    """What went wrong in reading a body's fields, without anything of the body but a field's name."""
+    """Return a Rejected for an error in decoding; it names a field but quotes no content."""
     if isinstance(error, KeyError):
         return Rejected(str(error.args[0]), "is missing from the message")
-    return Rejected(
-        "message", f"does not have the form of its type ({type(error).__name__})"
-    )
+    reason = f"does not have the form of its type ({type(error).__name__})"
+    return Rejected("message", reason)

@@ -1,8 +1,7 @@
-"""The write queue's messages: encoded, decoded and refused."""
+"""The write queue's messages: encoding, decoding and validation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from varve.domain import profile, triple
 from varve.domain.calendar import Period
@@ -18,15 +17,20 @@ from varve.messages.encoding import (
     record_as_json,
     record_from_json,
 )
-from varve.messages.erasure import ERASURES, Erased, EraseMessage, erasure_from_json
+from varve.messages.erasure import (
+    ERASURES,
+    ErasedMessage,
+    EraseMessage,
+    erasure_from_json,
+)
 from varve.messages.moves import MoveStore
 from varve.messages.wire import (
     MAX_BODY_BYTES,
+    Body,
     dump,
-    group_of,
     malformed,
     read_body,
-    send_body,
+    send_write,
 )
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
@@ -36,7 +40,7 @@ from varve.ports.queues import Delivery, Queue
 class WriteRecords:
     """Records for one grain's store, with the model that embedded them.
 
-    `ready` are the labels of periods above whose summaries know these records already.
+    `ready` has the labels of parent periods whose summaries already cover these records.
     """
 
     scope: Scope
@@ -50,7 +54,7 @@ class WriteRecords:
 
 @dataclass(frozen=True, slots=True)
 class ExpirePeriods:
-    """Periods of one grain's store whose time is over."""
+    """Expired periods to delete from one grain's store."""
 
     scope: Scope
     grain: StoreName
@@ -61,7 +65,7 @@ class ExpirePeriods:
 
 @dataclass(frozen=True, slots=True)
 class DeleteRecords:
-    """Records of one store that are to go, by their ids."""
+    """Records to delete from one store, by id."""
 
     scope: Scope
     grain: StoreName
@@ -89,37 +93,31 @@ class WriteProfile:
 
 _Additions = WriteRecords | WriteTriples | WriteProfile
 WriteMessage = (
-    _Additions | ExpirePeriods | DeleteRecords | EraseMessage | Erased | MoveStore
+    _Additions
+    | ExpirePeriods
+    | DeleteRecords
+    | EraseMessage
+    | ErasedMessage
+    | MoveStore
 )
 
 
-_WRITE_TYPES = {
-    "records",
-    "triples",
-    "profile",
-    "expire",
-    "delete",
-    "move",
-    "erased",
-    *ERASURES,
-}
-
-
 def send_records(message: WriteRecords, *, queue: Queue, objects: Objects) -> None:
-    """Make the records durable on the write queue: one group per store. Raises Retryable."""
+    """Send records to the write queue, in the store's group. Raises Retryable."""
     fields = {
         "grain": str(message.grain),
         "model": message.model,
         "records": [record_as_json(embedded) for embedded in message.records],
         **ledger_as_json(message.ledger),
         "correlationId": message.correlation_id,
-        **({"ready": list(message.ready)} if message.ready else {}),
     }
+    if message.ready:
+        fields["ready"] = list(message.ready)
     send_write("records", message.scope, message.grain, fields, queue, objects)
 
 
 def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> None:
-    """Have the writer delete periods, in the store's own group. Raises Retryable."""
+    """Ask the writer to delete periods, in the store's group. Raises Retryable."""
     fields = {
         "grain": str(message.grain),
         "labels": list(message.labels),
@@ -130,13 +128,13 @@ def send_expiry(message: ExpirePeriods, *, queue: Queue, objects: Objects) -> No
 
 
 def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> None:
-    """Have the writer delete records, in the store's own group. Raises Retryable."""
+    """Ask the writer to delete records, in the store's group. Raises Retryable."""
     fields = {"grain": str(message.grain), "ids": list(message.ids)}
     send_write("delete", message.scope, message.grain, fields, queue, objects)
 
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
-    """Make the operations durable on the write queue, in the graph's group. Raises Retryable."""
+    """Send operations to the write queue, in the graph's group. Raises Retryable."""
     operations = [
         triple.operation_as_json(operation) for operation in message.operations
     ]
@@ -145,7 +143,7 @@ def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> No
 
 
 def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
-    """Make the statements durable on the write queue, in the profiles' group. Raises Retryable."""
+    """Send statements to the write queue, in the profiles' group. Raises Retryable."""
     entries = [profile.entry_as_json(entry) for entry in message.entries]
     fields = {
         "userId": message.user_id,
@@ -156,43 +154,39 @@ def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> No
 
 
 def read_write(delivery: Delivery, *, objects: Objects) -> WriteMessage:
-    """The message of a delivery on the write queue. Raises Rejected: it is none; Retryable."""
+    """Decode a delivery of the write queue. Raises Rejected: not valid; Retryable."""
     body = read_body(delivery, objects, _WRITE_TYPES)
     if body["type"] == "erased":
-        return Erased()
+        return ErasedMessage()
+    decode = _DECODERS[body["type"]]
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
-        if body["type"] in ERASURES:
-            return erasure_from_json(body, scope)
-        if body["type"] == "triples":
-            return WriteTriples(
-                scope, tuple(map(triple.operation_from_json, body["operations"]))
-            )
-        if body["type"] == "profile":
-            return _profile(body, scope)
-        grain = store_name(body["grain"])
-        if body["type"] == "delete":
-            return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
-        if body["type"] == "move":
-            return MoveStore(scope, grain, str(body["model"]))
-        changes = ledger_from_json(body, scope)
-        if body["type"] == "expire":
-            labels = tuple(
-                Period.parse(label, calendar_of(grain)).label
-                for label in body["labels"]
-            )
-            return ExpirePeriods(scope, grain, labels, changes, body["force"] is True)
-        records = tuple(map(record_from_json, body["records"]))
-        ready = tuple(map(str, body.get("ready", ())))
-        return WriteRecords(
-            scope, grain, str(body["model"]), records, changes, ready=ready
-        )
+        return decode(body, scope)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise malformed(error) from error
 
 
-def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
-    """Statements of that very user alone: a forged one would be out of reach of an erasure."""
+def _decode_records(body: Body, scope: Scope) -> WriteRecords:
+    return WriteRecords(
+        scope=scope,
+        grain=store_name(body["grain"]),
+        ledger=ledger_from_json(body, scope),
+        records=tuple(map(record_from_json, body["records"])),
+        ready=tuple(map(str, body.get("ready", ()))),
+        model=str(body["model"]),
+    )
+
+
+def _decode_triples(body: Body, scope: Scope) -> WriteTriples:
+    operations = map(triple.operation_from_json, body["operations"])
+    return WriteTriples(scope, tuple(operations))
+
+
+def _decode_profile(body: Body, scope: Scope) -> WriteProfile:
+    """Return the message; every statement must be about the message's own user.
+
+    A forged one would be stored under another user and escape that user's erasure.
+    """
     user_id = reference(body["userId"], "userId")
     entries = tuple(map(profile.entry_from_json, body["entries"]))
     if any(entry.user_id != user_id for entry in entries):
@@ -200,30 +194,46 @@ def _profile(body: dict[str, Any], scope: Scope) -> WriteProfile:
     return WriteProfile(scope, user_id, entries)
 
 
-def send_write(
-    type_: str,
-    scope: Scope,
-    store: str,
-    fields: dict[str, Any],
-    queue: Queue,
-    objects: Objects,
-) -> None:
-    """A message for one store's group of the write queue."""
-    body = {
-        "type": type_,
-        "workspaceId": scope.workspace,
-        "agentId": scope.agent,
-        **fields,
-    }
-    send_body(
-        body, body, group_of(scope.workspace, scope.agent, store), scope, queue, objects
+def _decode_expiry(body: Body, scope: Scope) -> ExpirePeriods:
+    grain = store_name(body["grain"])
+    changes = ledger_from_json(body, scope)
+    calendar = calendar_of(grain)
+    periods = [Period.parse(label, calendar) for label in body["labels"]]
+    return ExpirePeriods(
+        scope=scope,
+        grain=grain,
+        labels=tuple(period.label for period in periods),
+        ledger=changes,
+        force=body["force"] is True,
     )
+
+
+def _decode_deletion(body: Body, scope: Scope) -> DeleteRecords:
+    grain = store_name(body["grain"])
+    return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+
+
+def _decode_move(body: Body, scope: Scope) -> MoveStore:
+    grain = store_name(body["grain"])
+    return MoveStore(scope, grain, str(body["model"]))
+
+
+_DECODERS: Mapping[str, Callable[[Body, Scope], WriteMessage]] = {
+    "records": _decode_records,
+    "triples": _decode_triples,
+    "profile": _decode_profile,
+    "expire": _decode_expiry,
+    "delete": _decode_deletion,
+    "move": _decode_move,
+    **dict.fromkeys(ERASURES, erasure_from_json),
+}
+_WRITE_TYPES = {*_DECODERS, "erased"}
 
 
 def records_in_bounds(
     message: WriteRecords, max_bytes: int = MAX_BODY_BYTES - 10_000
 ) -> Sequence[WriteRecords]:
-    """The message in pieces that each fit a queue message, as far as single records do."""
+    """Split a message into pieces of at most `max_bytes`; one record is never split."""
     pieces: list[list[EmbeddedRecord]] = [[]]
     size = 0
     for embedded in message.records:

@@ -1,4 +1,4 @@
-"""What erasure and its proof need from the outside."""
+"""The port that the erasure proof reads stored bytes through."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,9 +10,11 @@ from varve.domain.record import StoreName
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """What a store holds: every row of every version that can be opened, as text, and what it should not.
+    """The content of a store, and rows and files that should be gone.
 
-    `hidden_rows` are deleted and still there, `stray_files` are named by no version.
+    `texts` has every row of every version that can be opened, as text. `hidden_rows`
+    counts rows that are deleted but still in a file; `stray_files` counts files that no
+    version refers to.
     """
 
     texts: Iterable[str] = ()
@@ -22,10 +24,10 @@ class Inspected:
 
 
 class StoreInspector(Protocol):
-    """Reads what is stored as whoever found the bytes could."""
+    """Reader of the stored bytes, as an intruder with those bytes could read them."""
 
     def forms(self, data: bytes) -> Iterable[str]:
-        """An object's bytes as text in each form they have: as they are, unpacked, decoded."""
+        """Return an object's bytes as text: unchanged, decompressed and decoded."""
 
     def inspect(self, scope: Scope, grain: StoreName) -> Inspected:
-        """One grain's store, read afresh. Raises Retryable."""
+        """Read one grain's store without any cache. Raises Retryable."""

@@ -1,4 +1,4 @@
-"""An agent's triples: read, asked, changed."""
+"""The ports to an agent's graph of triples: reading, questions, changes."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -11,56 +11,68 @@ from varve.domain.triple import Triple, TripleOperation
 
 
 class GraphEraser(Protocol):
-    """Takes back what was said; only `usecases/write.py` takes one."""
+    """Eraser of triple operations; only `usecases/write.py` takes one."""
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
-        """Take operations back and fold the rest anew; how many there were. Raises Retryable."""
+        """Delete operations, fold the rest again and return how many were deleted.
+
+        Raises Retryable.
+        """
 
 
 class GraphReader(Protocol):
-    """An agent's triples."""
+    """Reader of an agent's triples."""
 
     def triples(self, scope: Scope) -> list[Triple]:
-        """All triples, current and past, in the fold's order."""
+        """Return all triples, current and past, in the order of the fold."""
 
     def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
-        """How many triples there are, and how many of them hold at the time."""
+        """Return how many triples there are, and how many of them hold at `at`."""
 
 
 class GraphView(Protocol):
-    """An agent's graph as it was at one moment."""
+    """An agent's graph as stored at one moment."""
 
     def names(self) -> Names:
-        """The aliases that the triples state."""
+        """Return the aliases that the triples state."""
 
     def aliases(self) -> list[Triple]:
-        """The triples that state another name of an entity, past ones too."""
+        """Return the triples that state another name of an entity, past ones included."""
 
     def about(self, entity: str) -> list[Triple]:
-        """The triples of every entity and predicate among which the entity is named; it is normalized."""
+        """Return all triples of each (entity, predicate) pair that names the entity.
+
+        The name is normalized first.
+        """
 
     def newest(self, most: int, at: datetime) -> list[Triple]:
-        """The triples that hold at the time, those that began last first."""
+        """Return up to `most` triples that hold at `at`, the latest start first."""
 
     def neighbours(
         self, entity: str, hops: int, at: datetime, most: int
     ) -> list[Neighbour]:
-        """The entities within so many hops over each one's newest edges that hold then, nearest first."""
+        """Return the entities within `hops` hops, nearest first.
+
+        Of each entity only the newest edges that hold at `at` are followed.
+        """
 
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime, most: int
     ) -> list[tuple[Link, ...]]:
-        """Ways from one entity to the other that pass none twice, the shortest first."""
+        """Return paths between two entities that visit no entity twice, shortest first."""
 
 
 class GraphQueries(Protocol):
     """Questions to an agent's graph."""
 
     def open(self, scope: Scope) -> GraphView:
-        """The graph as it is stored now."""
+        """Return a view of the graph as stored at the time of the call."""
 
     def query(self, scope: Scope, sql: str, limits: QueryLimits) -> QueryResult:
-        """Run untrusted SQL over `facts`. Raises Rejected: field `sql`, and why or past which limit."""
+        """Run untrusted SQL over the table `facts`.
+
+        Raises Rejected: field `sql`, with the reason or the limit that was exceeded.
+        """
 
 
 class GraphStore(GraphReader, GraphQueries, Protocol):
@@ -71,4 +83,4 @@ class GraphWriter(GraphEraser, Protocol):
     """The only way to change triples; only `usecases/write.py` takes one."""
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
-        """Fold the operations in; the number of those that were new. Raises Retryable."""
+        """Fold the operations in and return how many of them were new. Raises Retryable."""

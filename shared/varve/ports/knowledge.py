@@ -1,4 +1,4 @@
-"""What profiles and the context need from the outside."""
+"""The ports to user profiles, and the models that rerank texts and find entities."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -8,37 +8,49 @@ from varve.domain.profile import ProfileEntry
 
 
 class ProfileReader(Protocol):
-    """What users said of themselves."""
+    """Reader of the statements that users made about themselves."""
 
     def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
-        """All statements about the user, in order of the times they speak of. Raises Rejected: no such id."""
+        """Return all statements about the user, ordered by event time.
+
+        Raises Rejected: `user_id` is not valid.
+        """
 
     def users(self, scope: Scope) -> list[str]:
-        """The ids of the users of whom there are any, in order. Raises Retryable."""
+        """Return the ids of users with at least one statement, sorted. Raises Retryable."""
 
 
 class ProfileWriter(Protocol):
     """The only way to change profiles; only `usecases/write.py` takes one."""
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
-        """Merge the statements in; the number of those that were new. Raises Retryable, Rejected."""
+        """Merge the statements in and return how many of them were new.
+
+        Raises Retryable, Rejected.
+        """
 
     def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
-        """Take statements out of all profiles of the agent; how many there were. Raises Retryable."""
+        """Delete statements from all profiles of the agent; return how many were deleted.
+
+        Raises Retryable.
+        """
 
 
 class Reranker(Protocol):
-    """Orders texts by how well they answer a question."""
+    """A model that scores texts by how well they answer a question."""
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """A score for each text, the higher the better, of whatever scale the model has.
+        """Return a score for each text, higher is better, on the model's own scale.
 
         Raises Retryable (no answer in time), Rejected, Misconfigured.
         """
 
 
 class EntityFinder(Protocol):
-    """Names the persons and things that a text speaks of."""
+    """A model that lists the persons and things that a text names."""
 
     def names(self, text: str) -> list[str]:
-        """The names as the text has them. Raises Retryable, Rejected, Misconfigured."""
+        """Return the names as the text spells them.
+
+        Raises Retryable, Rejected, Misconfigured.
+        """

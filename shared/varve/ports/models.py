@@ -1,4 +1,4 @@
-"""What reads and writes words: embedders, extractors, summarizers, chat models, detectors."""
+"""The ports to models: embedders, extractors, summarizers, chat models, detectors."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -14,51 +14,63 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class Summarizer(Protocol):
-    """Says in few words what a period's sources say."""
+    """Writer of a period's summary from its sources."""
 
     @property
     def name(self) -> str:
-        """Which model and prompt, or which rules, in a form that changes when the results may."""
+        """The model and its prompt, or the rules; changes whenever results may change."""
 
     def summarize(self, task: SummaryTask) -> Summary:
-        """The summary, its text within the task's budget. Raises Retryable, Rejected, Misconfigured."""
+        """Return the summary, its text within the task's budget of tokens.
+
+        Raises Retryable, Rejected, Misconfigured.
+        """
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; the same one for writing and asking."""
+    """A model that turns texts into vectors, the same for writing and for searching."""
 
     @property
     def model(self) -> str:
         """The model's name and dimensions, as recorded in each store: `name:256`."""
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, float32, unit length. Raises Retryable, Misconfigured."""
+        """Return a vector for each text, float32, of unit length.
+
+        Raises Retryable, Misconfigured.
+        """
 
 
 class Extractor(Protocol):
-    """Reads a batch of a conversation and says what to remember."""
+    """Reader of a part of a conversation that returns the facts and triples to keep."""
 
     @property
     def name(self) -> str:
-        """Which model and prompt, or which rules, in a form that changes when the results may."""
+        """The model and its prompt, or the rules; changes whenever results may change."""
 
     def extract(self, batch: Batch) -> Extraction:
-        """The batch's facts and triple operations. Raises Retryable, Rejected, Misconfigured."""
+        """Return the batch's facts and triple operations.
+
+        Raises Retryable, Rejected, Misconfigured.
+        """
 
 
 class LLM(Protocol):
-    """A chat model that answers in a given shape."""
+    """A chat model that replies in a given JSON shape."""
 
     @property
     def model(self) -> str:
         """The model's name."""
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
-        """One answer, validated. Raises Retryable, Rejected (no valid answer), Misconfigured."""
+        """Return one validated reply.
+
+        Raises Retryable, Rejected (the reply is not valid), Misconfigured.
+        """
 
 
 class Detector(Protocol):
-    """Finds personal data or secrets in a text."""
+    """Detector of personal data or secrets in a text."""
 
     def find(self, text: str) -> Sequence[Finding]:
-        """The findings, in any order, overlapping ones each for itself. Raises Misconfigured."""
+        """Return all findings, in any order; findings may overlap. Raises Misconfigured."""

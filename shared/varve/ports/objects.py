@@ -1,4 +1,4 @@
-"""Objects under the store root."""
+"""The port to the objects under the store root."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """An object's bytes and the tag that changes whenever they do."""
+    """An object's bytes, and an ETag that changes whenever the bytes change."""
 
     data: bytes
     etag: str
@@ -16,7 +16,7 @@ class StoredObject:
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What a listing tells of an object; `size` in bytes."""
+    """One object in a listing; `size` is in bytes."""
 
     key: str
     size: int
@@ -24,28 +24,34 @@ class ObjectInfo:
 
 
 class Objects(Protocol):
-    """Objects under the store root, by key (`a/b/c`, no leading slash)."""
+    """The objects under the store root, by key (`a/b/c`, no leading slash)."""
 
     def get(self, key: str) -> StoredObject | None:
-        """The object, or None where there is none."""
+        """Return the object, or None if it does not exist."""
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
-        """So many of the object's bytes from a place within it on; None where there is no object."""
+        """Return up to `length` bytes from offset `start`; None if there is no object."""
 
     def put(self, key: str, data: bytes) -> None:
-        """Write it, whatever was there."""
+        """Write the object, replacing any that exists."""
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
-        """Write it only over that very version (None: only where nothing is). False: lost the race."""
+        """Write the object if its ETag is still `etag`; None: if it does not exist yet.
+
+        Returns False, and writes nothing, if another writer was first.
+        """
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove the objects; those that are not there count as removed."""
+        """Delete the objects; keys that do not exist are ignored."""
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        """Put the first, empty, and remove the others: at once, in no order. Raises Retryable: half done."""
+        """Create the empty objects `fresh` and delete `doomed`, concurrently, in any order.
+
+        Raises Retryable: a part may be done.
+        """
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        """Every object whose key begins with `prefix + "/"`, in order of keys."""
+        """Yield every object whose key begins with `prefix + "/"`, ordered by key."""
 
     def folders(self, prefix: str) -> Sequence[str]:
-        """The names right below the prefix that have objects below them, in order."""
+        """Return the sorted names of the folders directly below the prefix."""

@@ -1,4 +1,4 @@
-"""Queues, what they deliver, and what could not be handled."""
+"""The ports to FIFO queues and their dead letters."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,15 @@ class Queue(Protocol):
     """A FIFO queue to send to."""
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
-        """Make the message durable before returning. Raises Retryable: it is not."""
+        """Send a message; it is durable when this returns. Raises Retryable: not sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One message as a FIFO queue delivers it; `last_chance` when failing again dead-letters it."""
+    """One message as a FIFO queue delivers it.
+
+    `last_chance` is True if the queue dead-letters the message after one more failure.
+    """
 
     id: str
     body: str
@@ -24,7 +27,7 @@ class Delivery:
 
 
 class DeadLetters(Protocol):
-    """Where messages go that cannot succeed."""
+    """The queue for messages that can never succeed."""
 
     def send(self, delivery: Delivery, error: Exception) -> None:
         """Keep the message with the error's type and reason. Raises Retryable."""
@@ -32,10 +35,11 @@ class DeadLetters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter: the message as it was, and the `reasons` that were recorded with it.
+    """A dead letter: the unchanged message, and the `reasons` recorded with it.
 
-    `reasons` are errorType, reason, field and messageId, as far as there were any; none where the queue
-    itself moved the message after `receives` deliveries. `sent_at` is when it became one, UTC.
+    `reasons` may have errorType, reason, field and messageId. It is empty if the queue
+    itself moved the message after `receives` deliveries. `sent_at` is when the message
+    was dead-lettered, UTC.
     """
 
     id: str
@@ -50,16 +54,21 @@ class DeadLetterBox(Protocol):
     """The dead letters of one queue, for an operator."""
 
     def letters(self) -> list[Letter]:
-        """Those there are, in their order, none of them taken away.
+        """Return the dead letters in order, without removing any.
 
-        Of one group no more than the first ten can be seen at a time. Raises Retryable, Misconfigured.
+        Of each message group at most the first ten are visible at a time.
+        Raises Retryable, Misconfigured.
         """
 
     def redrive(self, ids: Collection[str]) -> list[str]:
-        """Send them to the queue they came from, in their order and group; those that were there.
+        """Send letters back to their queue in order and group; return the ids found.
 
-        Each is sent before it is removed and is known by its id, so that doing it again does no harm.
+        A letter is removed after it is sent, and it is sent under its id, so a retry is
+        harmless.
         """
 
     def drop(self, ids: Collection[str]) -> list[str]:
-        """Remove them for good; those that were there. Raises Retryable, Misconfigured."""
+        """Delete letters for good and return the ids found.
+
+        Raises Retryable, Misconfigured.
+        """

@@ -1,4 +1,4 @@
-"""Records of one agent: read by many, written by one."""
+"""The ports to an agent's records: many readers, one writer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,42 +11,46 @@ from varve.ports.search import CandidatesReader
 
 
 class MemoryReader(CandidatesReader, Protocol):
-    """Records of one agent's grain, as committed at the moment of the call."""
+    """Reader of one agent's records, as committed at the time of each call."""
 
     def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "MemoryReader":
-        """For one answer: these stores of the agent as committed now, looked up once. Raises Retryable."""
+        """Return a reader pinned to the stores' current versions, for one answer.
+
+        The versions are looked up once. Raises Retryable.
+        """
 
     def browse(
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
     ) -> list[Record]:
-        """The newest by event time, newest first."""
+        """Return up to `limit` records by event time, newest first."""
 
     def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
-        """Those of the ids that exist, in the order of the ids."""
+        """Return the records that exist, in the order of `ids`."""
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
-        """How many records the filter lets through."""
+        """Return how many records pass the filter."""
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
-        """How many records each period's label has."""
+        """Return the number of records of each period, by the period's label."""
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
-        """All records of one period, oldest first, of the store's version `since` or a later one.
+        """Return all records of one period, oldest first.
 
-        Raises Retryable: it can be read at an older version only, as where a listing is stale.
+        Reads version `since` of the store or a later one. Raises Retryable: only an older
+        version is visible, for example because a listing is stale.
         """
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
-        """The oldest and the newest event time, or None where there are no records."""
+        """Return the oldest and the newest event time, or None without records."""
 
 
 class MemoryWriter(Protocol):
     """The only way to change records; only `usecases/write.py` takes one."""
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
-        """An upsert follows: what must be known of the store before may be asked for meanwhile."""
+        """Announce an upsert, so that the writer may load the store's state early."""
 
     def upsert(
         self,
@@ -55,15 +59,18 @@ class MemoryWriter(Protocol):
         records: Sequence[EmbeddedRecord],
         model: str,
     ) -> Written:
-        """Insert or replace by id in one commit. `model` names the embedding model.
+        """Insert or replace records by id in one commit; `model` is the embedding model.
 
-        Raises Misconfigured: the store's vectors are of another model or other dimensions; Retryable.
+        Raises Misconfigured: the store has another model or other dimensions; Retryable.
         """
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
-        """Delete all records of the periods, and their bytes; how many there were. Raises Retryable."""
+        """Delete all records of the periods and their bytes; return how many.
+
+        Raises Retryable.
+        """
 
     def delete(
         self,
@@ -72,10 +79,11 @@ class MemoryWriter(Protocol):
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        """Delete these records and their bytes, but for those that were made after `known_by`; how many.
+        """Delete records and their bytes, and return how many were deleted.
 
-        Without ids, what was left. Raises Retryable.
+        A record created after `known_by` stays. Even with empty `ids`, bytes that an
+        interrupted deletion left behind are removed. Raises Retryable.
         """
 
     def finish(self) -> None:
-        """Wait for what still goes on behind the writes; what they wrote is durable without it."""
+        """Wait for background work; the writes are durable without it."""

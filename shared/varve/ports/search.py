@@ -1,4 +1,4 @@
-"""What ranking in memory needs from the outside: stores held whole, and vectors of single words."""
+"""The ports of ranking in memory: whole stores, and vectors of single words."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -8,40 +8,45 @@ from varve.domain.identity import Scope
 from varve.domain.record import Vector
 from varve.domain.search.query import Filter
 
-if TYPE_CHECKING:  # whoever only takes a conversation in need not load what ranks
+if TYPE_CHECKING:  # ingest imports this module and must not load the ranking code
     from varve.domain.search.columns import Columns
     from varve.domain.search.lexical import Floats
     from varve.domain.search.outline import Outline
 
 
 class CandidatesReader(Protocol):
-    """Records of one agent's grain to be ranked, as committed at the moment of the call."""
+    """Reader of records to rank, as committed at the time of each call."""
 
     def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
-        """All records at once as Columns, to be searched in memory; their outline where there are too many.
+        """Return all records as Columns to search in memory, or an Outline if too many.
 
-        `model` names the model behind the question's vector. Raises Misconfigured: the store's is another.
+        `model` is the embedding model of the question.
+        Raises Misconfigured: the store has another model.
         """
 
     def candidates(
         self, scope: Scope, grain: Grain, *, text: str, vector: Vector, model: str, where: Filter, limit: int,
         reach: int,
     ) -> "Columns":  # fmt: skip
-        """The `limit` nearest by vector, the `limit` best by keyword, and what was said around them.
+        """Return the `limit` nearest by vector, the `limit` best by keyword, and neighbours.
 
-        That is, those of its conversation at most `reach` places away that the filter lets through; where it
-        lets few through, it may be all of them. `model` names the model behind the vector.
-        Raises Misconfigured: the store's is another; Retryable.
+        Neighbours are the records of the same conversation at most `reach` positions away
+        that pass the filter. If the filter passes few records, all of them may be returned.
+        `model` is the embedding model of the vector.
+        Raises Misconfigured: the store has another model; Retryable.
         """
 
 
 class KnowsWords(Protocol):
-    """An Embedder that has vectors of single words at hand, without asking anybody."""
+    """An Embedder that has vectors of single words locally, without a model call."""
 
     def embed_words(self, words: Sequence[str]) -> "Floats":
-        """A row for each word, float32, unit length. No word is blank. Raises Misconfigured."""
+        """Return a row for each word, float32, of unit length.
+
+        No word may be blank. Raises Misconfigured.
+        """
 
 
 def word_embedding(embedder: object) -> "Callable[[Sequence[str]], Floats] | None":
-    """The embedder's way to embed single words, where it has them at hand."""
+    """Return the embedder's method for single words, or None if it has none."""
     return getattr(embedder, "embed_words", None)

@@ -1,4 +1,4 @@
-"""What export, import and the move to another embedding model need from the outside."""
+"""The ports of export, import and the move to another embedding model."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -8,64 +8,74 @@ from varve.domain.record import EmbeddedRecord, Record, StoreName, Vector
 from varve.domain.triple import Triple
 
 Embed = Callable[[Sequence[Record]], Sequence[Vector]]
-"""A vector of the new model for each record, in their order."""
+"""Returns a vector of the new model for each record, in the same order."""
 
 
 class StoreReader(Protocol):
-    """A record store as a whole."""
+    """Reader of a whole record store."""
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
-        """The embedding model it is of, or None where nothing has been written yet. Raises Retryable."""
+        """Return the store's embedding model, or None if nothing is written yet.
+
+        Raises Retryable.
+        """
 
     def embedded(
         self, scope: Scope, grain: StoreName
     ) -> tuple[str | None, list[EmbeddedRecord]]:
-        """Its model and all records of one version, by event time, position and id. Raises Retryable."""
+        """Return the model and all records of one version of the store.
+
+        The records are ordered by event time, position and id. Raises Retryable.
+        """
 
 
 class VectorWriter(Protocol):
-    """Changes the vectors of a store; only `usecases/write.py` takes one."""
+    """Writer of a store's vectors; only `usecases/write.py` takes one."""
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
-        """Put the store under another model in one commit, all else as it is; the number of records.
+        """Re-embed the store with another model in one commit; return how many records.
 
-        Whoever reads meanwhile has the version before. What is committed meanwhile is moved as well.
-        Where there is no store, or one of this model, nothing is done: 0. Raises Retryable.
+        Nothing but the vectors changes. Readers see the old version until the commit.
+        Records committed during the move are moved too. Returns 0 if there is no store or
+        it has this model already. Raises Retryable.
         """
 
 
 class ExportWriter(Protocol):
-    """A directory that is being filled and appears under its name only when it is whole."""
+    """Writer of an export directory, which gets its final name when it is complete."""
 
     def lines(self, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
-        """A file of JSON lines; how many."""
+        """Write a file of JSON lines and return how many."""
 
     def document(self, name: str, value: Mapping[str, Any]) -> None:
-        """A file of one JSON object."""
+        """Write a file with one JSON object."""
 
     def records(
         self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]
     ) -> int:
-        """A Parquet file of records with their grain, their model and their vectors; how many."""
+        """Write a Parquet file of records with grain, model and vector; return how many."""
 
     def triples(self, name: str, triples: Sequence[Triple]) -> None:
-        """A Parquet file of triples, laid out as `facts.parquet` is."""
+        """Write a Parquet file of triples, with the columns of `facts.parquet`."""
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
-        """Add the files' sizes and SHA-256 to the manifest, write it, and put the directory in its place."""
+        """Write the manifest and rename the directory to its final name.
+
+        The files' sizes and SHA-256 sums are added to the manifest.
+        """
 
 
 class ExportReader(Protocol):
-    """An export's files. Everything raises Rejected, which names the file."""
+    """Reader of an export's files. Every method raises Rejected, which names the file."""
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest; all files that it names are there and are what it says."""
+        """Return the manifest, after checking that its files exist and match it."""
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
-        """The lines of a file as decoded JSON, with their numbers from 1."""
+        """Yield the number, from 1, and the decoded JSON of each line of a file."""
 
     def document(self, name: str) -> Any:
-        """A file of JSON."""
+        """Return the decoded JSON of a file."""
 
     def vectors(self, name: str) -> dict[tuple[str, str], tuple[str, Vector]]:
-        """By grain and id, each record's model and vector."""
+        """Return each record's model and vector, by grain and id."""

@@ -1,1 +1,5 @@
-"""One file per task a model does: the words it is given, and the shape of its reply beside them."""
+"""The prompts, one module for each task, with the shape of the model's reply.
+
+The docstrings and names of the reply classes are part of the JSON schema that is sent to
+the model: to change one is to change the prompt.
+"""

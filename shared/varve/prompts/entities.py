@@ -1,4 +1,4 @@
-"""What a model is told when it names the entities of a prompt, and the shape in which it must answer."""
+"""The prompt that asks a model for the entities a text names, and the reply's shape."""
 
 from varve.prompts.fence import Shape, data_line, fenced
 
@@ -18,5 +18,5 @@ Answer with one JSON object: {"names": [...]}. Write each name as the prompt has
 
 
 def user_text(prompt: str) -> str:
-    """The prompt as data."""
+    """Return the user message: the text as fenced data."""
     return fenced("prompt", [data_line({"text": prompt})])

@@ -1,4 +1,4 @@
-"""What a model is told when it judges how an episode ended or words a lesson, and how it must answer."""
+"""The prompts that judge an episode's outcome and word a lesson, and the replies' shapes."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -40,17 +40,17 @@ what, and names the action as it is given. State nothing that the episodes do no
 
 
 def judge_text(said: Sequence[tuple[str, str]]) -> str:
-    """The last messages as data."""
+    """Return the user message: the last messages as fenced data, each cut to a limit."""
     cut = [(role, text[:MESSAGE_CHARACTERS]) for role, text in said[-LAST_MESSAGES:]]
-    return fenced(
-        "messages", [data_line({"role": role, "text": text}) for role, text in cut]
-    )
+    lines = [data_line({"role": role, "text": text}) for role, text in cut]
+    return fenced("messages", lines)
 
 
 def word_text(action: str, episodes: Sequence[tuple[str, str]]) -> str:
-    """Situations and corrections as data, and the action."""
+    """Return the user message: the action, and situations with corrections, as data."""
     lines = [
-        data_line({"situation": situation, "correction": said})
-        for situation, said in episodes
+        data_line({"situation": situation, "correction": correction})
+        for situation, correction in episodes
     ]
-    return f"{fenced('episodes', lines)}\n{fenced('action', [data_line({'text': action})])}"
+    action_line = data_line({"text": action})
+    return f"{fenced('episodes', lines)}\n{fenced('action', [action_line])}"

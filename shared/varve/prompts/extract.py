@@ -1,4 +1,4 @@
-"""What a model is told when it reads a conversation, and the shape in which it must answer."""
+"""The prompt that extracts facts and triples from a conversation, and the reply's shape."""
 
 import json
 from collections.abc import Sequence
@@ -131,21 +131,24 @@ gives
 "triples": [{"op": "UPDATE", "subject": "Oskar", "predicate": "lives_in", "object": "Linz", \
 "event_time": "2026-02-27", "confidence": 1.0, "message_ids": ["a1"], "replaces": "Graz"}]}"""
 
-_DAYS_BACK, _DAYS_AHEAD = 14, 7
+_DAYS_BACK = 14
+_DAYS_AHEAD = 7
 
 
 def system_text(instructions: str | None = None) -> str:
-    """The system prompt; `instructions` take the place of ours, what the reply means stays."""
+    """Return the system prompt, with `instructions` in place of the default ones.
+
+    The contract on input and reply is always part of it.
+    """
     contract = _CONTRACT.replace("{single_valued}", ", ".join(sorted(SINGLE_VALUED)))
     contract = contract.replace("{also_known_as}", ALSO_KNOWN_AS)
     contract = contract.replace("{profile}", ", ".join(sorted(KEY_OF_PREDICATE)))
-    return "\n\n".join(
-        ((instructions or "").strip() or INSTRUCTIONS, contract, _EXAMPLE)
-    )
+    own = (instructions or "").strip()
+    return "\n\n".join((own or INSTRUCTIONS, contract, _EXAMPLE))
 
 
 def user_text(batch: Batch) -> str:
-    """The batch as data: when and where it was said, what came before, and the messages to read."""
+    """Return the user message: dates, earlier messages as context, and the messages to read."""
     parts = [_heading(batch)]
     if batch.context:
         parts.append(_fenced("context", batch.context, batch.zone))
@@ -154,24 +157,27 @@ def user_text(batch: Batch) -> str:
 
 
 def fingerprint(instructions: str | None = None) -> str:
-    """Changes whenever the words, their arrangement or the reply's shape do."""
+    """Return a hash that changes with the prompt's text, its layout or the reply's shape."""
     shape = json.dumps(ExtractReply.model_json_schema(), sort_keys=True)
     return digest(system_text(instructions), user_text(_SAMPLE), shape, length=12)
 
 
 def _heading(batch: Batch) -> str:
-    """The conversation's days, and a small calendar: models count weekdays badly."""
+    """Return the conversation's days and a short calendar, as models miscount weekdays."""
     days = sorted({local(u.said_at, batch.zone).date() for u in batch.utterances})
     if not days:
         return "The conversation is empty."
     span = days_in_words(days[0], days[-1])
-    around = ", ".join(
-        f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _around(days[-1])
+    calendar = [
+        f"{WEEKDAYS[day.weekday()][:3]} {day}" for day in _days_around(days[-1])
+    ]
+    return (
+        f"The conversation took place on {span}, time zone {batch.zone.key}.\n"
+        f"Calendar: {', '.join(calendar)}."
     )
-    return f"The conversation took place on {span}, time zone {batch.zone.key}.\nCalendar: {around}."
 
 
-def _around(day: date) -> list[date]:
+def _days_around(day: date) -> list[date]:
     first = max(day.toordinal() - _DAYS_BACK, date.min.toordinal())
     last = min(day.toordinal() + _DAYS_AHEAD, date.max.toordinal())
     return [date.fromordinal(ordinal) for ordinal in range(first, last + 1)]

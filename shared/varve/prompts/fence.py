@@ -1,4 +1,4 @@
-"""Both ends of a prompt: what others wrote goes in fenced off as data, and a strict shape comes out."""
+"""Helpers for prompts: untrusted text fenced off as data, and strict reply shapes."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,11 @@ WEEKDAYS = (
 
 
 class Shape(BaseModel):
-    """The schema forbids other names, as strict JSON schema asks; a reply that has them is still read."""
+    """Base of reply shapes.
+
+    The schema forbids unknown fields, as strict JSON schema requires; unknown fields in a
+    reply are ignored.
+    """
 
     model_config = ConfigDict(
         extra="ignore", json_schema_extra={"additionalProperties": False}
@@ -27,34 +31,36 @@ class Shape(BaseModel):
 
 
 def fenced(tag: str, lines: Iterable[str]) -> str:
-    """Lines of data between a pair of tags."""
+    """Return the lines between a pair of tags."""
     return "\n".join((f"<{tag}>", *lines, f"</{tag}>"))
 
 
 def data_line(fields: Mapping[str, object]) -> str:
-    """One line of JSON. No text can end its line or the fence: line breaks and `<` are escaped."""
+    """Return one line of JSON.
+
+    Line breaks and `<` are escaped, so that no text can end its line or the fence.
+    """
     return json.dumps(fields, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def day_in_words(day: date) -> str:
-    """`Monday 2026-03-02`: models count weekdays badly."""
+    """Return `Monday 2026-03-02`: the weekday too, as models miscount weekdays."""
     return f"{WEEKDAYS[day.weekday()]} {day.isoformat()}"
 
 
 def days_in_words(first: date, last: date) -> str:
-    """The one day, or the first and the last."""
-    return (
-        day_in_words(first)
-        if first == last
-        else f"{day_in_words(first)} to {day_in_words(last)}"
-    )
+    """Return a span of days in words; a single day if both are the same."""
+    if first == last:
+        return day_in_words(first)
+    return f"{day_in_words(first)} to {day_in_words(last)}"
 
 
 def local(instant: datetime, zone: ZoneInfo) -> datetime:
-    """The instant on the zone's clock."""
+    """Return the instant in the zone's local time.
+
+    The first and last hours of the calendar overflow in some zones and stay as they are.
+    """
     try:
         return instant.astimezone(zone)
-    except (
-        OverflowError
-    ):  # the first or last hours of the calendar have no local time everywhere
+    except OverflowError:
         return instant

@@ -1,4 +1,4 @@
-"""What a model is told when it sums up a period, and the shape in which it must answer."""
+"""The prompt that summarizes a period, and the reply's shape."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from varve.domain.text import passages
 from varve.prompts.fence import Shape, data_line, days_in_words, fenced, local
 
 MAX_ENTRY_CHARACTERS = 6_000
-"""A longer source is read in pieces. Escaped at worst to six bytes each, they fit one call."""
+"""A longer source is split. At the worst escaping, six bytes a character, a piece fits a call."""
 
 _WORDS_PER_TOKEN = 0.75
 
@@ -30,8 +30,11 @@ class SummaryReply(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What one line of the input says, and of which local days; `summary_of` names what it sums up."""
+class PromptEntry:
+    """One line of the prompt: a text with its first and last local day.
+
+    `summary_of` is the label of the period that the text summarizes, if any.
+    """
 
     first: date
     last: date
@@ -86,7 +89,7 @@ INSTRUCTIONS: Mapping[Grain, str] = MappingProxyType(
         Grain.YEARLY: _LONGER.replace("{span}", "year"),
     }
 )
-"""The part of the system prompt that a workspace or an agent may replace, for each grain."""
+"""The part of each grain's system prompt that a workspace or an agent may replace."""
 
 _CONTRACT = """\
 # The input
@@ -123,17 +126,23 @@ gives
 
 
 def system_text(grain: Grain, instructions: Mapping[Grain, str] | None = None) -> str:
-    """The grain's system prompt; `instructions` take the place of ours, what the reply means stays."""
+    """Return the grain's system prompt, with `instructions` in place of the default ones.
+
+    The contract on input and reply is always part of it.
+    """
     own = (instructions or {}).get(grain, "").strip()
     return f"{own or INSTRUCTIONS[grain]}\n\n{_CONTRACT}"
 
 
 def user_text(
-    task: SummaryTask, entries: Sequence[Entry], budget: int, part: str | None = None
+    task: SummaryTask,
+    entries: Sequence[PromptEntry],
+    budget: int,
+    part: str | None = None,
 ) -> str:
-    """The entries as data, between what span they are of and how long the summary may be.
+    """Return the user message: the period, the entries as data, and the length limit.
 
-    `budget` is in tokens. `part` ("part 2 of 5") tells that the entries are not all there is.
+    `budget` is in tokens. `part` ("part 2 of 5") says that the entries are a part of all.
     """
     parts = [_heading(task), fenced("sources", map(line, entries)), _closing(budget)]
     if part:
@@ -146,46 +155,51 @@ There is too much to read at once. What follows is {part}, in order of time. Sum
 the summaries of all parts will be put together, so keep what may matter for the whole."""
 
 
-def entries_of(task: SummaryTask) -> list[Entry]:
-    """The sources that have words, oldest first; before them an earlier summary of the same period."""
+def entries_of(task: SummaryTask) -> list[PromptEntry]:
+    """Return the entries of all sources with text, oldest first.
+
+    An earlier summary of the same period comes before all others.
+    """
     ordered = sorted(
         task.sources, key=lambda s: (s.label != task.period.label, s.at, s.id)
     )
-    return [entry for source in ordered for entry in _entries(source, task.zone)]
+    entries: list[PromptEntry] = []
+    for source in ordered:
+        entries += _entries_of_source(source, task.zone)
+    return entries
 
 
-def line(entry: Entry) -> str:
-    """The entry as one line of JSON, from which no text can break out."""
+def line(entry: PromptEntry) -> str:
+    """Return the entry as one line of JSON, which its text cannot break out of."""
     days = days_in_words(entry.first, entry.last)
-    when = (
-        {"summary_of": f"{entry.summary_of}, {days}"}
-        if entry.summary_of
-        else {"date": days}
-    )
+    when = {"date": days}
+    if entry.summary_of:
+        when = {"summary_of": f"{entry.summary_of}, {days}"}
     return data_line({**when, "text": entry.text})
 
 
 def fingerprint(instructions: Mapping[Grain, str] | None = None) -> str:
-    """Changes whenever the words, their arrangement or the reply's shape do."""
+    """Return a hash that changes with the prompts' text, layout or the reply's shape."""
     shape = json.dumps(SummaryReply.model_json_schema(), sort_keys=True)
     systems = (system_text(grain, instructions) for grain in INSTRUCTIONS)
-    return digest(
-        *systems, user_text(_SAMPLE, entries_of(_SAMPLE), 100, "part"), shape, length=12
-    )
+    user = user_text(_SAMPLE, entries_of(_SAMPLE), 100, "part")
+    return digest(*systems, user, shape, length=12)
 
 
-def _entries(source: Source, zone: ZoneInfo) -> list[Entry]:
+def _entries_of_source(source: Source, zone: ZoneInfo) -> list[PromptEntry]:
     if source.label:
         first, last = Period.parse(source.label).days
     else:
-        first = last = local(source.at, zone).date()
+        first = local(source.at, zone).date()
+        last = first
     pieces = passages(source.text, MAX_ENTRY_CHARACTERS)
-    return [Entry(first, last, piece, source.label) for piece in pieces]
+    return [PromptEntry(first, last, piece, source.label) for piece in pieces]
 
 
 def _heading(task: SummaryTask) -> str:
-    """`Summarize 2026-W10, Monday 2026-03-02 to Sunday 2026-03-08, time zone UTC.`"""
-    return f"Summarize {task.period.label}, {days_in_words(*task.period.days)}, time zone {task.zone.key}."
+    """Return `Summarize 2026-W10, Monday 2026-03-02 to Sunday …, time zone UTC.`"""
+    days = days_in_words(*task.period.days)
+    return f"Summarize {task.period.label}, {days}, time zone {task.zone.key}."
 
 
 def _closing(budget: int) -> str:

@@ -17,7 +17,7 @@ from varve.domain.text import estimated_tokens
 from varve.ports.models import LLM, Embedder
 from varve.ports.objects import Objects
 from varve.prompts import summarize as prompt
-from varve.prompts.summarize import Entry, SummaryReply
+from varve.prompts.summarize import PromptEntry, SummaryReply
 from varve.usecases.checkpoints import once
 
 MAX_LISTED = 12
@@ -72,7 +72,9 @@ class ModelSummarizer:
             return Summary("")
         return self._ask(*self._prompt(task, chunks[0], task.budget), task.budget)
 
-    def _part(self, task: SummaryTask, chunk: Sequence[Entry], part: str) -> Entry:
+    def _part(
+        self, task: SummaryTask, chunk: Sequence[PromptEntry], part: str
+    ) -> PromptEntry:
         summary = self._part_summary(
             task, *self._prompt(task, chunk, PART_BUDGET, part)
         )
@@ -80,7 +82,9 @@ class ModelSummarizer:
             min(entry.first for entry in chunk),
             max(entry.last for entry in chunk),
         )
-        return Entry(first, last, shortened(_with_lists(summary), PART_TOKENS), part)
+        return PromptEntry(
+            first, last, shortened(_with_lists(summary), PART_TOKENS), part
+        )
 
     def _part_summary(self, task: SummaryTask, system: str, user: str) -> Summary:
         """The kept summary of these very words by this model, or a new one."""
@@ -95,7 +99,7 @@ class ModelSummarizer:
     def _prompt(
         self,
         task: SummaryTask,
-        entries: Sequence[Entry],
+        entries: Sequence[PromptEntry],
         budget: int,
         part: str | None = None,
     ) -> tuple[str, str]:
@@ -126,12 +130,12 @@ def _kept(value: Any) -> Summary:
     return Summary(str(value["text"]), *lists)
 
 
-def _chunks(entries: Iterable[Entry]) -> list[list[Entry]]:
+def _chunks(entries: Iterable[PromptEntry]) -> list[list[PromptEntry]]:
     """The entries in runs that one call reads each.
 
     Any two parts' summaries fit one run, so that each round leaves at most half as many, rounded up.
     """
-    chunks: list[list[Entry]] = []
+    chunks: list[list[PromptEntry]] = []
     room = 0
     for entry in entries:
         cost = estimated_tokens(prompt.line(entry) + "\n")

@@ -11,9 +11,9 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.text import passages, salience
-from varve.messages.erasure import Erased, Reread, admitted
+from varve.messages.erasure import ErasedMessage, Reread, drop_forgotten
 from varve.messages.ingest import IngestMessage, read_ingest
-from varve.messages.outcome import carries_outcome, read_outcome
+from varve.messages.outcome import is_outcome_delivery, read_outcome
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.deliver import deliver_each
@@ -28,7 +28,7 @@ from varve.usecases.timeline import Said, TakenIn, end_of, keep, working_day
 
 Told = tuple[Scope, Report]
 """Whose outcome a message reports, and the report."""
-IngestQueueMessage = IngestMessage | Reread | Erased | Told
+IngestQueueMessage = IngestMessage | Reread | ErasedMessage | Told
 
 MAX_PENDING = 100
 """Conversations whose writes share a commit at most: they are held in memory."""
@@ -87,7 +87,7 @@ def extract_batch(
     def handle(delivery: Delivery) -> None:
         nonlocal total
         message = _read(delivery, objects)
-        if isinstance(message, Erased):
+        if isinstance(message, ErasedMessage):
             return
         with open_session(_scope_of(message)) as session:
             total += extract_message(session, message)
@@ -106,7 +106,7 @@ def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutc
     try:
         for delivery in deliveries:
             message = _read(delivery, session.objects)
-            if isinstance(message, Erased):
+            if isinstance(message, ErasedMessage):
                 continue
             begun = {one.conversation_id for one in pending}
             if _conversation_of(message) in begun or len(pending) >= MAX_PENDING:
@@ -138,10 +138,10 @@ def _settle(session: Session, pending: list[_Extracted]) -> None:
 
 def _read(delivery: Delivery, objects: Objects) -> IngestQueueMessage:
     """Return the message of a delivery. Raises Rejected: it is none; Retryable."""
-    if not carries_outcome(delivery):
+    if not is_outcome_delivery(delivery):
         return read_ingest(delivery, objects=objects)
     told = read_outcome(delivery, objects=objects)
-    return Erased() if told is None else told
+    return ErasedMessage() if told is None else told
 
 
 def _scope_of(message: IngestMessage | Reread | Told) -> Scope:
@@ -230,7 +230,9 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
     given = message.conversation
     if not barred:
         return message, True
-    context, kept = admitted(given, list(message.context), message.received_at, barred)
+    context, kept = drop_forgotten(
+        given, list(message.context), message.received_at, barred
+    )
     whole = len(context) == len(message.context) and len(kept) == len(given.messages)
     conversation = given.model_copy(update={"messages": kept})
     return replace(message, conversation=conversation, context=tuple(context)), whole

@@ -12,7 +12,7 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope, path_id, reference
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import parse_search_request
-from varve.messages.erasure import remaining_letter
+from varve.messages.erasure import forgotten_share
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.erasure import receipts, tombstones
@@ -344,7 +344,7 @@ def _drop_from(
     # Of each group ten are seen at a time: those that are dropped uncover others.
     while True:
         held = {
-            letter.id: remaining_letter(letter.body, scope, barred)
+            letter.id: forgotten_share(letter.body, scope, barred)
             for letter in box.letters()
         }
         mixed |= {id_ for id_, left in held.items() if left == "some"}

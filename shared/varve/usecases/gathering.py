@@ -10,7 +10,7 @@ from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, Gathered
 from varve.domain.entities import of_user
 from varve.domain.errors import Rejected, Retryable
-from varve.domain.experience.curation import claim_line, offered
+from varve.domain.experience.curation import claim_line, select_lessons
 from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
@@ -122,7 +122,7 @@ def _lessons(question: Question, sources: Sources) -> list[Entry]:
     if not sources.most_lessons:
         return []
     known = lessons_of(question.scope, question.request.user_id, reader=sources.reader)
-    told = offered(
+    told = select_lessons(
         known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
     )
     return [

@@ -11,7 +11,12 @@ from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, lessons_key, month_of
 from varve.domain.record import EmbeddedRecord, Store, StoreName, Written
-from varve.messages.erasure import Erased, EraseProfiles, EraseRecords, EraseTriples
+from varve.messages.erasure import (
+    ErasedMessage,
+    EraseProfiles,
+    EraseRecords,
+    EraseTriples,
+)
 from varve.messages.moves import MoveStore
 from varve.messages.write import (
     DeleteRecords,
@@ -232,8 +237,8 @@ def _apply(
 
 def _store(message: WriteMessage) -> tuple[object, ...]:
     """What messages must share to be one commit; a forged body may differ from its group."""
-    if isinstance(message, Erased):
-        return (Erased,)
+    if isinstance(message, ErasedMessage):
+        return (ErasedMessage,)
     if isinstance(message, WriteTriples | EraseTriples | EraseProfiles):
         return (type(message), message.scope)
     if isinstance(message, WriteProfile):

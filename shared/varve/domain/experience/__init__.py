@@ -1,1 +1,1 @@
-"""What an agent learns from what it did, folded from a set of rows: episodes, links, lessons, answers."""
+"""An agent's experience, folded from rows: episodes, links, lessons and prior answers."""

@@ -1,4 +1,4 @@
-"""How much texts are about the words of a situation."""
+"""How close texts come to each other, and to the words of a situation."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -7,48 +7,77 @@ from math import log
 import numpy as np
 
 from varve.domain.experience.words import content_words, spoken_words
+from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
+Embed = Callable[[Sequence[str]], Sequence[Vector]]
+"""Returns a vector of unit length for each text."""
 EmbedWords = Callable[[Sequence[str]], Floats]
-"""A row for each word, of unit length."""
+"""Returns a row for each word, of unit length."""
 
 SHARPNESS = 16.0
-"""How much more a word of like meaning counts than one of another: by its e-th power for a cosine of 1/16."""
+"""Weight of similar words: a cosine higher by 1/16 multiplies a word's share by e."""
+
+
+def cosines(text: str, others: Sequence[str], embed: Embed) -> list[float]:
+    """Return the cosine of a text with each other text, from one call of `embed`."""
+    vector, *vectors = embed([text, *others])
+    return [float(np.dot(vector, other)) for other in vectors]
 
 
 def closeness(
     spoken: Mapping[str, str], texts: Sequence[str], words: EmbedWords | None = None
 ) -> Floats:
-    """A row for each text, a column for each word: how near the text comes to it, from 0 to 1.
+    """Return how close each text (row) comes to each word (column), from 0 to 1.
 
-    The logarithm of the mean of exp(SHARPNESS x cosine) over the text's words: a maximum that does not grow
-    with the number of words it is taken of. `spoken` has words by stem; without `words` only equal stems are
-    alike.
+    That is log1p of the mean of exp(SHARPNESS x cosine) over the text's words, divided by
+    SHARPNESS: a soft maximum that does not grow with the number of words. `spoken` maps
+    stems to words. Without `words` only equal stems are similar.
     """
     said = [spoken_words(text) for text in texts]
-    others = {stem: word for text in said for stem, word in text.items()}
+    others: dict[str, str] = {}
+    for stems in said:
+        others.update(stems)
+    shape = (len(texts), len(spoken))
     if not spoken or not others:
-        return np.zeros((len(texts), len(spoken)), dtype=np.float32)
-    alike = np.array(
-        [[stem == other for stem in spoken] for other in others], dtype=np.float32
-    )
+        return np.zeros(shape, dtype=np.float32)
+    similar = _similarity(others, spoken, words)
+    weights = np.exp(SHARPNESS * similar)
+    row_of = {stem: row for row, stem in enumerate(others)}
+    means = np.zeros(shape, dtype=weights.dtype)
+    for index, stems in enumerate(said):
+        rows = [row_of[stem] for stem in stems]
+        if rows:
+            means[index] = weights[rows].mean(axis=0)
+    logs = np.log1p(means)
+    return np.asarray(logs / SHARPNESS, dtype=np.float32)
+
+
+def _similarity(
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    words: EmbedWords | None,
+) -> Floats:
+    """Return how similar words are by stem: 1.0 if equal, else their cosine or 0.0."""
+    row_stems = np.array(list(rows))
+    column_stems = np.array(list(columns))
+    equal = row_stems[:, None] == column_stems
+    similar: Floats = np.asarray(equal, dtype=np.float32)
     if words is not None:
-        alike = np.maximum(
-            alike, words(list(others.values())) @ words(list(spoken.values())).T
-        )
-    loud, places = (
-        np.exp(SHARPNESS * alike),
-        {stem: place for place, stem in enumerate(others)},
-    )
-    rows = [
-        loud[[places[stem] for stem in text]].mean(axis=0) if text else 0.0 * loud[0]
-        for text in said
-    ]
-    return np.asarray(np.log1p(np.stack(rows)) / SHARPNESS, dtype=np.float32)
+        row_vectors = words(list(rows.values()))
+        column_vectors = words(list(columns.values()))
+        similar = np.maximum(similar, row_vectors @ column_vectors.T)
+    return similar
 
 
 def rarity(spoken: Mapping[str, str], texts: Sequence[str]) -> Floats:
-    """The words' weights, of sum 1: the fewer texts have a word, the more it counts."""
-    having = Counter(stem for text in texts for stem in content_words(text))
-    raw = [(0.1 + log((len(texts) + 2) / (having[stem] + 1))) ** 2 for stem in spoken]
-    return np.array(raw, dtype=np.float32) / max(sum(raw), 1e-9)
+    """Return a weight for each word, of sum 1; the fewer texts have a word, the higher."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(content_words(text))
+    raw: list[float] = []
+    for stem in spoken:
+        odds = (len(texts) + 2) / (counts[stem] + 1)
+        raw.append((0.1 + log(odds)) ** 2)
+    weights = np.array(raw, dtype=np.float32)
+    return weights / max(sum(raw), 1e-9)

@@ -1,23 +1,24 @@
-"""Prior answers: what was found out before, and whether it may still be used."""
+"""Prior answers: results of earlier work, and whether they may be used again."""
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
-
 from varve.domain.calendar import iso
+from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.rows import as_text
 from varve.domain.identity import digest
-from varve.domain.record import MemoryType, Record, Vector
+from varve.domain.record import MemoryType, Record
 
 ENOUGH_CONFIDENCE = 0.55
 MATERIAL_CHANGE = 0.25
 DEFAULT_DAYS = 14
-OLDEST, MOST_PER_KEY, UNREAD_FOR = timedelta(days=180), 20, timedelta(days=30)
+OLDEST = timedelta(days=180)
+MOST_PER_KEY = 20
+UNREAD_FOR = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class PriorAnswer:
 
     @property
     def id(self) -> str:
-        """The same answer at the same time is the same record."""
+        """The id, equal for the same answer at the same time."""
         said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
         return "answer-" + digest(*said, length=24)
 
@@ -54,7 +55,7 @@ class Rerun:
 
 
 def answer_record(answer: PriorAnswer, period: str) -> Record:
-    """The row of an answer; a search finds it by its question."""
+    """Return the row of an answer; a search finds it by its question."""
     details = {
         "taskType": answer.task_type,
         "answer": answer.answer,
@@ -78,7 +79,7 @@ def answer_record(answer: PriorAnswer, period: str) -> Record:
 
 
 def answer_from(record: Record) -> PriorAnswer:
-    """The inverse of `answer_record`."""
+    """Return the answer of a row; the inverse of `answer_record`."""
     details = json.loads(record.key_facts)
     return PriorAnswer(
         subject=record.about or "",
@@ -107,93 +108,106 @@ def should_rerun(
     material: frozenset[str] = frozenset(),
     regime: Mapping[str, str] | None = None,
 ) -> Rerun:
-    """Whether the newest answer of the last `days` days may be used again.
+    """Return whether to ask again, or to use the newest answer of the last `days` days.
 
-    Not when there is none, when one of the signals is material and set (all are, where no names are
-    configured), when the regime is another, or when its confidence is under 0.55.
+    Asks again without such an answer, if a material signal is set, if the regime differs,
+    or if the answer's confidence is under 0.55. An empty `material` makes every signal
+    material.
     """
-    recent = [
-        a
-        for a in answers
-        if (a.subject, a.task_type) == (subject, task_type)
-        and now - timedelta(days=days) <= a.at <= now
-    ]
-    if not recent:
+    prior = _newest(answers, (subject, task_type), now - timedelta(days=days), now)
+    if prior is None:
         return Rerun(True, f"no answer in the last {days} days")
-    prior = max(recent, key=lambda answer: (answer.at, answer.id))
-    raised = [
-        n
-        for n, v in sorted((signals or {}).items())
-        if v and (not material or n in material)
-    ]
+    raised = _raised_signals(signals or {}, material)
     if raised:
         return Rerun(True, f"material signal: {', '.join(raised)}", prior)
-    differing = [
-        name
-        for name, value in sorted((regime or {}).items())
-        if prior.regime.get(name) != value
-    ]
+    wanted = sorted((regime or {}).items())
+    differing = [name for name, value in wanted if prior.regime.get(name) != value]
     if differing:
         return Rerun(True, f"another regime: {', '.join(differing)}", prior)
     if prior.confidence < ENOUGH_CONFIDENCE:
-        return Rerun(
-            True,
-            f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}",
-            prior,
-        )
-    return Rerun(
-        False, f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}", prior
-    )
+        reason = f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}"
+        return Rerun(True, reason, prior)
+    reason = f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}"
+    return Rerun(False, reason, prior)
 
 
-def analogous(
+def _newest(
+    answers: Sequence[PriorAnswer],
+    key: tuple[str, str],
+    since: datetime,
+    until: datetime,
+) -> PriorAnswer | None:
+    """Return the newest answer to (subject, task type) in a span of time, if any."""
+    same = [a for a in answers if (a.subject, a.task_type) == key]
+    recent = [a for a in same if since <= a.at <= until]
+    return max(recent, key=lambda answer: (answer.at, answer.id), default=None)
+
+
+def _raised_signals(signals: Mapping[str, Any], material: frozenset[str]) -> list[str]:
+    """Return the names of the signals that are set and material."""
+    raised = {name for name, value in signals.items() if value}
+    if material:
+        raised &= material
+    return sorted(raised)
+
+
+def find_analogous(
     answers: Sequence[PriorAnswer],
     task_type: str,
     question: str,
-    embed: Callable[[Sequence[str]], Sequence[Vector]],
+    embed: Embed,
     k: int,
 ) -> list[tuple[PriorAnswer, float]]:
-    """The answers to the task type's most similar questions, of each subject the nearest, with cosines."""
-    asked = [answer for answer in answers if answer.task_type == task_type]
-    if not asked:
+    """Return the answers to the `k` most similar questions of a task type, with cosines.
+
+    Of each subject only the nearest answer is returned.
+    """
+    same_task = [answer for answer in answers if answer.task_type == task_type]
+    if not same_task:
         return []
-    vector, *others = embed([question, *(answer.question for answer in asked)])
-    near = [
-        (answer, float(np.dot(vector, other)))
-        for answer, other in zip(asked, others, strict=True)
-    ]
-    near.sort(key=lambda pair: (-pair[1], -pair[0].at.timestamp(), pair[0].id))
-    best: dict[str, tuple[PriorAnswer, float]] = {}
-    for answer, cosine in near:
-        best.setdefault(answer.subject, (answer, cosine))
-    return list(best.values())[:k]
+    questions = [answer.question for answer in same_task]
+    likeness = cosines(question, questions, embed)
+    pairs = list(zip(same_task, likeness, strict=True))
+    pairs.sort(key=lambda pair: (-pair[1], -pair[0].at.timestamp(), pair[0].id))
+    nearest: dict[str, tuple[PriorAnswer, float]] = {}
+    for answer, cosine in pairs:
+        nearest.setdefault(answer.subject, (answer, cosine))
+    return list(nearest.values())[:k]
 
 
 def changed_materially(prior: PriorAnswer | None, new: PriorAnswer) -> bool:
-    """Whether a new result differs from the prior by more than 0.25 in probability."""
+    """Return whether a result differs from the prior by more than 0.25 in probability."""
     if prior is None or prior.probability is None or new.probability is None:
         return False
     return abs(prior.probability - new.probability) > MATERIAL_CHANGE
 
 
-def evicted(
+def choose_evicted(
     answers: Sequence[PriorAnswer],
     reads: Mapping[str, tuple[int, datetime]],
     now: datetime,
     *,
     by: Sequence[str] = ("age", "number", "unread"),
 ) -> dict[str, str]:
-    """The ids that go, each with its reason: by age, by number per subject and task, by never being read."""
-    gone: dict[str, str] = {}
-    kept: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for answer in sorted(answers, key=lambda a: (-a.at.timestamp(), a.id)):
+    """Return the ids of answers to delete, each with its reason.
+
+    An answer goes by age, for never being read, or if its subject and task type have too
+    many newer ones.
+    """
+    evicted: dict[str, str] = {}
+    kept: Counter[tuple[str, str]] = Counter()
+    newest_first = sorted(answers, key=lambda a: (-a.at.timestamp(), a.id))
+    for answer in newest_first:
         key = (answer.subject, answer.task_type)
-        if "age" in by and now - answer.at > OLDEST:
-            gone[answer.id] = f"older than {OLDEST.days} days"
-        elif "unread" in by and answer.id not in reads and now - answer.at > UNREAD_FOR:
-            gone[answer.id] = f"never read in {UNREAD_FOR.days} days"
+        age = now - answer.at
+        unread = answer.id not in reads
+        if "age" in by and age > OLDEST:
+            evicted[answer.id] = f"older than {OLDEST.days} days"
+        elif "unread" in by and unread and age > UNREAD_FOR:
+            evicted[answer.id] = f"never read in {UNREAD_FOR.days} days"
         elif "number" in by and kept[key] >= MOST_PER_KEY:
-            gone[answer.id] = f"more than {MOST_PER_KEY} of its subject and task type"
+            reason = f"more than {MOST_PER_KEY} of its subject and task type"
+            evicted[answer.id] = reason
         else:
             kept[key] += 1
-    return gone
+    return evicted

@@ -1,17 +1,19 @@
-"""Which past answer a situation speaks for, and whether it speaks for any of them.
+"""The probability that a situation has the answer of a past one, or of none of them.
 
-Situations that ended in the same answer are a group. Two things are measured, and each can be read off:
+Situations that ended in the same answer form a group. Two signals are measured:
 
-- `told`: how much of the situation its corrections talk about. A correction says what made the difference,
-  so a group is known by its words; each word of the situation is compared with those of each correction
-  (late interaction; Khattab and Zaharia, SIGIR 2020), and the fewer past situations have it, the more it
-  counts. So what look-alikes share decides nothing.
-- `apart`: how much nearer the situation lies to the mean of the group's situations than to the mean of all
-  groups: what all share counts for nothing (nearest centroids; Tibshirani et al., PNAS 2002).
+- `told`: how well the group's corrections cover the situation's words. A correction says
+  what made the difference, so its words identify the group. Each word of the situation is
+  compared with the words of each correction (late interaction; Khattab and Zaharia, SIGIR
+  2020). A word that few past situations have counts more, so words that similar situations
+  share decide nothing.
+- `apart`: how much nearer the situation lies to the mean of the group's situations than to
+  the mean of all groups (nearest centroids; Tibshirani et al., PNAS 2002). Words that all
+  groups share count for nothing.
 
-`WEIGHTS` turns them into odds: of each answer, and against an answer that was never seen. How often an
-answer came is no signal: it added nothing on domains that the weights were not fitted on. Nothing is
-random; `benchmarks/experience_fit.py` shows where the weights are from and what they are worth.
+`WEIGHTS` turns the signals into odds of each answer against an unseen answer. The frequency
+of an answer is no signal: it added nothing on domains that the weights were not fitted on.
+Nothing is random. `benchmarks/experience_fit.py` fits the weights and measures them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +29,7 @@ from varve.domain.record import Vector
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each signal adds to the log of an answer's odds against an answer never seen."""
+    """What each signal adds to the log odds of an answer against an unseen answer."""
 
     told: float
     apart: float
@@ -39,7 +41,7 @@ WEIGHTS = Weights(told=18.1, apart=7.05, seen=-1.73)
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """A past situation with its vector, the answer it ended in, and what was said to be different."""
+    """A past situation with its vector, its final answer and its correction, if any."""
 
     id: str
     answer: str
@@ -49,8 +51,8 @@ class Precedent:
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
-    """For each answer."""
+class AnswerSignals:
+    """The value of each signal, by answer."""
 
     told: Mapping[str, float]
     apart: Mapping[str, float]
@@ -58,75 +60,77 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """How likely the answer is one of the past's, in [0, 1], and how that divides among them."""
+    """The probability that the answer is a known one, and each known answer's share of it.
+
+    `familiarity` lies in [0, 1]. `shares` sum to 1, or are empty without precedents.
+    """
 
     familiarity: float
     shares: Mapping[str, float]
 
 
-def belief(
+def form_belief(
     situation: str,
     vector: Vector,
     precedents: Sequence[Precedent],
     words: EmbedWords | None = None,
 ) -> Belief:
-    """What the precedents make of a new situation; the shares sum to 1, or are empty without any.
+    """Return the belief that the precedents give for a new situation.
 
-    Without `words` only equal stems are alike.
+    Without `words` only equal stems are similar.
     """
     if not precedents:
         return Belief(0.0, {})
-    found = signals(situation, vector, precedents, words)
-    odds = {
-        answer: exp(
-            WEIGHTS.seen + WEIGHTS.told * told + WEIGHTS.apart * found.apart[answer]
-        )
-        for answer, told in found.told.items()
-    }
+    signals = measure_signals(situation, vector, precedents, words)
+    odds: dict[str, float] = {}
+    for answer, told in signals.told.items():
+        apart = signals.apart[answer]
+        odds[answer] = exp(WEIGHTS.seen + WEIGHTS.told * told + WEIGHTS.apart * apart)
     total = sum(odds.values())
-    return Belief(
-        total / (1.0 + total), {answer: one / total for answer, one in odds.items()}
-    )
+    shares = {answer: one / total for answer, one in odds.items()}
+    return Belief(total / (1.0 + total), shares)
 
 
-def signals(
+def measure_signals(
     situation: str,
     vector: Vector,
     precedents: Sequence[Precedent],
     words: EmbedWords | None = None,
-) -> Signals:
-    """What is measured, of at least one precedent."""
+) -> AnswerSignals:
+    """Return the signals of each answer; `precedents` must not be empty."""
     groups: dict[str, list[Precedent]] = {}
     for precedent in sorted(precedents, key=lambda p: (p.answer, p.id)):
         groups.setdefault(precedent.answer, []).append(precedent)
     spoken = spoken_words(situation)
     weights = rarity(spoken, [p.situation for p in precedents])
-    told = {
-        answer: float(
-            np.mean(
-                closeness(spoken, [p.correction or p.situation for p in group], words)
-                @ weights
-            )
-        )
-        for answer, group in groups.items()
-    }
-    return Signals(told, _apart(vector, groups))
+    told: dict[str, float] = {}
+    for answer, group in groups.items():
+        corrections = [p.correction or p.situation for p in group]
+        covered = closeness(spoken, corrections, words) @ weights
+        told[answer] = float(np.mean(covered))
+    return AnswerSignals(told, _apart(vector, groups))
 
 
 def _apart(
     vector: Vector, groups: Mapping[str, Sequence[Precedent]]
 ) -> dict[str, float]:
-    """The situation's product with each group's mean situation, less that with the mean of those."""
-    means = {
-        a: _unit(np.mean(np.stack([p.vector for p in group]), axis=0))
-        for a, group in groups.items()
-    }
-    middle = np.mean(np.stack(list(means.values())), axis=0)
-    return {
-        answer: float(np.dot(vector, one - middle)) for answer, one in means.items()
-    }
+    """Return the vector's product with each group's mean, less that with their mean."""
+    means: dict[str, Vector] = {}
+    for answer, group in groups.items():
+        means[answer] = _unit(_mean([p.vector for p in group]))
+    centre = _mean(list(means.values()))
+    products: dict[str, float] = {}
+    for answer, mean in means.items():
+        products[answer] = float(np.dot(vector, mean - centre))
+    return products
+
+
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    stacked = np.stack(vectors)
+    return np.asarray(np.mean(stacked, axis=0))
 
 
 def _unit(vector: Vector) -> Vector:
     length = sqrt(float(np.dot(vector, vector)))
-    return np.asarray(vector / length if length else vector, dtype=np.float32)
+    scaled = vector / length if length else vector
+    return np.asarray(scaled, dtype=np.float32)

@@ -1,36 +1,34 @@
-"""A librarian's look at the lessons: conflicts, duplicates, stale ones, merges; and the ways to show them."""
+"""Curation of lessons: conflicts, duplicates, stale lessons and merges; and their texts."""
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
-
-import numpy as np
 
 from varve.domain.block import PATTERNS_CLOSING as ENDING
 from varve.domain.block import PATTERNS_OPENING as OPENING
 from varve.domain.block import as_data
+from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.lessons import Lesson
-from varve.domain.experience.recall import Embed
-from varve.domain.experience.rows import LessonVersion
+from varve.domain.experience.rows import GENERALIZED, RETIREMENT, LessonVersion, union
 from varve.domain.experience.words import content_words
 
 ALIKE = 0.6
-"""The share of their conditions' words that two lessons have in common from which they are compared."""
+"""The Jaccard index of two texts' words from which they say the same."""
 STALE_AFTER = timedelta(days=180)
 
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """Pairs of lessons that say different things of one situation, or the same twice, and old ones."""
+    """Pairs of conflicting lessons, pairs of duplicates, and stale lessons, by id."""
 
     conflicts: tuple[tuple[str, str], ...]
     duplicates: tuple[tuple[str, str], ...]
     stale: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; of a proposed merge the first stays."""
+        """Return JSON values; a proposed merge keeps the first lesson of a pair."""
         return {
             "conflicts": [list(pair) for pair in self.conflicts],
             "duplicates": [list(pair) for pair in self.duplicates],
@@ -42,78 +40,104 @@ class Curation:
 
 
 def curate(lessons: Sequence[Lesson], now: datetime) -> Curation:
-    """What a person should look at; nothing is changed. Of a pair the one more to be trusted comes first."""
+    """Find the lessons that a person should review; nothing is changed.
+
+    In a pair the lesson with more confidence comes first.
+    """
     active = [lesson for lesson in lessons if lesson.active]
     conflicts: list[tuple[str, str]] = []
     duplicates: list[tuple[str, str]] = []
     for one, other in combinations(active, 2):
-        if one.state != other.state or _overlap(one.condition, other.condition) < ALIKE:
+        if not _same_condition(one, other):
             continue
-        same = _overlap(one.action, other.action) >= ALIKE
-        (duplicates if same else conflicts).append((one.id, other.id))
-    stale = tuple(
-        lesson.id for lesson in active if now - lesson.versions[-1].at > STALE_AFTER
-    )
-    return Curation(tuple(conflicts), tuple(duplicates), stale)
+        same_action = _overlap(one.action, other.action) >= ALIKE
+        found = duplicates if same_action else conflicts
+        found.append((one.id, other.id))
+    stale = [lesson.id for lesson in active if _stale_at(lesson) < now]
+    return Curation(tuple(conflicts), tuple(duplicates), tuple(stale))
+
+
+def _same_condition(one: Lesson, other: Lesson) -> bool:
+    if one.state != other.state:
+        return False
+    return _overlap(one.condition, other.condition) >= ALIKE
 
 
 def next_stale(lessons: Sequence[Lesson], now: datetime) -> datetime | None:
-    """When the next active lesson that is not stale yet will be, if there is one."""
-    ends = (lesson.versions[-1].at + STALE_AFTER for lesson in lessons if lesson.active)
-    return min((end for end in ends if end >= now), default=None)
+    """Return when the next active lesson becomes stale, if one will."""
+    due: list[datetime] = []
+    for lesson in lessons:
+        stale_at = _stale_at(lesson)
+        if lesson.active and stale_at >= now:
+            due.append(stale_at)
+    return min(due, default=None)
 
 
-def merges(
+def _stale_at(lesson: Lesson) -> datetime:
+    return lesson.versions[-1].at + STALE_AFTER
+
+
+def merge_duplicates(
     report: Curation, lessons: Sequence[Lesson], now: datetime
 ) -> Iterator[LessonVersion]:
-    """What a confirmed merge writes: one lesson takes over the evidence, the other is retired."""
+    """Yield the versions to write for the proposed merges.
+
+    Of each pair one lesson takes over the evidence, the other is retired.
+    """
     by_id = {lesson.id: lesson for lesson in lessons}
     retired: set[str] = set()
     for keep, retire in report.duplicates:
-        if retired & {keep, retire}:
+        if keep in retired or retire in retired:
             continue
-        kept, gone = by_id[keep], by_id[retire]
-        yield _version(
-            kept, now, "merge", f"merged with {gone.id}", (kept, gone), active=True
-        )
-        yield _version(
-            gone, now, "retirement", f"merged into {kept.id}", (gone,), active=False
+        kept = by_id[keep]
+        gone = by_id[retire]
+        yield _new_version(kept, now, "merge", f"merged with {retire}", (kept, gone))
+        yield _new_version(
+            gone, now, RETIREMENT, f"merged into {keep}", (gone,), active=False
         )
         retired.add(retire)
 
 
-def unwritten(lessons: Sequence[Lesson], written: Set[str]) -> list[LessonVersion]:
-    """The newest generalized versions that no row holds yet."""
+def unwritten_versions(
+    lessons: Sequence[Lesson], written: Set[str]
+) -> list[LessonVersion]:
+    """Return each active lesson's newest generalized version if no row holds it yet."""
     found = []
     for lesson in lessons:
-        derived = [v for v in lesson.versions if v.origin == "generalized"]
+        derived = [v for v in lesson.versions if v.origin == GENERALIZED]
         if derived and lesson.active and derived[-1].id not in written:
             found.append(derived[-1])
     return found
 
 
 def markdown(lessons: Sequence[Lesson]) -> str:
-    """For review: every lesson with its evidence, confidence and history."""
+    """Return all lessons with evidence, confidence and history, for a review."""
     lines = ["# Lessons", ""]
     for lesson in lessons:
-        lines += [
-            f"## {lesson.claim}",
-            "",
-            f"- id: `{lesson.id}`, version {lesson.version}, {lesson.standing}"
-            + (f" ({lesson.reason})" if lesson.reason else ""),
-            f"- when: {lesson.condition}",
-            f"- then: {lesson.action}",
-            f"- confidence: {lesson.confidence:.2f} "
-            f"({len(lesson.supporting)} for, {len(lesson.contradicting)} against)",
-            f"- for: {', '.join(lesson.supporting) or 'none'}",
-            f"- against: {', '.join(lesson.contradicting) or 'none'}",
-            *(f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions),
-            "",
-        ]
+        lines += _markdown_lines(lesson)
     return "\n".join(lines)
 
 
-def offered(
+def _markdown_lines(lesson: Lesson) -> list[str]:
+    reason = f" ({lesson.reason})" if lesson.reason else ""
+    supporting = len(lesson.supporting)
+    contradicting = len(lesson.contradicting)
+    return [
+        f"## {lesson.claim}",
+        "",
+        f"- id: `{lesson.id}`, version {lesson.version}, {lesson.standing}{reason}",
+        f"- when: {lesson.condition}",
+        f"- then: {lesson.action}",
+        f"- confidence: {lesson.confidence:.2f} "
+        f"({supporting} for, {contradicting} against)",
+        f"- for: {', '.join(lesson.supporting) or 'none'}",
+        f"- against: {', '.join(lesson.contradicting) or 'none'}",
+        *(f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions),
+        "",
+    ]
+
+
+def select_lessons(
     lessons: Sequence[Lesson],
     most: int,
     embed: Embed,
@@ -121,51 +145,55 @@ def offered(
     situation: str | None = None,
     tags: Sequence[str] = (),
 ) -> list[Lesson]:
-    """What a prompt is told: all active lessons, beyond `most` those of the tags or nearest."""
+    """Return the active lessons for a prompt, at most `most` of them.
+
+    If there are more, only lessons with one of the tags stay, nearest to the situation
+    first.
+    """
     active = [lesson for lesson in lessons if lesson.active]
     if len(active) <= most:
         return active
-    tagged = (
-        [lesson for lesson in active if set(tags) & set(lesson.tags)]
-        if tags
-        else active
-    )
-    return (_nearest(tagged, situation, embed) if situation else tagged)[:most]
+    if tags:
+        active = [lesson for lesson in active if set(tags) & set(lesson.tags)]
+    if situation:
+        active = _nearest_first(active, situation, embed)
+    return active[:most]
 
 
 def claim_line(lesson: Lesson) -> str:
-    """The claim and how far it can be trusted."""
+    """Return the claim with its confidence."""
     return f"{lesson.claim} (confidence {lesson.confidence:.2f})"
 
 
 def block(lessons: Sequence[Lesson]) -> str:
-    """`<learned_patterns>` for a prompt; empty without any."""
+    """Return the `<learned_patterns>` block of a prompt; empty without lessons."""
     if not lessons:
         return ""
-    return "\n".join(
-        [OPENING, *(f"- {as_data(claim_line(lesson))}" for lesson in lessons), ENDING]
-    )
+    lines = [f"- {as_data(claim_line(lesson))}" for lesson in lessons]
+    return "\n".join([OPENING, *lines, ENDING])
 
 
-def _nearest(lessons: Sequence[Lesson], situation: str, embed: Embed) -> list[Lesson]:
-    vector, *claims = embed([situation, *(lesson.claim for lesson in lessons)])
-    near = {
-        lesson.id: float(np.dot(vector, claim))
-        for lesson, claim in zip(lessons, claims, strict=True)
-    }
-    return sorted(lessons, key=lambda lesson: (-near[lesson.id], lesson.id))
+def _nearest_first(
+    lessons: Sequence[Lesson], situation: str, embed: Embed
+) -> list[Lesson]:
+    claims = [lesson.claim for lesson in lessons]
+    likeness = cosines(situation, claims, embed)
+    pairs = list(zip(likeness, lessons, strict=True))
+    pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return [lesson for _, lesson in pairs]
 
 
-def _version(
+def _new_version(
     lesson: Lesson,
     now: datetime,
     origin: str,
     reason: str,
     sources: Sequence[Lesson],
     *,
-    active: bool,
+    active: bool = True,
 ) -> LessonVersion:
-    versions = [version for source in sources for version in source.versions]
+    """Return a version of a lesson with the evidence of all `sources`."""
+    versions = list(chain.from_iterable(source.versions for source in sources))
     return LessonVersion(
         lesson_id=lesson.id,
         claim=lesson.claim,
@@ -175,23 +203,19 @@ def _version(
         created_at=now,
         origin=origin,
         state=lesson.state,
-        tags=tuple(sorted({tag for source in sources for tag in source.tags})),
-        supporting=tuple(
-            sorted({id_ for source in sources for id_ in source.supporting})
-        ),
-        contradicting=tuple(
-            sorted({id_ for source in sources for id_ in source.contradicting})
-        ),
+        tags=union(source.tags for source in sources),
+        supporting=union(source.supporting for source in sources),
+        contradicting=union(source.contradicting for source in sources),
         active=active,
         reason=reason,
-        conversation_ids=tuple(
-            sorted({id_ for v in versions for id_ in v.conversation_ids})
-        ),
-        user_ids=tuple(sorted({id_ for v in versions for id_ in v.user_ids})),
+        conversation_ids=union(v.conversation_ids for v in versions),
+        user_ids=union(v.user_ids for v in versions),
     )
 
 
 def _overlap(one: str, other: str) -> float:
-    """Jaccard's index of the two texts' words."""
-    a, b = content_words(one), content_words(other)
-    return len(a & b) / len(a | b) if a | b else 0.0
+    """Return the Jaccard index of the two texts' words; 0 if neither has any."""
+    words = content_words(one)
+    other_words = content_words(other)
+    either = words | other_words
+    return len(words & other_words) / len(either) if either else 0.0

@@ -1,6 +1,6 @@
-"""What of an agent's experience goes when a user, a conversation or messages are erased."""
+"""The effect of an erasure on an agent's experience: rows to delete, rows to rewrite."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from varve.domain.experience.rows import (
@@ -14,102 +14,111 @@ from varve.domain.record import MemoryType, Record
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
-    """Ids of rows to delete, and rows that stay without what pointed at the erased ones."""
+class ExperienceErasure:
+    """The ids of rows to delete, and rows to write without references to erased rows."""
 
     deleted: frozenset[str]
     rewritten: tuple[Record, ...]
 
 
-def erase(
+def plan_erasure(
     rows: Iterable[Record],
     *,
     user_ids: Set[str] = frozenset(),
     conversation_ids: Set[str] = frozenset(),
     message_ids: Set[tuple[str, str]] = frozenset(),
-) -> Erased:
-    """Which rows hold anything of these users, conversations or (conversation, message) pairs.
+) -> ExperienceErasure:
+    """Return the effect of erasing users, conversations or (conversation, message) pairs.
 
-    Episodes, answers and findings of theirs go, and the reports of those episodes. A lesson's words may
-    repeat its evidence's, so versions generalized from an erased episode, or worded by a model, go, and
-    are derived anew from those that are left; one that people wrote loses the erased evidence. A lesson
-    left without evidence is retired by the fold.
+    Their episodes, answers and findings are deleted, and the reports of those episodes. A
+    lesson's words may repeat the words of its evidence. So a version that was generalized
+    from an erased episode, or worded by a model, is deleted; the fold derives it again from
+    the remaining episodes. A version written by a person loses the erased evidence. The fold
+    retires a lesson without evidence.
     """
     known = {row.id: row for row in rows}
-    gone = {
-        r.id
-        for r in known.values()
-        if _theirs(r, user_ids, conversation_ids, message_ids)
-    }
-    # A report may name an episode, or only the conversation that it was the last of.
-    ended = gone | {
-        known[id_].conversation_id
-        for id_ in gone
-        if known[id_].memory_type is MemoryType.EPISODE
-    }
-    gone |= {
-        r.id
-        for r in known.values()
-        if r.memory_type is MemoryType.OUTCOME and r.about in ended
-    }
-    rewritten = []
-    for row in known.values():
-        if row.id in gone:
-            continue
-        if row.memory_type is MemoryType.LESSON:
+    subject = _Subject(user_ids, conversation_ids, message_ids)
+    deleted = {row.id for row in known.values() if subject.owns(row)}
+    deleted.update(_reports_of(deleted, known))
+    kept = [row for row in known.values() if row.id not in deleted]
+    rewritten: list[Record] = []
+    for row in kept:
+        if row.memory_type is MemoryType.OUTCOME:
+            rewritten += _rewrite_report(row, deleted)
+        elif row.memory_type is MemoryType.LESSON:
             version = lesson_from(row)
-            if not _cites(version, gone, user_ids, conversation_ids):
-                continue
-            gone.add(row.id)
-            if version.origin not in {GENERALIZED, WORDED}:
-                rewritten.append(
-                    lesson_record(
-                        _without(version, gone, user_ids, conversation_ids), row.period
-                    )
-                )
-        elif row.memory_type is MemoryType.OUTCOME and gone & set(row.source_ids):
-            rewritten.append(
-                replace(
-                    row, source_ids=tuple(i for i in row.source_ids if i not in gone)
-                )
-            )
-    return Erased(frozenset(gone), tuple(rewritten))
+            if subject.is_cited_by(version, deleted):
+                deleted.add(row.id)
+                rewritten += subject.rewrite_lesson(version, deleted, row.period)
+    return ExperienceErasure(frozenset(deleted), tuple(rewritten))
 
 
-def _theirs(
-    row: Record,
-    users: Set[str],
-    conversations: Set[str],
-    messages: Set[tuple[str, str]],
-) -> bool:
-    if row.user_id in users or row.conversation_id in conversations:
-        return True
-    is_episode = row.memory_type is MemoryType.EPISODE
-    return is_episode and any(
-        (row.conversation_id, id_) in messages for id_ in row.source_ids
-    )
+def _rewrite_report(row: Record, deleted: Set[str]) -> list[Record]:
+    """Return a report's row without the deleted ids it used; nothing if it used none."""
+    used = _without(row.source_ids, deleted)
+    if used == row.source_ids:
+        return []
+    return [replace(row, source_ids=used)]
 
 
-def _cites(
-    version: LessonVersion, gone: Set[str], users: Set[str], conversations: Set[str]
-) -> bool:
-    evidence = {*version.supporting, *version.contradicting}
-    return bool(
-        evidence & gone
-        or set(version.user_ids) & users
-        or set(version.conversation_ids) & conversations
-    )
+def _reports_of(deleted: Set[str], known: Mapping[str, Record]) -> list[str]:
+    """Return the ids of reports of deleted episodes.
+
+    A report names an episode, or the conversation whose last episode it is about.
+    """
+    targets: set[str | None] = set(deleted)
+    for id_ in deleted:
+        row = known[id_]
+        if row.memory_type is MemoryType.EPISODE:
+            targets.add(row.conversation_id)
+    reports = [r for r in known.values() if r.memory_type is MemoryType.OUTCOME]
+    return [report.id for report in reports if report.about in targets]
 
 
-def _without(
-    version: LessonVersion, gone: Set[str], users: Set[str], conversations: Set[str]
-) -> LessonVersion:
-    return replace(
-        version,
-        supporting=tuple(i for i in version.supporting if i not in gone),
-        contradicting=tuple(i for i in version.contradicting if i not in gone),
-        user_ids=tuple(i for i in version.user_ids if i not in users),
-        conversation_ids=tuple(
-            i for i in version.conversation_ids if i not in conversations
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """The users, conversations and (conversation, message) pairs to erase."""
+
+    users: Set[str]
+    conversations: Set[str]
+    messages: Set[tuple[str, str]]
+
+    def owns(self, row: Record) -> bool:
+        """Return whether a row is of the subject; an episode may have messages of it."""
+        if row.user_id in self.users or row.conversation_id in self.conversations:
+            return True
+        if row.memory_type is not MemoryType.EPISODE:
+            return False
+        messages = ((row.conversation_id, id_) for id_ in row.source_ids)
+        return any(message in self.messages for message in messages)
+
+    def is_cited_by(self, version: LessonVersion, deleted: Set[str]) -> bool:
+        """Return whether a version refers to the subject or to a deleted row."""
+        return not (
+            deleted.isdisjoint(version.supporting)
+            and deleted.isdisjoint(version.contradicting)
+            and self.users.isdisjoint(version.user_ids)
+            and self.conversations.isdisjoint(version.conversation_ids)
+        )
+
+    def rewrite_lesson(
+        self, version: LessonVersion, deleted: Set[str], period: str
+    ) -> list[Record]:
+        """Return the row of a version without its erased evidence.
+
+        Returns nothing for a version whose words come from the evidence.
+        """
+        if version.origin in {GENERALIZED, WORDED}:
+            return []
+        cleaned = replace(
+            version,
+            supporting=_without(version.supporting, deleted),
+            contradicting=_without(version.contradicting, deleted),
+            user_ids=_without(version.user_ids, self.users),
+            conversation_ids=_without(version.conversation_ids, self.conversations),
+        )
+        return [lesson_record(cleaned, period)]
+
+
+def _without(ids: Iterable[str], erased: Set[str]) -> tuple[str, ...]:
+    return tuple(id_ for id_ in ids if id_ not in erased)

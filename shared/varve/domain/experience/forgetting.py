@@ -1,4 +1,4 @@
-"""Forgetting beside retention: a time to live, and importance that decays for what nobody reads."""
+"""Forgetting in addition to retention: time to live, and decay of unread records."""
 
 from datetime import datetime, timedelta
 
@@ -14,23 +14,43 @@ FORGETTABLE = (MemoryType.EPISODE, MemoryType.PRIOR_ANSWER, MemoryType.FINDING)
 
 
 def importance_now(record: Record, last_read: datetime | None, now: datetime) -> float:
-    """What is left of a record's importance: 0.05 less for each day after seven without a read."""
-    idle = now - max(record.event_time, last_read or record.event_time) - SPARED_FOR
+    """Return the importance, less 0.05 for each day after seven days without a read."""
+    last_used = record.event_time
+    if last_read is not None:
+        last_used = max(last_used, last_read)
+    idle = now - last_used - SPARED_FOR
     cycles = max(0, idle // CYCLE)
     return max(0.0, record.importance - LOSS_PER_CYCLE * cycles)
 
 
-def forgotten(
+def choose_forgotten(
     history: History, now: datetime, time_to_live_days: int | None, *, decay: bool
 ) -> dict[str, str]:
-    """The ids that go, each with its reason; none where neither is turned on."""
-    gone: dict[str, str] = {}
-    for record in (row for kind in FORGETTABLE for row in history.rows(kind)):
-        last_read = history.reads.get(record.id, (0, None))[1]
-        if time_to_live_days and now - record.event_time > timedelta(
-            days=time_to_live_days
-        ):
-            gone[record.id] = f"older than its time to live of {time_to_live_days} days"
-        elif decay and (left := importance_now(record, last_read, now)) < GONE_BELOW:
-            gone[record.id] = f"importance has decayed to {left:.2f}"
-    return gone
+    """Return the ids of rows to delete, each with its reason.
+
+    Nothing is chosen if neither a time to live is set nor `decay` is True.
+    """
+    forgotten: dict[str, str] = {}
+    for record in _forgettable(history):
+        _, last_read = history.reads.get(record.id, (0, None))
+        importance = importance_now(record, last_read, now)
+        if _expired(record, now, time_to_live_days):
+            reason = f"older than its time to live of {time_to_live_days} days"
+            forgotten[record.id] = reason
+        elif decay and importance < GONE_BELOW:
+            forgotten[record.id] = f"importance has decayed to {importance:.2f}"
+    return forgotten
+
+
+def _forgettable(history: History) -> list[Record]:
+    rows: list[Record] = []
+    for memory_type in FORGETTABLE:
+        rows += history.rows(memory_type)
+    return rows
+
+
+def _expired(record: Record, now: datetime, time_to_live_days: int | None) -> bool:
+    if not time_to_live_days:
+        return False
+    age = now - record.event_time
+    return age > timedelta(days=time_to_live_days)

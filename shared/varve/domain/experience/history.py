@@ -1,6 +1,6 @@
-"""One agent's past as its rows tell it: episodes with what was reported of them, in whatever order."""
+"""An agent's past, folded from its rows in any order: episodes with their reports."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,76 +21,105 @@ from varve.domain.record import MemoryType, Record
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
-    """An episode with all that was reported of it, the oldest report first."""
+class PastEpisode:
+    """An episode with all its reports, the oldest first."""
 
     episode: Episode
     reports: tuple[Report, ...] = ()
 
     @property
+    def id(self) -> str:
+        """The episode's id."""
+        return self.episode.id
+
+    @property
+    def situation(self) -> str:
+        """The episode's situation."""
+        return self.episode.situation
+
+    @property
+    def state(self) -> str | None:
+        """The state that the episode was in, if known."""
+        return self.episode.state
+
+    @property
     def outcome(self) -> Outcome:
-        """What was last stated of it, else what its own messages say."""
-        stated = [r.outcome for r in self.reports if r.outcome is not Outcome.UNKNOWN]
-        return stated[-1] if stated else self.episode.verdict.outcome
+        """The last outcome reported, else the one the episode's own messages give."""
+        known = [r.outcome for r in self.reports if r.outcome is not Outcome.UNKNOWN]
+        return known[-1] if known else self.episode.verdict.outcome
 
     @property
     def explicit(self) -> bool:
-        """Whether somebody stated the outcome, rather than a cue giving it away."""
+        """Whether the outcome was stated, not inferred from the words."""
         return bool(self.reports) or self.episode.verdict.source == "stated"
 
     @property
     def correction(self) -> str | None:
-        """What was last said to be different, if anything."""
-        said = [r.correction for r in self.reports if r.correction]
-        return said[-1] if said else next(reversed(self.episode.corrections), None)
+        """The last correction, if any."""
+        return _last(
+            [report.correction for report in self.reports], self.episode.corrections
+        )
 
     @property
     def decision(self) -> str | None:
-        """What was done."""
-        done = [r.decision for r in self.reports if r.decision]
-        return done[-1] if done else next(reversed(self.episode.decisions), None)
+        """The last decision, if any."""
+        return _last(
+            [report.decision for report in self.reports], self.episode.decisions
+        )
 
     @property
     def resolution(self) -> str | None:
-        """What was right: as reported, else what was done and succeeded."""
-        known = [r.resolution for r in self.reports if r.resolution]
-        if known:
-            return known[-1]
+        """The right action: as reported, else the decision of a successful episode."""
+        reported = _last([report.resolution for report in self.reports], ())
+        if reported:
+            return reported
         return self.decision if self.outcome is Outcome.SUCCESS else None
 
     @property
     def used(self) -> tuple[str, ...]:
-        """The ids of what was looked at before deciding."""
-        return tuple(sorted({id_ for report in self.reports for id_ in report.used}))
+        """The sorted ids of the episodes and lessons consulted before the decision."""
+        ids: set[str] = set()
+        for report in self.reports:
+            ids.update(report.used)
+        return tuple(sorted(ids))
 
     @property
     def settled_at(self) -> datetime:
-        """When the last that we know of it was said."""
+        """The time of the episode's end or of its last report."""
         return max([self.episode.ended, *(report.at for report in self.reports)])
 
 
+def _last(reported: Sequence[str | None], own: Sequence[str]) -> str | None:
+    """Return the last text reported, else the last of the episode's own, if any."""
+    said = [text for text in reported if text] or own
+    return said[-1] if said else None
+
+
 class History:
-    """An agent's rows, folded."""
+    """An agent's experience rows, decoded and joined on first use."""
 
     def __init__(self, rows: Iterable[Record]) -> None:
         self._rows = list({row.id: row for row in rows}.values())
 
     @cached_property
-    def lived(self) -> Sequence[Lived]:
+    def past_episodes(self) -> Sequence[PastEpisode]:
         """Every episode with its reports, the oldest first."""
         reports: defaultdict[str, list[Report]] = defaultdict(list)
         for report in self.reports:
             reports[self.target_at(report.target, report.at)].append(report)
-        return [Lived(episode, tuple(reports[episode.id])) for episode in self.episodes]
+        return [
+            PastEpisode(episode, tuple(reports[episode.id]))
+            for episode in self.episodes
+        ]
 
     @cached_property
-    def by_id(self) -> dict[str, Lived]:
-        """The episodes by their ids."""
-        return {one.episode.id: one for one in self.lived}
+    def by_id(self) -> dict[str, PastEpisode]:
+        """The episodes by id."""
+        return {past.id: past for past in self.past_episodes}
 
     @cached_property
     def episodes(self) -> Sequence[Episode]:
-        """The episodes alone, the oldest first."""
+        """The episodes without reports, the oldest first."""
         return [episode_from(row) for row in of_type(self._rows, MemoryType.EPISODE)]
 
     @cached_property
@@ -100,37 +129,44 @@ class History:
 
     @cached_property
     def lesson_versions(self) -> Sequence[LessonVersion]:
-        """Every version of every lesson that is written down, the oldest first."""
+        """All stored versions of lessons, the oldest first."""
         return [lesson_from(row) for row in of_type(self._rows, MemoryType.LESSON)]
 
     @cached_property
     def reads(self) -> dict[str, tuple[int, datetime]]:
-        """How often each record was read, and when last."""
-        read: dict[str, tuple[int, datetime]] = {}
-        for usage in map(usage_from, of_type(self._rows, MemoryType.USAGE)):
-            for id_, count in usage.counts.items():
-                before, last = read.get(id_, (0, usage.at))
-                read[id_] = (before + count, max(last, usage.at))
-        return read
+        """How often each record was read, and the time of the last read."""
+        counts: Counter[str] = Counter()
+        last: dict[str, datetime] = {}
+        for row in of_type(self._rows, MemoryType.USAGE):
+            batch = usage_from(row)
+            counts.update(batch.counts)
+            # The rows are ordered by time.
+            last.update(dict.fromkeys(batch.counts, batch.at))
+        return {id_: (count, last[id_]) for id_, count in counts.items()}
 
     @property
     def all_rows(self) -> Sequence[Record]:
-        """The rows themselves, each once."""
+        """All rows, each id once."""
         return self._rows
 
     def rows(self, kind: MemoryType) -> list[Record]:
-        """The rows of one sort, the oldest first."""
+        """Return the rows of one memory type, the oldest first."""
         return of_type(self._rows, kind)
 
     @cached_property
-    def _last_of(self) -> dict[str, list[Episode]]:
+    def _episodes_of(self) -> dict[str, list[Episode]]:
+        """The episodes of each conversation, the oldest first."""
         known: defaultdict[str, list[Episode]] = defaultdict(list)
         for episode in self.episodes:
             known[episode.conversation_id].append(episode)
         return known
 
     def target_at(self, target: str, at: datetime) -> str:
-        """The episode meant: of a conversation, the last that had begun at the time; else the id itself."""
-        episodes = self._last_of.get(target, [])
+        """Return the id of the episode that a report means.
+
+        For a conversation this is the last episode begun by `at`, or else its first. Any
+        other target is returned unchanged.
+        """
+        episodes = self._episodes_of.get(target, [])
         begun = [episode for episode in episodes if episode.began <= at] or episodes[:1]
         return begun[-1].id if begun else target

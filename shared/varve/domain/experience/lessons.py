@@ -1,19 +1,26 @@
-"""Lessons: one claim each with its condition and its action, and the episodes that speak for and against it.
+"""Lessons: a claim with a condition and an action, and the episodes for and against it.
 
-A lesson is derived from the episodes there are, so the same episodes give the same lessons in whatever
-order their outcomes came. What people write (a lesson by hand, a revision, a retirement) is kept as
-versions, and every version stays.
+Lessons are derived from the episodes, so the same episodes give the same lessons in whatever
+order their outcomes arrive. What people write (a lesson, a revision, a retirement) is stored
+as a version, and every version is kept.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from math import sqrt
 
-from varve.domain.experience.history import History, Lived
+from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.outcomes import Outcome
-from varve.domain.experience.rows import LessonVersion, lesson_id
+from varve.domain.experience.rows import (
+    GENERALIZED,
+    RETIREMENT,
+    LessonVersion,
+    lesson_id,
+    normalize,
+    union,
+)
 from varve.domain.experience.words import content_words
 
 AGREEING = 2
@@ -21,15 +28,15 @@ AGREEING = 2
 CONDITION_WORDS = 5
 RETIRED_BELOW = 0.15
 USED_ENOUGH = 3
-"""Uses from which it is asked whether a lesson does harm."""
+"""Uses after which a lesson is checked for harm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson as it stands; `versions` are all that it ever was, the oldest first.
+    """The current state of a lesson; `versions` has its history, the oldest first.
 
-    `standing` is `active`, `retired` (by hand, for want of evidence, or because too much speaks against
-    it) or `quarantined` (episodes that used it did worse than those that did not).
+    `standing` is `active`, `retired` (by hand, without evidence, or with too much evidence
+    against it) or `quarantined` (episodes that used it did worse than others).
     """
 
     id: str
@@ -46,46 +53,51 @@ class Lesson:
 
     @property
     def confidence(self) -> float:
-        """The lower bound on how often it holds."""
-        return wilson(
-            len(self.supporting), len(self.supporting) + len(self.contradicting)
-        )
+        """The lower bound on the share of episodes in which the lesson holds."""
+        successes = len(self.supporting)
+        return wilson(successes, successes + len(self.contradicting))
 
     @property
     def version(self) -> int:
-        """How often it has been said anew, from 1."""
+        """The number of the current version, from 1."""
         return len(self.versions)
 
     @property
     def active(self) -> bool:
-        """Whether it is offered."""
+        """Whether the lesson may be shown to a model."""
         return self.standing == "active"
 
 
 def wilson(successes: int, trials: int, z: float = 1.96) -> float:
-    """The lower end of the Wilson score interval for a proportion; 0 without trials.
+    """Return the lower end of the Wilson score interval of a proportion; 0 without trials.
 
-    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22 (1927);
-    `z` 1.96 is the two-sided 95 percent.
+    E. B. Wilson, "Probable Inference, the Law of Succession, and Statistical Inference",
+    JASA 22 (1927); `z` 1.96 is the two-sided 95 percent.
     """
     if not trials:
         return 0.0
-    rate, square = successes / trials, z * z
+    rate = successes / trials
+    square = z * z
+    centre = rate + square / (2 * trials)
     spread = z * sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
-    return max(0.0, (rate + square / (2 * trials) - spread) / (1 + square / trials))
+    return max(0.0, (centre - spread) / (1 + square / trials))
 
 
-def vague(condition: str, action: str) -> str | None:
-    """Why a lesson would be of no use, or None: it must name when, in two words at least, and what."""
-    when, what = content_words(condition) - _EMPTY, content_words(action) - _EMPTY
-    if len(when) < 2:
+def explain_vagueness(condition: str, action: str) -> str | None:
+    """Return why a lesson is too vague to be of use, or None if it is not.
+
+    The condition must have two content words or more, the action at least one.
+    """
+    condition_words = content_words(condition) - _EMPTY_WORDS
+    action_words = content_words(action) - _EMPTY_WORDS
+    if len(condition_words) < 2:
         return (
             "does not say when: name at least two things that tell the situation apart"
         )
-    return None if what else "does not say what to do"
+    return None if action_words else "does not say what to do"
 
 
-_EMPTY = content_words(
+_EMPTY_WORDS = content_words(
     "often sometimes usually always never maybe careful carefully better wrong right good bad thing things "
     "stuff something anything everything problem problems issue issues situation situations case cases time "
     "times initial first check try think make sure really likely many much people users "
@@ -93,211 +105,233 @@ _EMPTY = content_words(
 )
 
 
-def lessons(history: History) -> list[Lesson]:
-    """All lessons, those most to be trusted first."""
-    groups: defaultdict[str, list[Lived]] = defaultdict(list)
-    for one in history.lived:
-        if one.resolution:
-            groups[lesson_id(one.episode.state, one.resolution)].append(one)
-    versions = _replayed(history)
+def derive_lessons(history: History) -> list[Lesson]:
+    """Return all lessons, those with the highest confidence first."""
+    groups: defaultdict[str, list[PastEpisode]] = defaultdict(list)
+    for past in _resolved(history):
+        groups[_lesson_of(past)].append(past)
+    versions = _replay_versions(history)
     for version in history.lesson_versions:
         versions[version.lesson_id].append(version)
-    known = (
-        _lesson(id_, groups.get(id_, []), versions[id_], history)
-        for id_ in sorted(
-            {id_ for id_, group in groups.items() if len(group) >= AGREEING}
-            | set(versions)
-        )
-    )
-    found = [lesson for lesson in known if lesson is not None]
+    found: list[Lesson] = []
+    for id_, noted in versions.items():
+        lesson = _build_lesson(id_, groups.get(id_, []), noted, history)
+        if lesson is not None:
+            found.append(lesson)
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
 
 
-def _lesson(
-    id_: str, group: Sequence[Lived], noted: Sequence[LessonVersion], history: History
+def _resolved(history: History) -> list[PastEpisode]:
+    """Return the episodes whose right action is known, the oldest first."""
+    return [past for past in history.past_episodes if past.resolution]
+
+
+def _lesson_of(past: PastEpisode) -> str:
+    """Return the id of the lesson that a resolved episode supports."""
+    return lesson_id(past.state, str(past.resolution))
+
+
+def _build_lesson(
+    id_: str,
+    agreeing: Sequence[PastEpisode],
+    noted: Iterable[LessonVersion],
+    history: History,
 ) -> Lesson | None:
     distinct = {version.id: version for version in noted}
-    versions = tuple(
-        sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
-    )
-    by_hand = [v for v in versions if v.origin not in {"generalized", "retirement"}]
-    said = by_hand or [v for v in versions if v.claim]
-    if not said:
+    versions = sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
+    text = _current_text(versions)
+    if text is None:
         return None
-    text = said[-1]
-    cited = {i for v in versions for i in v.supporting}
-    against = {i for v in versions for i in v.contradicting} | _contradicting(
-        id_, text.action, history
-    )
-    supporting = ({one.episode.id for one in group} | cited) - against
-    supporting |= {
-        one.episode.id
-        for one in history.lived
-        if id_ in one.used and one.outcome is Outcome.SUCCESS
-    } - against
+    against = _contradicting(id_, text.action, history)
+    supporting = {past.id for past in agreeing}
+    supporting |= _successful_uses(id_, history)
+    for version in versions:
+        against.update(version.contradicting)
+        supporting.update(version.supporting)
     lesson = Lesson(
         id=id_,
         claim=text.claim,
         condition=text.condition,
         action=text.action,
         state=text.state,
-        tags=tuple(sorted({tag for v in versions for tag in v.tags})),
-        supporting=tuple(sorted(supporting)),
+        tags=union(v.tags for v in versions),
+        supporting=tuple(sorted(supporting - against)),
         contradicting=tuple(sorted(against)),
         standing="active",
         reason="",
-        versions=versions,
+        versions=tuple(versions),
     )
     standing, reason = _standing(lesson, history)
     return replace(lesson, standing=standing, reason=reason)
 
 
+def _current_text(versions: Sequence[LessonVersion]) -> LessonVersion | None:
+    """Return the version whose words count: the last by hand, else the last with words."""
+    by_hand = [v for v in versions if v.origin not in {GENERALIZED, RETIREMENT}]
+    worded = by_hand or [v for v in versions if v.claim]
+    return worded[-1] if worded else None
+
+
+def _successful_uses(id_: str, history: History) -> set[str]:
+    successful = (p for p in history.past_episodes if p.outcome is Outcome.SUCCESS)
+    return {past.id for past in successful if id_ in past.used}
+
+
 def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
-    said = [v for v in lesson.versions if v.origin != "generalized"]
-    if said and not said[-1].active:
-        return "retired", said[-1].reason or "retired by hand"
+    """Return a lesson's standing, and the reason unless it is active."""
+    stated = [v for v in lesson.versions if v.origin != GENERALIZED]
+    if stated and not stated[-1].active:
+        return "retired", stated[-1].reason or "retired by hand"
     if not lesson.supporting:
         return "retired", "no evidence is left"
-    if lesson.confidence < RETIRED_BELOW and len(lesson.contradicting) >= len(
-        lesson.supporting
-    ):
-        return "retired", f"{len(lesson.contradicting)} episodes speak against it"
+    supporting = len(lesson.supporting)
+    contradicting = len(lesson.contradicting)
+    if lesson.confidence < RETIRED_BELOW and contradicting >= supporting:
+        return "retired", f"{contradicting} episodes speak against it"
     harm = _harm(lesson, history)
-    return ("quarantined", harm) if harm else ("active", "")
+    if harm:
+        return "quarantined", harm
+    return "active", ""
 
 
 def _harm(lesson: Lesson, history: History) -> str:
-    """How episodes that used it fared against those of the same state that did not, where that is worse."""
-    decided = [
-        one
-        for one in history.lived
-        if one.episode.state == lesson.state
-        and one.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
-    ]
-    used = [one.outcome is Outcome.SUCCESS for one in decided if lesson.id in one.used]
-    others = [
-        one.outcome is Outcome.SUCCESS for one in decided if lesson.id not in one.used
-    ]
-    if len(used) < USED_ENOUGH or not others:
+    """Return the success rates with and without the lesson if it does harm, else "".
+
+    Only episodes of the lesson's state with a known outcome count.
+    """
+    with_it: list[bool] = []
+    without: list[bool] = []
+    for past in history.past_episodes:
+        decided = past.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
+        if not decided or past.state != lesson.state:
+            continue
+        results = with_it if lesson.id in past.used else without
+        results.append(past.outcome is Outcome.SUCCESS)
+    if len(with_it) < USED_ENOUGH or not without:
         return ""
-    with_it, without = sum(used) / len(used), sum(others) / len(others)
-    return (
-        f"{with_it:.0%} succeeded with it, {without:.0%} without"
-        if with_it < without
-        else ""
-    )
+    rate = sum(with_it) / len(with_it)
+    other_rate = sum(without) / len(without)
+    if rate >= other_rate:
+        return ""
+    return f"{rate:.0%} succeeded with it, {other_rate:.0%} without"
 
 
 def _contradicting(id_: str, action: str, history: History) -> set[str]:
-    """Episodes that did as it says and were wrong, or that used it, did so, and failed."""
-    wanted = _plain(action)
-    return {
-        one.episode.id
-        for one in history.lived
-        if one.outcome is Outcome.FAILURE
-        and _plain(one.decision) == wanted
-        and _plain(one.resolution) != wanted
-        and (id_ in one.used or lesson_id(one.episode.state, action) == id_)
-    }
+    """Return the ids of failed episodes that did as the lesson says.
+
+    They used the lesson, or the same lesson would be derived from their state; and another
+    action was right.
+    """
+    wanted = normalize(action)
+    found: set[str] = set()
+    for past in history.past_episodes:
+        if past.outcome is not Outcome.FAILURE:
+            continue
+        followed = normalize(past.decision) == wanted
+        was_right = normalize(past.resolution) == wanted
+        if not followed or was_right:
+            continue
+        if id_ in past.used or lesson_id(past.state, action) == id_:
+            found.add(past.id)
+    return found
 
 
 @dataclass(slots=True)
-class _Agreeing:
-    """The episodes of a lesson so far: in how many each stem is, and how often in which written form."""
+class _Agreement:
+    """The agreeing episodes of a lesson so far, and their words.
 
-    lived: list[Lived] = field(default_factory=list)
+    `stems` counts the episodes that have a stem, `forms` the written forms of each stem.
+    """
+
+    episodes: list[PastEpisode] = field(default_factory=list)
     stems: Counter[str] = field(default_factory=Counter)
     forms: defaultdict[str, Counter[str]] = field(
         default_factory=lambda: defaultdict(Counter)
     )
 
-    def add(self, one: Lived) -> None:
-        self.lived.append(one)
-        self.stems.update(content_words(_told(one)))
-        for word in _told(one).casefold().replace("_", " ").split():
+    def add(self, past: PastEpisode) -> None:
+        text = _text_of(past)
+        self.episodes.append(past)
+        self.stems.update(content_words(text))
+        for word in text.casefold().replace("_", " ").split():
             bare = word.strip(".,;:!?()[]\"'“”¿¡")
             for stem in content_words(bare):
                 self.forms[stem][bare] += 1
 
     def written(self, stem: str) -> str:
-        """The stem's most frequent written form; of equals the first in the alphabet."""
-        found = self.forms[stem]
-        return min(found, key=lambda form: (-found[form], form))
+        """Return the stem's most frequent written form, on a tie the alphabetically first."""
+        forms = self.forms[stem]
+        return min(forms, key=lambda form: (-forms[form], form))
 
 
-def _replayed(history: History) -> defaultdict[str, list[LessonVersion]]:
-    """The versions that lessons went through as their episodes came, in the order of when they happened."""
+def _replay_versions(history: History) -> defaultdict[str, list[LessonVersion]]:
+    """Return the generalized versions of each lesson, replayed in order of event time."""
     versions: defaultdict[str, list[LessonVersion]] = defaultdict(list)
-    groups: defaultdict[str, _Agreeing] = defaultdict(_Agreeing)
+    groups: defaultdict[str, _Agreement] = defaultdict(_Agreement)
     stems: Counter[str] = Counter()
-    ended = [one for one in history.lived if one.resolution]
-    for count, one in enumerate(
-        sorted(ended, key=lambda one: (one.episode.began, one.episode.id)), start=1
-    ):
-        id_ = lesson_id(one.episode.state, str(one.resolution))
-        group, known = groups[id_], versions.get(id_, [])
-        group.add(one)
-        stems.update(content_words(_told(one)))
-        if len(group.lived) < AGREEING:
+    for count, past in enumerate(_resolved(history), start=1):
+        id_ = _lesson_of(past)
+        group = groups[id_]
+        group.add(past)
+        stems.update(content_words(_text_of(past)))
+        if len(group.episodes) < AGREEING:
             continue
-        condition = ", ".join(_telling(group, stems, count))
-        if vague(condition, str(one.resolution)) is not None:
+        condition = ", ".join(_telling_words(group, stems, count))
+        if explain_vagueness(condition, str(past.resolution)) is not None:
             continue
-        if not known or known[-1].claim != _claim(condition, one):
-            versions[id_].append(_generalized(id_, condition, group.lived))
+        claim = _claim(condition, past)
+        known = versions.get(id_)
+        if not known or known[-1].claim != claim:
+            versions[id_].append(_generalize(id_, condition, group.episodes))
     return versions
 
 
-def _claim(condition: str, last: Lived) -> str:
-    where = f"In {last.episode.state}, when" if last.episode.state else "When"
+def _claim(condition: str, last: PastEpisode) -> str:
+    where = f"In {last.state}, when" if last.state else "When"
     return f"{where} it is about {condition}: {last.resolution}"
 
 
-def _generalized(id_: str, condition: str, agreeing: Sequence[Lived]) -> LessonVersion:
+def _generalize(
+    id_: str, condition: str, agreeing: Sequence[PastEpisode]
+) -> LessonVersion:
     last = agreeing[-1]
+    episodes = [past.episode for past in agreeing]
     return LessonVersion(
         lesson_id=id_,
         claim=_claim(condition, last),
         condition=condition,
         action=str(last.resolution),
         at=last.episode.began,
-        created_at=max(one.settled_at for one in agreeing),
-        origin="generalized",
-        state=last.episode.state,
-        tags=tuple(sorted({tag for one in agreeing for tag in one.episode.tags})),
-        supporting=tuple(sorted(one.episode.id for one in agreeing)),
-        conversation_ids=tuple(
-            sorted({one.episode.conversation_id for one in agreeing})
-        ),
-        user_ids=tuple(
-            sorted({one.episode.user_id for one in agreeing if one.episode.user_id})
-        ),
+        created_at=max(past.settled_at for past in agreeing),
+        origin=GENERALIZED,
+        state=last.state,
+        tags=union(episode.tags for episode in episodes),
+        supporting=tuple(sorted(episode.id for episode in episodes)),
+        conversation_ids=tuple(sorted({e.conversation_id for e in episodes})),
+        user_ids=tuple(sorted({e.user_id for e in episodes if e.user_id})),
     )
 
 
-def _telling(group: _Agreeing, stems: Mapping[str, int], count: int) -> list[str]:
-    """The words that two agreeing episodes have and the fewest of the others, as they were written.
+def _telling_words(
+    group: _Agreement, stems: Mapping[str, int], count: int
+) -> list[str]:
+    """Return the words that set a group apart, as they were written.
 
-    `stems` says in how many of all `count` episodes so far each stem is.
+    At least two of the group's episodes have such a word, and a larger share of them than of
+    the other episodes. `stems` counts the episodes with each stem among all `count` episodes
+    so far.
     """
-    size = len(group.lived)
-    apart: dict[str, tuple[float, float]] = {}
+    size = len(group.episodes)
+    others = max(1, count - size)
+    ranks: dict[str, tuple[float, float, str]] = {}
     for stem, having in group.stems.items():
-        if having >= AGREEING:
-            mine, theirs = having / size, (stems[stem] - having) / max(1, count - size)
-            if mine > theirs:
-                apart[stem] = (mine - theirs, mine)
-    best = nsmallest(
-        CONDITION_WORDS,
-        apart,
-        key=lambda stem: (-apart[stem][0], -apart[stem][1], stem),
-    )
+        share = having / size
+        other_share = (stems[stem] - having) / others
+        if having >= AGREEING and share > other_share:
+            ranks[stem] = (other_share - share, -share, stem)
+    best = nsmallest(CONDITION_WORDS, ranks, key=ranks.__getitem__)
     return [group.written(stem) for stem in best]
 
 
-def _told(one: Lived) -> str:
-    return f"{one.episode.situation} {one.correction or ''}"
-
-
-def _plain(text: str | None) -> str:
-    return " ".join((text or "").casefold().split())
+def _text_of(past: PastEpisode) -> str:
+    return f"{past.situation} {past.correction or ''}"

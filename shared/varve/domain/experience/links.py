@@ -1,12 +1,13 @@
-"""How episodes hang together: statements for the triple table, and the causal story they tell.
+"""Links between episodes: triples for the graph, and the causal story that they tell.
 
-Every link is stated by one row or by two neighbouring episodes of one conversation alone, so the links are
-the same in whatever order those arrive; the triple table keeps each once.
+Every link follows from one row, or from two neighbouring episodes of one conversation. So
+the links are the same in whatever order the rows arrive; the graph keeps each link once.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 from varve.domain.experience.history import History
 from varve.domain.experience.outcomes import Outcome
@@ -14,8 +15,8 @@ from varve.domain.experience.rows import Episode, Report
 from varve.domain.triple import Op, Triple, TripleOperation
 
 
-class Link(StrEnum):
-    """The predicates of links, in the triple table's spelling."""
+class LinkType(StrEnum):
+    """The predicates of links, as the graph stores them."""
 
     CAUSED_BY = "caused_by"
     LED_TO = "led_to"
@@ -25,36 +26,40 @@ class Link(StrEnum):
     CONTRADICTED = "contradicted"
 
 
-WEIGHTS = {
+LINK_WEIGHTS = {
     Outcome.SUCCESS: 1.0,
     Outcome.PARTIAL: 0.6,
     Outcome.FAILURE: 0.4,
     Outcome.UNKNOWN: 0.2,
 }
-"""How much a report's link weighs, by how the episode ended; the weight is the statement's confidence."""
+"""The weight of a report's links, by outcome; it is stored as the triple's confidence."""
 
 
 def links_of_report(report: Report, target: str) -> list[TripleOperation]:
-    """What a report says of its episode: what it came from, what it led to, what it contradicts."""
-    weight = WEIGHTS[report.outcome]
+    """Return the links a report gives its episode: causes, uses and contradictions."""
+    weight = LINK_WEIGHTS[report.outcome]
     failed = report.outcome is Outcome.FAILURE
-    links = [_link(report, used, Link.LED_TO, target, weight) for used in report.used]
+    links = [
+        _link(report, used, LinkType.LED_TO, target, weight) for used in report.used
+    ]
     if failed:
         links += [
-            _link(report, target, Link.CONTRADICTED, used, weight)
+            _link(report, target, LinkType.CONTRADICTED, used, weight)
             for used in report.used
         ]
     if report.resolution:
-        links.append(
-            _link(report, target, Link.CAUSED_BY, f"cause: {report.resolution}", 1.0)
-        )
+        cause = f"cause: {report.resolution}"
+        links.append(_link(report, target, LinkType.CAUSED_BY, cause, 1.0))
     if failed and (report.correction or report.resolution):
-        links.append(_link(report, target, Link.LEARNED_FROM, report.id, 1.0))
+        links.append(_link(report, target, LinkType.LEARNED_FROM, report.id, 1.0))
     return links
 
 
 def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation]:
-    """Whether an episode tries again what has failed just before in its conversation, or goes on with it."""
+    """Return the link between two neighbouring episodes of the same state, if any.
+
+    The later one retries a failed episode, or continues another one.
+    """
     if before.state != after.state:
         return []
     retry = before.verdict.outcome is Outcome.FAILURE
@@ -62,7 +67,7 @@ def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation
         TripleOperation(
             op=Op.ADD,
             subject=after.id,
-            predicate=Link.RETRY_OF if retry else Link.CONTINUATION,
+            predicate=LinkType.RETRY_OF if retry else LinkType.CONTINUATION,
             object=before.id,
             event_time=after.began,
             created_at=after.created_at,
@@ -75,7 +80,7 @@ def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation
 
 
 def _link(
-    report: Report, subject: str, link: Link, object_: str, weight: float
+    report: Report, subject: str, link: LinkType, object_: str, weight: float
 ) -> TripleOperation:
     return TripleOperation(
         op=Op.ADD,
@@ -93,7 +98,7 @@ def _link(
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One link of a story, `depth` steps from where it starts."""
+    """One link of a story, found `depth` hops from its start."""
 
     depth: int
     source: str
@@ -103,67 +108,71 @@ class Step:
     evidence: tuple[str, ...]
 
 
-def story(start: str, triples: Iterable[Triple], *, depth: int = 4) -> list[Step]:
-    """The links around a record, nearest first, each once, at most `depth` steps away."""
-    links = [t for t in triples if t.label in set(Link)]
-    told: list[Step] = []
-    seen, edge = {start}, [start]
-    done: set[str] = set()
-    for away in range(1, depth + 1):
-        beyond: list[str] = []
-        for triple in links:
-            if triple.id in done or not {triple.source_id, triple.target_id} & set(
-                edge
-            ):
-                continue
-            done.add(triple.id)
-            ids = tuple(
-                id_ for operation in triple.evidence for id_ in operation.message_ids
-            )
-            told.append(
-                Step(
-                    away,
-                    triple.source_id,
-                    triple.label,
-                    triple.target_id,
-                    triple.confidence,
-                    ids,
-                )
-            )
-            beyond += [
-                end for end in (triple.source_id, triple.target_id) if end not in seen
-            ]
-        seen |= set(beyond)
-        edge = beyond
-    return told
+def follow_links(
+    start: str, triples: Iterable[Triple], *, depth: int = 4
+) -> list[Step]:
+    """Return the links within `depth` hops of a record, nearest first, each once."""
+    links: dict[str, Triple] = {}
+    for triple in triples:
+        if triple.label in set(LinkType):
+            links.setdefault(triple.id, triple)
+    steps: list[Step] = []
+    seen = {start}
+    frontier = {start}
+    for hop in range(1, depth + 1):
+        found = [triple for triple in links.values() if _ends(triple) & frontier]
+        ends: set[str] = set()
+        for triple in found:
+            del links[triple.id]
+            steps.append(_step(triple, hop))
+            ends |= _ends(triple)
+        frontier = ends - seen
+        seen |= frontier
+    return steps
 
 
-_SPOKEN = {
-    Link.CAUSED_BY: "{0} was caused by {1}",
-    Link.LED_TO: "{0} led to {1}",
-    Link.RETRY_OF: "{0} tried again what {1} had failed at",
-    Link.LEARNED_FROM: "{0} was wrong, and {1} says what is right",
-    Link.CONTINUATION: "{0} went on with {1}",
-    Link.CONTRADICTED: "{0} spoke against {1}",
+def _ends(triple: Triple) -> set[str]:
+    return {triple.source_id, triple.target_id}
+
+
+def _step(triple: Triple, depth: int) -> Step:
+    evidence = chain.from_iterable(op.message_ids for op in triple.evidence)
+    return Step(
+        depth=depth,
+        source=triple.source_id,
+        link=triple.label,
+        target=triple.target_id,
+        weight=triple.confidence,
+        evidence=tuple(evidence),
+    )
+
+
+_SENTENCES = {
+    LinkType.CAUSED_BY: "{0} was caused by {1}",
+    LinkType.LED_TO: "{0} led to {1}",
+    LinkType.RETRY_OF: "{0} tried again what {1} had failed at",
+    LinkType.LEARNED_FROM: "{0} was wrong, and {1} says what is right",
+    LinkType.CONTINUATION: "{0} went on with {1}",
+    LinkType.CONTRADICTED: "{0} spoke against {1}",
 }
 
 
-def told(steps: Sequence[Step], history: History) -> list[str]:
-    """The story in sentences, a line a step, indented by how far it lies away."""
-    return [
-        "  " * step.depth
-        + _SPOKEN[Link(step.link)].format(
-            _named(step.source, history), _named(step.target, history)
-        )
-        + f" (weight {step.weight:.1f})"
-        for step in steps
-    ]
+def tell_story(steps: Sequence[Step], history: History) -> list[str]:
+    """Return a sentence for each step, indented by its depth."""
+    sentences: list[str] = []
+    for step in steps:
+        source = _label(step.source, history)
+        target = _label(step.target, history)
+        sentence = _SENTENCES[LinkType(step.link)].format(source, target)
+        indent = "  " * step.depth
+        sentences.append(f"{indent}{sentence} (weight {step.weight:.1f})")
+    return sentences
 
 
-def _named(id_: str, history: History) -> str:
-    """An episode with its outcome and first words, a report by what it says, anything else as it is."""
-    lived = history.by_id.get(id_)
-    if lived is not None:
-        return f"{id_} [{lived.outcome}] “{lived.episode.situation[:60]}”"
+def _label(id_: str, history: History) -> str:
+    """Return an episode's outcome and first words, a report's text, or else the id."""
+    past = history.by_id.get(id_)
+    if past is not None:
+        return f"{id_} [{past.outcome}] “{past.situation[:60]}”"
     report = next((report for report in history.reports if report.id == id_), None)
     return f"“{report.correction or report.resolution}”" if report else id_

@@ -1,4 +1,4 @@
-"""How an episode ended: an outcome that was stated wins, then what the words give away."""
+"""The outcome of an episode: one that is stated, or else one inferred from the words."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """An outcome, where it comes from (`stated`, `cue`, `none`) and the words behind it."""
+    """An outcome, its source (`stated`, `cue`, `none`) and the words behind it."""
 
     outcome: Outcome
     source: str
@@ -27,14 +27,14 @@ class Verdict:
 UNDECIDED = Verdict(Outcome.UNKNOWN, "none")
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def _compile(*patterns: str) -> re.Pattern[str]:
     return re.compile(
         "|".join(rf"(?:{pattern})" for pattern in patterns), re.IGNORECASE
     )
 
 
 _NOT = r"(?:n['’]t|\s+not)"
-_FAILED = _any(
+_FAILED = _compile(
     rf"\b(?:tests?|build|checks?|pipeline|deploy\w*|migration)\b[^.!?\n]{{0,30}}\b(?:fail\w*|broken?|broke|red"
     rf"|(?:do|does|did){_NOT}\s+pass)\b",
     rf"\b(?:does|did|do|is|was){_NOT}\s+(?:work\w*|help\w*|fix\w*|solved?|right|correct)\b",
@@ -45,7 +45,7 @@ _FAILED = _any(
     r"\bsigue\s+(?:fallando|rot[oa]|igual|pasando|sin)\b",
     r"\beso\s+(?:no\s+es|es\s+incorrecto|est[aá]\s+mal)\b",
 )
-_WORKED = _any(
+_WORKED = _compile(
     r"\b(?:tests?|build|checks?|pipeline|deploy\w*|migration)\b[^.!?\n]{0,30}\b(?:pass\w*|green|succeed\w*|ok)\b",
     r"\b(?:that|this|it)(?:['’]s)?\s+(?:now\s+)?(?:works?|worked|fixed|solved|did\s+it|helped)\b",
     r"\b(?:works|fixed|solved|resolved)\s+(?:now|it|the|thank)\w*",
@@ -56,7 +56,7 @@ _WORKED = _any(
     r"(?:resuelt|arreglad|solucionad)[oa]\b",
     r"\b(?:exacto|correcto|eso\s+era)\b",
 )
-_CORRECTED = _any(
+_CORRECTED = _compile(
     r"^\s*no[,.:;!]?\s+(?:it|that|the|this|actually|era|es|fue|en\s+realidad|eso|la|el)\b",
     r"\bactually,?\s+(?:it|the|that|this|we|you)\b",
     r"\byou\s+(?:are|were)\s+wrong\b",
@@ -68,38 +68,46 @@ _CORRECTED = _any(
 
 
 def is_correction(role: str, text: str) -> bool:
-    """Whether a user's message says that what was thought or done before was wrong."""
+    """Return whether a user's message says that an earlier thought or action was wrong."""
     return role == "user" and bool(_CORRECTED.search(text))
 
 
-def cued(said: Sequence[tuple[str, str]]) -> Verdict:
-    """What (role, text) pairs give away; the last message with a cue decides.
+def read_cues(said: Sequence[tuple[str, str]]) -> Verdict:
+    """Return the outcome that (role, text) pairs imply; the last message with a cue decides.
 
-    Tests or a build that passed or failed count whoever reports them; a correction by the user is a
-    failure, a confirmation a success, both in one message are PARTIAL.
+    Tests or a build that passed or failed count in a message of any role. A correction by
+    the user is a failure, a confirmation a success; both in one message are PARTIAL.
     """
     for role, text in reversed(said):
-        failed = _FAILED.search(text) or (
-            _CORRECTED.search(text) if role == "user" else None
-        )
-        worked = (
-            _WORKED.search(_FAILED.sub(" ", text))
-            if role in {"user", "tool", "assistant"}
-            else None
-        )
+        failed = _find_failure(role, text)
+        worked = _find_success(role, text)
         if failed and worked:
-            return Verdict(
-                Outcome.PARTIAL, "cue", f"{worked[0].strip()} / {failed[0].strip()}"
-            )
-        if failed or worked:
-            found = failed or worked
-            outcome = Outcome.FAILURE if failed else Outcome.SUCCESS
-            return Verdict(outcome, "cue", found[0].strip() if found else "")
+            return Verdict(Outcome.PARTIAL, "cue", f"{worked} / {failed}")
+        if failed is not None:
+            return Verdict(Outcome.FAILURE, "cue", failed)
+        if worked is not None:
+            return Verdict(Outcome.SUCCESS, "cue", worked)
     return UNDECIDED
 
 
-def judged(stated: Sequence[str], said: Sequence[tuple[str, str]]) -> Verdict:
-    """The last outcome that a message states, else what the words give away."""
+def _find_failure(role: str, text: str) -> str | None:
+    """Return the words that say something failed, or a user's correction."""
+    found = _FAILED.search(text)
+    if not found and role == "user":
+        found = _CORRECTED.search(text)
+    return found[0].strip() if found else None
+
+
+def _find_success(role: str, text: str) -> str | None:
+    """Return the words that say something worked, apart from words that say it failed."""
+    if role not in {"user", "tool", "assistant"}:
+        return None
+    found = _WORKED.search(_FAILED.sub(" ", text))
+    return found[0].strip() if found else None
+
+
+def judge_outcome(stated: Sequence[str], said: Sequence[tuple[str, str]]) -> Verdict:
+    """Return the last outcome that a message states, else the one the words imply."""
     if stated:
         return Verdict(Outcome(stated[-1].upper()), "stated", "a message says so")
-    return cued(said)
+    return read_cues(said)

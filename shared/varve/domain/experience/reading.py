@@ -1,13 +1,18 @@
-"""From a segment of the timeline to an episode: what was decided, assumed and corrected, by rule."""
+"""Episodes from segments of the timeline: decisions, assumptions, corrections, by rule."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from varve.domain.experience.outcomes import Outcome, Verdict, is_correction, judged
+from varve.domain.experience.outcomes import (
+    Outcome,
+    Verdict,
+    is_correction,
+    judge_outcome,
+)
 from varve.domain.experience.rows import Episode, episode_id
-from varve.domain.experience.segments import Heard, Segment
+from varve.domain.experience.segments import Segment, SegmentMessage
 from varve.domain.experience.words import content_words
 
 MAX_SITUATION = 600
@@ -25,102 +30,118 @@ _ASSUMPTION = re.compile(
     r"|probablemente|sospecho)\b",
     re.IGNORECASE,
 )
+_IMPORTANCE = {
+    Outcome.FAILURE: 0.8,
+    Outcome.PARTIAL: 0.7,
+    Outcome.SUCCESS: 0.6,
+    Outcome.UNKNOWN: 0.4,
+}
 _SUBJECT = re.compile(r"\b[\w]+(?:[-_/.][\w]+)+\b")
 
-
-Judge = Callable[[Sequence[tuple[str, str]]], Verdict]
-"""Says of (role, text) pairs how they ended."""
+Said = Sequence[tuple[str, str]]
+"""(role, text) pairs of messages."""
+Judge = Callable[[Said], Verdict]
+"""Returns the outcome of a piece of conversation."""
 
 
 def read_segment(
     segment: Segment, created_at: datetime, judge: Judge | None = None
 ) -> Episode:
-    """The episode of a segment; its situation is the first that the user says in it.
+    """Return the episode of a segment; its situation is the user's first message.
 
-    `judge` is asked where nothing states or gives away how it ended.
+    `judge` is asked only if no outcome is stated and no words imply one.
     """
-    heard = segment.heard
-    said = [(one.role, one.text) for one in heard if one.text]
-    users = [one.text for one in heard if one.role == "user" and one.text]
-    situation = (users or [text for _, text in said] or ["(no words)"])[0][
-        :MAX_SITUATION
-    ]
-    verdict = judged([one.outcome for one in heard if one.outcome], said)
-    if (
-        judge is not None
-        and verdict.outcome is Outcome.UNKNOWN
-        and verdict.source == "none"
-    ):
-        verdict = judge(said)
+    messages = segment.messages
+    first = messages[0]
+    said = _said(messages)
+    situation = _situation(messages)
+    verdict = _judge(messages, said, judge)
     corrections = [
         text[:MAX_QUOTE] for role, text in said[1:] if is_correction(role, text)
     ]
     return Episode(
-        id=episode_id(heard[0].conversation_id, heard[0].message_id),
-        conversation_id=heard[0].conversation_id,
-        message_ids=tuple(one.message_id for one in heard),
-        began=heard[0].at,
-        ended=max(one.at for one in heard),
+        id=episode_id(first.conversation_id, first.message_id),
+        conversation_id=first.conversation_id,
+        message_ids=tuple(message.message_id for message in messages),
+        began=first.at,
+        ended=max(message.at for message in messages),
         situation=situation,
         why=segment.why,
         verdict=verdict,
         created_at=created_at,
         state=segment.state,
-        user_id=next((one.user_id for one in heard if one.user_id), None),
+        user_id=next((m.user_id for m in messages if m.user_id), None),
         subject=_subject(situation),
         task_type=segment.state,
-        decisions=_sentences(heard, _DECISION),
-        assumptions=_sentences(heard, _ASSUMPTION),
+        decisions=_sentences(messages, _DECISION),
+        assumptions=_sentences(messages, _ASSUMPTION),
         corrections=tuple(corrections),
         tags=_tags(said),
-        importance=_importance(verdict, corrections, heard),
-        signals=(heard[0].signal, heard[-1].signal),
+        importance=_importance(verdict, corrections, len(messages)),
+        signals=(first.signal, messages[-1].signal),
     )
 
 
 def worth_keeping(segment: Segment) -> bool:
-    """Whether there is anything to learn from: a state, a signal, an outcome or a cue for one."""
-    told = any(one.state or one.signal or one.outcome for one in segment.heard)
-    said = [(one.role, one.text) for one in segment.heard if one.text]
-    return told or judged([], said).outcome is not Outcome.UNKNOWN
+    """Return whether a segment has a state, a signal, an outcome or words that imply one."""
+    if any(m.state or m.signal or m.outcome for m in segment.messages):
+        return True
+    return judge_outcome([], _said(segment.messages)).outcome is not Outcome.UNKNOWN
 
 
-def _sentences(heard: Sequence[Heard], pattern: re.Pattern[str]) -> tuple[str, ...]:
-    """The assistant's sentences that have the pattern, each once."""
-    spoken = (
-        s.strip()
-        for one in heard
-        if one.role == "assistant"
-        for s in _SENTENCE.split(one.text)
-    )
-    return tuple(
-        dict.fromkeys(s[:MAX_QUOTE] for s in spoken if s and pattern.search(s))
-    )
+def _said(messages: Sequence[SegmentMessage]) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in messages if message.text]
+
+
+def _situation(messages: Sequence[SegmentMessage]) -> str:
+    """Return the first text of the user, or of anyone if the user says nothing."""
+    spoken = [message for message in messages if message.text]
+    by_user = [message for message in spoken if message.role == "user"]
+    texts = [message.text for message in by_user or spoken]
+    return texts[0][:MAX_SITUATION] if texts else "(no words)"
+
+
+def _judge(
+    messages: Sequence[SegmentMessage], said: Said, judge: Judge | None
+) -> Verdict:
+    stated = [message.outcome for message in messages if message.outcome]
+    verdict = judge_outcome(stated, said)
+    undecided = verdict.outcome is Outcome.UNKNOWN and verdict.source == "none"
+    return judge(said) if judge is not None and undecided else verdict
+
+
+def _sentences(
+    messages: Sequence[SegmentMessage], pattern: re.Pattern[str]
+) -> tuple[str, ...]:
+    """Return the assistant's sentences that match the pattern, each once."""
+    found: dict[str, None] = {}
+    for message in messages:
+        if message.role != "assistant":
+            continue
+        for sentence in _SENTENCE.split(message.text):
+            stripped = sentence.strip()
+            if stripped and pattern.search(stripped):
+                found[stripped[:MAX_QUOTE]] = None
+    return tuple(found)
 
 
 def _subject(situation: str) -> str | None:
-    """The first name in it that looks like one of a thing: `checkout-service`, `src/app.py`."""
+    """Return the first technical name in a text: `checkout-service`, `src/app.py`."""
     found = _SUBJECT.search(situation)
     return found[0] if found else None
 
 
-def _tags(said: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The stems said most often; of equals the first in the alphabet."""
-    counts = Counter(stem for _, text in said for stem in content_words(text))
-    return tuple(sorted(sorted(counts, key=lambda stem: (-counts[stem], stem))[:TAGS]))
+def _tags(said: Said) -> tuple[str, ...]:
+    """Return the most frequent stems, sorted; on a tie the alphabetically first."""
+    counts: Counter[str] = Counter()
+    for _, text in said:
+        counts.update(content_words(text))
+    frequent = sorted(counts, key=lambda stem: (-counts[stem], stem))
+    return tuple(sorted(frequent[:TAGS]))
 
 
-def _importance(
-    verdict: Verdict, corrections: Sequence[str], heard: Sequence[Heard]
-) -> float:
-    """Failures and corrections matter more than what went well, and that more than what is open."""
-    base = {
-        Outcome.FAILURE: 0.8,
-        Outcome.PARTIAL: 0.7,
-        Outcome.SUCCESS: 0.6,
-        Outcome.UNKNOWN: 0.4,
-    }
-    return min(
-        1.0,
-        base[verdict.outcome] + 0.1 * bool(corrections) + 0.01 * min(10, len(heard)),
-    )
+def _importance(verdict: Verdict, corrections: Sequence[str], length: int) -> float:
+    """Return the importance of an episode: failures and corrections matter most."""
+    corrected = 0.1 if corrections else 0.0
+    importance = _IMPORTANCE[verdict.outcome] + corrected + 0.01 * min(10, length)
+    return min(1.0, importance)

@@ -1,4 +1,4 @@
-"""How often rows were read: many reads are one row, so that no search costs a write."""
+"""Counts of reads: many reads make one row, so that a search does not cost a write."""
 
 import json
 from collections.abc import Mapping
@@ -12,8 +12,8 @@ from varve.domain.record import MemoryType, Record
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """How often records were read between two writes: one row for many reads."""
+class ReadCounts:
+    """How often records were read between two writes."""
 
     counts: Mapping[str, int]
     at: datetime
@@ -21,25 +21,26 @@ class Usage:
 
     @property
     def id(self) -> str:
-        """One per batch of reads, which a process numbers."""
+        """The id, from the time and the batch number that the process assigned."""
         return "usage-" + digest(self.batch, iso(self.at), length=24)
 
 
-def usage_record(usage: Usage, period: str) -> Record:
-    """The row of a batch of reads."""
+def usage_record(reads: ReadCounts, period: str) -> Record:
+    """Return the row of a batch of reads."""
     return Record(
-        id=usage.id,
+        id=reads.id,
         memory_type=MemoryType.USAGE,
-        content=f"{sum(usage.counts.values())} reads",
+        content=f"{sum(reads.counts.values())} reads",
         period=period,
-        event_time=usage.at,
-        created_at=usage.at,
-        source_ids=tuple(sorted(usage.counts)),
-        about=usage.batch,
-        key_facts=as_text(dict(usage.counts)),
+        event_time=reads.at,
+        created_at=reads.at,
+        source_ids=tuple(sorted(reads.counts)),
+        about=reads.batch,
+        key_facts=as_text(dict(reads.counts)),
     )
 
 
-def usage_from(record: Record) -> Usage:
-    """The inverse of `usage_record`."""
-    return Usage(json.loads(record.key_facts), record.event_time, record.about or "")
+def usage_from(record: Record) -> ReadCounts:
+    """Return the reads of a row; the inverse of `usage_record`."""
+    counts = json.loads(record.key_facts)
+    return ReadCounts(counts, record.event_time, record.about or "")

@@ -1,36 +1,37 @@
-"""What of the past to show for a situation: its nearest episodes and lessons, each with how it ended."""
+"""Recall: the past episodes and lessons that help in a situation, with their outcomes."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from varve.domain.experience.alike import EmbedWords
-from varve.domain.experience.contrast import Belief, Precedent, belief
-from varve.domain.experience.history import History, Lived
+from varve.domain.experience.alike import Embed, EmbedWords
+from varve.domain.experience.contrast import Belief, Precedent, form_belief
+from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import Outcome
+from varve.domain.experience.rows import normalize
 from varve.domain.record import Vector
 from varve.domain.search.diversity import mmr
 
-Embed = Callable[[Sequence[str]], Sequence[Vector]]
-
 MOST_EPISODES = 1_000
-"""The newest episodes that are looked at; what is older has long become lessons."""
-LESSON_SHARE = 0.5
-"""How much of an answer's share its lesson may take over from its episodes."""
+"""The number of newest episodes compared; older ones are represented by lessons."""
+LESSON_SCORE_SHARE = 0.5
+"""The largest part of an answer's share that its lesson takes over from its episodes."""
 NEAREST_ANSWERS = 3
 OTHER_STATE = 0.5
-"""What an episode of another state counts, where a state is asked for."""
+"""The factor for an episode of a state other than the one asked for."""
+_NEVER_ZERO = 1e-6
+"""Added to each likeness, so that an answer's sum is never 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """One item of a recall: `kind` is episode or lesson, `score` how much it speaks for its answer here.
+    """One recalled item: `kind` is "episode" or "lesson".
 
-    The scores of all items of a recall sum to at most its familiarity; `answer` is what was right, where
-    that is known.
+    `score` is the item's support for its answer; all scores of a recall sum to at most its
+    familiarity. `answer` is the right answer, if known.
     """
 
     kind: str
@@ -50,7 +51,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The items, nearest first, and how much of the situation is known from the past, in [0, 1]."""
+    """The items, nearest first, and how familiar the situation is, in [0, 1]."""
 
     items: tuple[Recalled, ...]
     familiarity: float
@@ -68,175 +69,185 @@ def recollect(
     user_id: str | None = None,
     limit: int = 8,
 ) -> Recollection:
-    """The episodes and lessons that bear on a situation.
+    """Return the episodes and lessons that matter for a situation.
 
-    Of each of the likeliest answers the nearest episode comes first, so that failures stand beside
-    successes; the rest are chosen by maximal marginal relevance. Lessons come with their confidence.
-    `words` embeds single words, where the embedder has such at hand.
+    The nearest episode of each of the likeliest answers comes first, so that failures stand
+    beside successes. The other episodes are chosen by maximal marginal relevance. `words`
+    embeds single words, if the embedder can do so locally.
     """
-    lived = [
-        one
-        for one in history.lived
-        if user_id is None or one.episode.user_id == user_id
-    ]
-    if not lived:
+    past = _newest(history, user_id)
+    if not past:
         return Recollection((), 0.0)
-    lived = lived[-MOST_EPISODES:]
-    vectors = _embedded(lived, embed)
-    precedents = [
-        _precedent(one, vectors) for one in lived if one.episode.situation in vectors
-    ]
-    believed = belief(situation, vector, precedents, words)
-    likeness = {one.episode.id: _likeness(vector, one, vectors, state) for one in lived}
-    chosen = _chosen(lived, likeness, believed, vectors, limit)
+    vectors = _embed_situations(past, embed)
+    precedents = [_precedent(one, vectors) for one in past if one.situation in vectors]
+    belief = form_belief(situation, vector, precedents, words)
+    likeness = {one.id: _likeness(vector, one, vectors, state) for one in past}
     offered = [one for one in lessons if one.active and state in (None, one.state)]
-    bearing = {
-        _key(one.action): one
-        for one in reversed(offered)
-        if _key(one.action) in believed.shares
-    }
-    parts = [
-        *_episodes(chosen, likeness, believed, bearing),
-        *_lessons(bearing, believed),
-    ]
-    return Recollection(
-        tuple(sorted(parts, key=lambda item: (-item.likeness, item.kind, item.id))),
-        believed.familiarity,
-    )
+    evidence = _Evidence(vectors, likeness, belief, _lessons_by_answer(offered, belief))
+    chosen = _choose(past, evidence, limit)
+    items = [*_recall_episodes(chosen, evidence), *_recall_lessons(evidence)]
+    items.sort(key=lambda item: (-item.likeness, item.kind, item.id))
+    return Recollection(tuple(items), belief.familiarity)
 
 
-def _embedded(lived: Sequence[Lived], embed: Embed) -> dict[str, Vector]:
-    """The vectors of all situations, asked for at once."""
-    texts = (one.episode.situation for one in lived)
-    wanted = list(dict.fromkeys(text for text in texts if text.strip()))
-    return dict(zip(wanted, embed(wanted), strict=True))
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """Vectors by situation, likeness by episode id, the belief, and lessons by answer."""
+
+    vectors: Mapping[str, Vector]
+    likeness: Mapping[str, float]
+    belief: Belief
+    lessons: Mapping[str, Lesson]
 
 
-def _precedent(one: Lived, vectors: Mapping[str, Vector]) -> Precedent:
+def _newest(history: History, user_id: str | None) -> Sequence[PastEpisode]:
+    past = history.past_episodes
+    if user_id is not None:
+        past = [one for one in past if one.episode.user_id == user_id]
+    return past[-MOST_EPISODES:]
+
+
+def _embed_situations(past: Sequence[PastEpisode], embed: Embed) -> dict[str, Vector]:
+    """Return the vector of each situation that has words, from one call of `embed`."""
+    situations = dict.fromkeys(one.situation for one in past)
+    texts = [text for text in situations if text.strip()]
+    return dict(zip(texts, embed(texts), strict=True))
+
+
+def _lessons_by_answer(lessons: Sequence[Lesson], belief: Belief) -> dict[str, Lesson]:
+    """Return the first lesson of each answer that the belief knows."""
+    found: dict[str, Lesson] = {}
+    for lesson in lessons:
+        answer = normalize(lesson.action)
+        if answer in belief.shares:
+            found.setdefault(answer, lesson)
+    return found
+
+
+def _precedent(past: PastEpisode, vectors: Mapping[str, Vector]) -> Precedent:
     return Precedent(
-        id=one.episode.id,
-        answer=_answer(one),
-        situation=one.episode.situation,
-        vector=vectors[one.episode.situation],
-        correction=one.correction or "",
+        id=past.id,
+        answer=_answer(past),
+        situation=past.situation,
+        vector=vectors[past.situation],
+        correction=past.correction or "",
     )
 
 
-def _answer(one: Lived) -> str:
-    """What the episode ended in; one whose answer nobody knows is a group of its own."""
-    return _key(one.resolution) if one.resolution else one.episode.id
-
-
-def _key(answer: str | None) -> str:
-    return " ".join((answer or "").casefold().split())
+def _answer(past: PastEpisode) -> str:
+    """Return the episode's right answer; without one, the episode is its own group."""
+    return normalize(past.resolution) if past.resolution else past.id
 
 
 def _likeness(
-    vector: Vector, one: Lived, vectors: Mapping[str, Vector], state: str | None
-) -> float:
-    near = max(0.0, float(np.dot(vector, vectors[one.episode.situation])))
-    return near * (1.0 if state in (None, one.episode.state) else OTHER_STATE)
-
-
-def _chosen(
-    lived: Sequence[Lived],
-    likeness: Mapping[str, float],
-    believed: Belief,
+    vector: Vector,
+    past: PastEpisode,
     vectors: Mapping[str, Vector],
-    limit: int,
-) -> list[Lived]:
-    """The nearest of each of the likeliest answers, then the most relevant that differ from those before."""
-    nearest = sorted(lived, key=lambda one: (-likeness[one.episode.id], one.episode.id))
-    answers = sorted(
-        believed.shares, key=lambda answer: (-believed.shares[answer], answer)
-    )
-    first = [
-        next(one for one in nearest if _answer(one) == answer)
-        for answer in answers[:NEAREST_ANSWERS]
-    ]
-    rest = [one for one in nearest if one not in first][: 5 * limit]
-    relevance = [
-        0.5 * likeness[one.episode.id] + 0.5 * believed.shares[_answer(one)]
-        for one in rest
-    ]
-    order = (
-        mmr(relevance, [vectors[one.episode.situation] for one in rest], limit)
-        if rest
-        else []
-    )
-    return [*first, *(rest[index] for index in order)][:limit]
-
-
-def _episodes(
-    chosen: Sequence[Lived],
-    likeness: Mapping[str, float],
-    believed: Belief,
-    bearing: Mapping[str, Lesson],
-) -> list[Recalled]:
-    """The episodes; an answer's share divides among its episodes by how near they are."""
-    sums: defaultdict[str, float] = defaultdict(float)
-    for one in chosen:
-        sums[_answer(one)] += likeness[one.episode.id] + 1e-6
-    return [
-        _recalled(
-            one,
-            likeness[one.episode.id],
-            _score(one, likeness, sums, believed, bearing),
-        )
-        for one in chosen
-    ]
-
-
-def _score(
-    one: Lived,
-    likeness: Mapping[str, float],
-    sums: Mapping[str, float],
-    believed: Belief,
-    bearing: Mapping[str, Lesson],
+    state: str | None,
 ) -> float:
-    answer = _answer(one)
-    share = believed.shares[answer] * (likeness[one.episode.id] + 1e-6) / sums[answer]
-    left = 1.0 - LESSON_SHARE * bearing[answer].confidence if answer in bearing else 1.0
-    return believed.familiarity * share * left
+    cosine = max(0.0, float(np.dot(vector, vectors[past.situation])))
+    same_state = state in (None, past.state)
+    return cosine * (1.0 if same_state else OTHER_STATE)
 
 
-def _recalled(one: Lived, likeness: float, score: float) -> Recalled:
-    episode = one.episode
+def _choose(
+    past: Sequence[PastEpisode], evidence: _Evidence, limit: int
+) -> list[PastEpisode]:
+    """Return the nearest episode of each likely answer, then relevant and diverse ones."""
+    likeness = evidence.likeness
+    nearest = sorted(past, key=lambda one: (-likeness[one.id], one.id))
+    first = _nearest_of_answers(nearest, evidence.belief)
+    rest = [one for one in nearest if one not in first]
+    diverse = _choose_diverse(rest[: 5 * limit], evidence, limit)
+    return [*first, *diverse][:limit]
+
+
+def _nearest_of_answers(
+    nearest: Sequence[PastEpisode], belief: Belief
+) -> list[PastEpisode]:
+    """Return the nearest episode of each of the likeliest answers."""
+    shares = belief.shares
+    answers = sorted(shares, key=lambda answer: (-shares[answer], answer))
+    by_answer: dict[str, PastEpisode] = {}
+    for past in nearest:
+        by_answer.setdefault(_answer(past), past)
+    return [by_answer[answer] for answer in answers[:NEAREST_ANSWERS]]
+
+
+def _choose_diverse(
+    past: Sequence[PastEpisode], evidence: _Evidence, limit: int
+) -> list[PastEpisode]:
+    """Return up to `limit` episodes by maximal marginal relevance."""
+    if not past:
+        return []
+    relevance: list[float] = []
+    for one in past:
+        share = evidence.belief.shares[_answer(one)]
+        relevance.append(0.5 * evidence.likeness[one.id] + 0.5 * share)
+    vectors = [evidence.vectors[one.situation] for one in past]
+    return [past[index] for index in mmr(relevance, vectors, limit)]
+
+
+def _recall_episodes(
+    chosen: Sequence[PastEpisode], evidence: _Evidence
+) -> list[Recalled]:
+    """Return the episodes; they divide their answer's share by their likeness."""
+    sums: defaultdict[str, float] = defaultdict(float)
+    for past in chosen:
+        sums[_answer(past)] += evidence.likeness[past.id] + _NEVER_ZERO
+    return [_recall_episode(past, evidence, sums[_answer(past)]) for past in chosen]
+
+
+def _recall_episode(
+    past: PastEpisode, evidence: _Evidence, sum_of_answer: float
+) -> Recalled:
+    episode = past.episode
+    likeness = evidence.likeness[episode.id]
     return Recalled(
         kind="episode",
         id=episode.id,
         content=episode.situation,
-        outcome=str(one.outcome),
-        explicit=one.explicit and one.outcome is not Outcome.UNKNOWN,
-        score=round(score, 4),
+        outcome=str(past.outcome),
+        explicit=past.explicit and past.outcome is not Outcome.UNKNOWN,
+        score=round(_score(past, evidence, sum_of_answer), 4),
         likeness=round(likeness, 4),
-        answer=one.resolution,
-        decision=one.decision,
-        correction=one.correction,
+        answer=past.resolution,
+        decision=past.decision,
+        correction=past.correction,
         state=episode.state,
         conversation_id=episode.conversation_id,
     )
 
 
-def _lessons(bearing: Mapping[str, Lesson], believed: Belief) -> list[Recalled]:
-    return [
-        Recalled(
+def _score(past: PastEpisode, evidence: _Evidence, sum_of_answer: float) -> float:
+    """Return the episode's part of its answer's share, less the part of a lesson."""
+    answer = _answer(past)
+    likeness = evidence.likeness[past.id] + _NEVER_ZERO
+    share = evidence.belief.shares[answer] * likeness / sum_of_answer
+    left = 1.0
+    if answer in evidence.lessons:
+        left -= LESSON_SCORE_SHARE * evidence.lessons[answer].confidence
+    return evidence.belief.familiarity * share * left
+
+
+def _recall_lessons(evidence: _Evidence) -> list[Recalled]:
+    recalled: list[Recalled] = []
+    for answer, lesson in sorted(evidence.lessons.items()):
+        likeness = evidence.belief.familiarity * evidence.belief.shares[answer]
+        score = likeness * LESSON_SCORE_SHARE * lesson.confidence
+        supporting = len(lesson.supporting)
+        contradicting = len(lesson.contradicting)
+        item = Recalled(
             kind="lesson",
             id=lesson.id,
             content=lesson.claim,
-            outcome=f"{len(lesson.supporting)} for, {len(lesson.contradicting)} against",
+            outcome=f"{supporting} for, {contradicting} against",
             explicit=True,
-            score=round(
-                believed.familiarity
-                * believed.shares[answer]
-                * LESSON_SHARE
-                * lesson.confidence,
-                4,
-            ),
-            likeness=round(believed.familiarity * believed.shares[answer], 4),
+            score=round(score, 4),
+            likeness=round(likeness, 4),
             answer=lesson.action,
             state=lesson.state,
             confidence=round(lesson.confidence, 4),
         )
-        for answer, lesson in sorted(bearing.items())
-    ]
+        recalled.append(item)
+    return recalled

@@ -1,27 +1,23 @@
-"""A research log: what was found, asked, searched for and visited, none of it twice."""
+"""A research log: facts, questions, queries and sources, none of them noted twice."""
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-import numpy as np
-
-from varve.domain.experience.rows import as_text
+from varve.domain.experience.alike import Embed, cosines
+from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
-from varve.domain.record import MemoryType, Record, Vector
-
-Embed = Callable[[Sequence[str]], Sequence[Vector]]
+from varve.domain.record import MemoryType, Record
 
 SAME = 0.92
 """The cosine from which two entries of one component say the same."""
-MOST = 200
-"""Entries of each component; the oldest go first."""
+MAX_ENTRIES = 200
+"""The most entries of each component; the oldest are deleted first."""
 
 
 class Component(StrEnum):
-    """What an entry is."""
+    """The kinds of entries."""
 
     FACT = "fact"
     QUESTION = "question"
@@ -30,8 +26,8 @@ class Component(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One entry of a log, with the answer once a question has one."""
+class ResearchFinding:
+    """One entry of a log; an answered question has its `answer`."""
 
     log: str
     component: Component
@@ -45,13 +41,13 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """The same text in the same component of the same log is one entry."""
-        said = " ".join(self.text.casefold().split())
+        """The id, equal for the same text in the same component of the same log."""
+        said = normalize(self.text)
         return "finding-" + digest(self.log, self.component, said, length=24)
 
 
-def finding_record(finding: Finding, period: str) -> Record:
-    """The row of an entry; a question that has its answer takes the place of the open one."""
+def finding_record(finding: ResearchFinding, period: str) -> Record:
+    """Return the row of an entry; an answered question replaces the open one."""
     details = {
         "component": str(finding.component),
         "answer": finding.answer,
@@ -73,10 +69,10 @@ def finding_record(finding: Finding, period: str) -> Record:
     )
 
 
-def finding_from(record: Record) -> Finding:
-    """The inverse of `finding_record`."""
+def finding_from(record: Record) -> ResearchFinding:
+    """Return the entry of a row; the inverse of `finding_record`."""
     details = json.loads(record.key_facts)
-    return Finding(
+    return ResearchFinding(
         log=record.about or "",
         component=Component(details["component"]),
         text=record.content,
@@ -93,70 +89,85 @@ def finding_from(record: Record) -> Finding:
 class ResearchLog:
     """One log's entries, the oldest first."""
 
-    entries: tuple[Finding, ...] = ()
+    entries: tuple[ResearchFinding, ...] = ()
 
-    def of(self, component: Component) -> list[Finding]:
-        """The entries of one component."""
+    def of(self, component: Component) -> list[ResearchFinding]:
+        """Return the entries of one component."""
         return [entry for entry in self.entries if entry.component is component]
 
     def known(
         self, component: Component, text: str, embed: Embed, threshold: float = SAME
-    ) -> Finding | None:
-        """An entry that says the same, if there is one; queries and sources must be the same in letters."""
+    ) -> ResearchFinding | None:
+        """Return an entry that says the same, if any.
+
+        Queries and sources are the same only if their texts are equal, apart from case and
+        white space.
+        """
         entries = self.of(component)
-        plain = " ".join(text.casefold().split())
-        same = [e for e in entries if " ".join(e.text.casefold().split()) == plain]
-        if same or not entries or component in {Component.QUERY, Component.SOURCE}:
-            return same[0] if same else None
-        vector, *others = embed([text, *(entry.text for entry in entries)])
-        cosines = [float(np.dot(vector, other)) for other in others]
-        best = int(np.argmax(cosines))
-        return entries[best] if cosines[best] >= threshold else None
+        wanted = normalize(text)
+        same = [entry for entry in entries if normalize(entry.text) == wanted]
+        if same:
+            return same[0]
+        if not entries or component in {Component.QUERY, Component.SOURCE}:
+            return None
+        likeness = cosines(text, [entry.text for entry in entries], embed)
+        best = max(likeness)
+        return entries[likeness.index(best)] if best >= threshold else None
 
-    def surplus(self, most: int = MOST) -> list[Finding]:
-        """The oldest entries of each component that has more than `most`."""
-        return [
-            e
-            for component in Component
-            for e in self.of(component)[: max(0, len(self.of(component)) - most)]
-        ]
+    def surplus(self, most: int = MAX_ENTRIES) -> list[ResearchFinding]:
+        """Return the oldest entries beyond `most` of each component."""
+        surplus: list[ResearchFinding] = []
+        for component in Component:
+            entries = self.of(component)
+            surplus += entries[: max(0, len(entries) - most)]
+        return surplus
 
-    def relevant(self, question: str, embed: Embed, limit: int = 5) -> list[Finding]:
-        """The facts nearest to a question."""
+    def relevant(
+        self, question: str, embed: Embed, limit: int = 5
+    ) -> list[ResearchFinding]:
+        """Return the facts nearest to a question."""
         facts = self.of(Component.FACT)
         if not facts:
             return []
-        vector, *others = embed([question, *(fact.text for fact in facts)])
-        order = sorted(
-            range(len(facts)),
-            key=lambda i: (-float(np.dot(vector, others[i])), facts[i].id),
-        )
-        return [facts[i] for i in order[:limit]]
+        likeness = cosines(question, [fact.text for fact in facts], embed)
+        pairs = list(zip(likeness, facts, strict=True))
+        pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
+        return [fact for _, fact in pairs[:limit]]
 
     def block(self, question: str, embed: Embed, limit: int = 5) -> str:
-        """The relevant facts and the open questions, for a prompt."""
-        facts = [
-            f"- {fact.text}" + (f" [{fact.source}]" if fact.source else "")
-            for fact in self.relevant(question, embed, limit)
-        ]
-        open_ = [f"- {q.text}" for q in self.of(Component.QUESTION) if q.answer is None]
-        parts = [
-            *(["Known:", *facts] if facts else []),
-            *(["Open:", *open_] if open_ else []),
-        ]
-        lines = [part.replace("<", "‹").replace(">", "›") for part in parts]
-        return "\n".join(["<research_log>", *lines, "</research_log>"]) if lines else ""
+        """Return a block for a prompt: relevant facts and open questions."""
+        facts = [_line(fact) for fact in self.relevant(question, embed, limit)]
+        questions = self.of(Component.QUESTION)
+        unanswered = [f"- {q.text}" for q in questions if q.answer is None]
+        lines: list[str] = []
+        if facts:
+            lines += ["Known:", *facts]
+        if unanswered:
+            lines += ["Open:", *unanswered]
+        if not lines:
+            return ""
+        escaped = [line.replace("<", "‹").replace(">", "›") for line in lines]
+        return "\n".join(["<research_log>", *escaped, "</research_log>"])
 
     def summary(self) -> str:
-        """How much there is of what, in a line."""
+        """Return the counts of all components, in a line."""
         questions = self.of(Component.QUESTION)
         answered = sum(question.answer is not None for question in questions)
         return (
-            f"{len(self.of(Component.FACT))} facts, {answered} of {len(questions)} questions answered, "
-            f"{len(self.of(Component.QUERY))} searches, {len(self.of(Component.SOURCE))} sources"
+            f"{len(self.of(Component.FACT))} facts, "
+            f"{answered} of {len(questions)} questions answered, "
+            f"{len(self.of(Component.QUERY))} searches, "
+            f"{len(self.of(Component.SOURCE))} sources"
         )
 
 
-def answered(question: Finding, answer: str, now: datetime) -> Finding:
-    """The question with its answer."""
+def _line(fact: ResearchFinding) -> str:
+    source = f" [{fact.source}]" if fact.source else ""
+    return f"- {fact.text}{source}"
+
+
+def with_answer(
+    question: ResearchFinding, answer: str, now: datetime
+) -> ResearchFinding:
+    """Return the question with its answer."""
     return replace(question, answer=answer, created_at=now)

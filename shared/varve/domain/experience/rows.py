@@ -1,13 +1,15 @@
-"""What the experience store holds: rows that are only ever added, each with an id made from what it says.
+"""The rows of the experience store, each with an id derived from its content.
 
-Episodes are folded with the outcomes reported of them, lessons with their versions, whenever they are read;
-so rows may come in any order and any number of times. A row's details travel as JSON in `key_facts`.
+Rows are only added. Every read folds episodes with their reports, and lessons with their
+versions, so rows may arrive in any order and any number of times. A row's details are JSON
+in `key_facts`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from varve.domain.calendar import iso, parse_instant
@@ -21,10 +23,10 @@ _EPISODE = "episode-"
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A reference into the timeline, by message ids, with what was read from the messages.
+    """A span of messages in the timeline, with the facts read from them.
 
-    `why` says why it was cut from what came before; `regime` is a small mapping of the caller's; `signals`
-    are those of its first and its last message.
+    `why` is the reason for the cut before it; `regime` is a small mapping that the caller
+    sets; `signals` are those of its first and its last message.
     """
 
     id: str
@@ -51,10 +53,10 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An outcome that somebody stated of an episode, or of a conversation's last one.
+    """A stated outcome of an episode, or of a conversation's last episode.
 
-    `decision` is what was done, `resolution` what would have been right, `used` the ids of the episodes
-    and lessons that were looked at before deciding.
+    `decision` is the action taken, `resolution` the action that would have been right,
+    `used` the ids of the episodes and lessons consulted before the decision.
     """
 
     target: str
@@ -70,30 +72,31 @@ class Report:
 
     @property
     def id(self) -> str:
-        """The same statement at the same time has the same id, however often it arrives."""
-        said = (
-            self.correction or "",
-            self.decision or "",
-            self.resolution or "",
-            *sorted(self.used),
-        )
-        return "outcome-" + digest(
-            self.target, self.outcome, iso(self.at), *said, length=_ID
-        )
+        """The id, equal for the same statement at the same time."""
+        about = (self.target, self.outcome, iso(self.at))
+        said = (self.correction or "", self.decision or "", self.resolution or "")
+        return "outcome-" + digest(*about, *said, *sorted(self.used), length=_ID)
 
     @property
     def names_episode(self) -> bool:
-        """Whether it says which episode, and not only which conversation."""
+        """Whether the target is an episode, not a conversation."""
         return self.target.startswith(_EPISODE)
 
 
-GENERALIZED, WORDED = "generalized", "worded"
-"""Origins of versions whose words come from the evidence: by rule, and by a model."""
+GENERALIZED = "generalized"
+"""The origin of a version that a rule derived from the evidence."""
+WORDED = "worded"
+"""The origin of a version that a model worded from the evidence."""
+RETIREMENT = "retirement"
+"""The origin of a version that retires a lesson."""
 
 
 @dataclass(frozen=True, slots=True)
 class LessonVersion:
-    """One version of a lesson as somebody wrote it, or as `curate` kept it; `active` False retires it."""
+    """One version of a lesson, written by a person or by `curate`.
+
+    A version with `active` False retires the lesson.
+    """
 
     lesson_id: str
     claim: str
@@ -113,15 +116,9 @@ class LessonVersion:
 
     @property
     def id(self) -> str:
-        """From everything the version says, so that none can take another's place."""
-        said = (
-            self.claim,
-            self.condition,
-            self.action,
-            self.origin,
-            self.state or "",
-            self.reason,
-        )
+        """The id, from the whole content, so that no version replaces another."""
+        words = (self.claim, self.condition, self.action)
+        said = (*words, self.origin, self.state or "", self.reason)
         evidence = (*sorted(self.supporting), "-", *sorted(self.contradicting))
         when = (iso(self.at), str(self.active), *self.tags)
         return "lessonversion-" + digest(
@@ -130,27 +127,23 @@ class LessonVersion:
 
 
 def episode_id(conversation_id: str, first_message_id: str) -> str:
-    """An episode is known by where it begins, so that it stays itself while it grows."""
+    """Return an episode's id, from its first message: it stays the same as it grows."""
     return _EPISODE + digest(conversation_id, first_message_id, length=_ID)
 
 
 def lesson_id(state: str | None, action: str) -> str:
-    """Lessons that say to do the same in the same state are versions of one."""
-    return "lesson-" + digest(
-        (state or "").casefold(), " ".join(action.casefold().split()), length=_ID
-    )
+    """Return a lesson's id: one for the same action in the same state."""
+    folded = (state or "").casefold()
+    return "lesson-" + digest(folded, normalize(action), length=_ID)
 
 
 def episode_record(episode: Episode, period: str) -> Record:
-    """The row of an episode; one with more messages takes the place of one with fewer."""
+    """Return the row of an episode; a longer episode replaces a shorter one of its id."""
+    verdict = episode.verdict
     details = {
         "ended": iso(episode.ended),
         "why": episode.why,
-        "outcome": [
-            episode.verdict.outcome,
-            episode.verdict.source,
-            episode.verdict.because,
-        ],
+        "outcome": [verdict.outcome, verdict.source, verdict.because],
         "state": episode.state,
         "taskType": episode.task_type,
         "decisions": list(episode.decisions),
@@ -178,7 +171,7 @@ def episode_record(episode: Episode, period: str) -> Record:
 
 
 def episode_from(record: Record) -> Episode:
-    """The inverse of `episode_record`."""
+    """Return the episode of a row; the inverse of `episode_record`."""
     details = json.loads(record.key_facts)
     outcome, source, because = details["outcome"]
     first, last = details.get("signals") or (None, None)
@@ -207,7 +200,7 @@ def episode_from(record: Record) -> Episode:
 
 
 def report_record(report: Report, period: str) -> Record:
-    """The row of a report; its content is what a search finds it by."""
+    """Return the row of a report; a search finds it by its content."""
     said = [
         f"{report.target}: {report.outcome}",
         report.resolution or "",
@@ -235,7 +228,7 @@ def report_record(report: Report, period: str) -> Record:
 
 
 def report_from(record: Record) -> Report:
-    """The inverse of `report_record`."""
+    """Return the report of a row; the inverse of `report_record`."""
     details = json.loads(record.key_facts)
     return Report(
         target=record.about or "",
@@ -252,7 +245,7 @@ def report_from(record: Record) -> Report:
 
 
 def lesson_record(version: LessonVersion, period: str) -> Record:
-    """The row of one version; every version stays."""
+    """Return the row of one version."""
     details = {
         "condition": version.condition,
         "action": version.action,
@@ -279,7 +272,7 @@ def lesson_record(version: LessonVersion, period: str) -> Record:
 
 
 def lesson_from(record: Record) -> LessonVersion:
-    """The inverse of `lesson_record`."""
+    """Return the version of a row; the inverse of `lesson_record`."""
     details = json.loads(record.key_facts)
     return LessonVersion(
         lesson_id=record.about or "",
@@ -300,14 +293,22 @@ def lesson_from(record: Record) -> LessonVersion:
     )
 
 
+def normalize(text: str | None) -> str:
+    """Return a text in lower case with single spaces, for comparison."""
+    return " ".join((text or "").casefold().split())
+
+
+def union(groups: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """Return the distinct members of all groups, sorted."""
+    return tuple(sorted(set(chain.from_iterable(groups))))
+
+
 def of_type(rows: Sequence[Record], kind: MemoryType) -> list[Record]:
-    """The rows of one sort, in a stable order."""
-    return sorted(
-        (row for row in rows if row.memory_type is kind),
-        key=lambda r: (r.event_time, r.id),
-    )
+    """Return the rows of one memory type, ordered by event time and id."""
+    found = [row for row in rows if row.memory_type is kind]
+    return sorted(found, key=lambda row: (row.event_time, row.id))
 
 
 def as_text(details: Mapping[str, Any]) -> str:
-    """Details as a row keeps them: JSON, its names in order."""
+    """Return a row's details as JSON with sorted keys."""
     return json.dumps(details, ensure_ascii=False, sort_keys=True)

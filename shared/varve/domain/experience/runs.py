@@ -1,83 +1,86 @@
-"""Runs across conversations: where one conversation's last episode goes on in the next one's first.
+"""Runs across conversations: a conversation's first episode that continues the last one.
 
-An episode's row lies in its conversation, so that erasing one leaves the other whole; that two belong
-together is a link, and follows from the rows whenever they are read. It holds where segmentation would not
-have cut between them had they been one conversation.
+Each episode's row belongs to one conversation, so that erasing one conversation leaves the
+other whole. A link joins two episodes, and is derived from the rows on every read. It exists
+if segmentation would not have cut between the two in a single conversation.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
-from varve.domain.experience.history import History, Lived
+from varve.domain.experience.alike import Embed
+from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.links import links_of_neighbours
-from varve.domain.experience.recall import Embed
 from varve.domain.experience.rows import Episode
 from varve.domain.experience.segments import RUN_BEGINS, SHORTEST, Thresholds
 from varve.domain.triple import TripleOperation
 
-Neighbours = tuple[Lived, Lived]
+Neighbours = tuple[PastEpisode, PastEpisode]
+"""Two successive episodes of one user."""
 
 
 def links_of_runs(
     history: History, limits: Thresholds, embed: Embed
 ) -> list[TripleOperation]:
-    """A link for every two episodes of one user's that a new conversation lies between and nothing parts."""
-    by_user: defaultdict[str | None, list[Lived]] = defaultdict(list)
-    for one in history.lived:
-        by_user[one.episode.user_id].append(one)
-    pairs = [
-        (before, after)
-        for own in by_user.values()
-        for before, after in pairwise(own)
-        if _may_go_on(before.episode, after.episode, limits)
-    ]
-    return [
-        link
-        for before, after in _alike(pairs, limits, embed)
-        for link in links_of_neighbours(_ended(before), after.episode)
-    ]
+    """Return the links between episodes of one user that continue across conversations."""
+    by_user: defaultdict[str | None, list[PastEpisode]] = defaultdict(list)
+    for past in history.past_episodes:
+        by_user[past.episode.user_id].append(past)
+    neighbours = chain.from_iterable(map(pairwise, by_user.values()))
+    candidates = [pair for pair in neighbours if _may_continue(pair, limits)]
+    links: list[TripleOperation] = []
+    for before, after in _drop_unlike(candidates, limits, embed):
+        links += links_of_neighbours(_with_outcome(before), after.episode)
+    return links
 
 
-def _may_go_on(before: Episode, after: Episode, limits: Thresholds) -> bool:
-    if before.conversation_id == after.conversation_id or after.why != RUN_BEGINS:
+def _may_continue(pair: Neighbours, limits: Thresholds) -> bool:
+    """Return whether nothing but the change of conversation parts two episodes."""
+    before = pair[0].episode
+    after = pair[1].episode
+    if before.conversation_id == after.conversation_id:
+        return False
+    if after.why != RUN_BEGINS:
         return False
     if before.signals[1] == "episode_end" or after.signals[0] == "episode_start":
         return False
-    return timedelta(0) <= after.began - before.ended < limits.gap
+    silence = after.began - before.ended
+    return timedelta(0) <= silence < limits.gap
 
 
-def _alike(
+def _drop_unlike(
     pairs: Sequence[Neighbours], limits: Thresholds, embed: Embed
 ) -> list[Neighbours]:
-    """Those whose situations mean alike, or of which the later is too short to tell.
+    """Return the pairs without those whose situations differ in meaning.
 
-    All are embedded at once, for a remote embedder is asked over the network.
+    A pair whose later situation is too short to compare stays. One call embeds all
+    situations, because a remote embedder costs a request.
     """
-    long = [
-        pair for pair in pairs if len(pair[1].episode.situation.split()) >= SHORTEST
-    ]
+    long = [pair for pair in pairs if _is_long(pair[1])]
     if not long:
         return list(pairs)
-    vectors = embed([one.episode.situation for pair in long for one in pair])
-    cosines = [
-        float(np.dot(one, other))
-        for one, other in zip(vectors[::2], vectors[1::2], strict=True)
-    ]
-    unlike = {
-        after.episode.id
-        for (_, after), cosine in zip(long, cosines, strict=True)
-        if cosine < limits.likeness
-    }
-    return [pair for pair in pairs if pair[1].episode.id not in unlike]
+    situations: list[str] = []
+    for before, after in long:
+        situations += [before.situation, after.situation]
+    vectors = embed(situations)
+    unlike: set[str] = set()
+    for index, (_, after) in enumerate(long):
+        cosine = float(np.dot(vectors[2 * index], vectors[2 * index + 1]))
+        if cosine < limits.likeness:
+            unlike.add(after.id)
+    return [pair for pair in pairs if pair[1].id not in unlike]
 
 
-def _ended(lived: Lived) -> Episode:
-    """The episode with the outcome that was reported of it."""
-    return replace(
-        lived.episode, verdict=replace(lived.episode.verdict, outcome=lived.outcome)
-    )
+def _is_long(past: PastEpisode) -> bool:
+    return len(past.situation.split()) >= SHORTEST
+
+
+def _with_outcome(past: PastEpisode) -> Episode:
+    """Return the episode with its reported outcome."""
+    verdict = replace(past.episode.verdict, outcome=past.outcome)
+    return replace(past.episode, verdict=verdict)

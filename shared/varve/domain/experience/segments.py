@@ -1,25 +1,25 @@
-"""Where one episode ends and the next begins; every cut says why.
+"""Segmentation of messages into episodes; every cut has a reason.
 
-The cut before a message depends only on that message and those before it, so the episodes of a
-conversation that grows are those it had, the last one longer, and new ones after them.
+A cut depends only on the message after it and the messages before it. So when a conversation
+grows, its episodes stay, the last one gets longer, and new ones follow.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from varve.domain.experience.outcomes import Outcome, cued
+from varve.domain.experience.outcomes import Outcome, read_cues
 from varve.domain.record import Vector
 
 RUN_BEGINS = "the run begins"
-"""Why the first episode of a run was cut."""
+"""The reason of the first cut of a run."""
 SHORTEST = 8
-"""Words below which a message is too short to be a shift of meaning: thanks, yes, go on."""
+"""A message of fewer words cannot be a shift of meaning: thanks, yes, go on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """One message as segmentation sees it; `vector` is None where it has no words."""
+class SegmentMessage:
+    """One message of a segment; `vector` is None if the message has no words."""
 
     conversation_id: str
     message_id: str
@@ -35,9 +35,10 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which silence, and below which cosine between neighbouring windows, a new episode begins.
+    """The limits of an episode.
 
-    `window` is the number of messages before the cut that the next one is compared with.
+    A new one begins after a silence of `gap`, or if the cosine of a message and the `window`
+    messages before it is below `likeness`.
     """
 
     gap: timedelta = timedelta(hours=2)
@@ -50,38 +51,49 @@ DEFAULT_THRESHOLDS = Thresholds()
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The messages of one episode, and why it was cut from what came before."""
+    """The messages of one episode, and the reason for the cut before it."""
 
-    heard: tuple[Heard, ...]
+    messages: tuple[SegmentMessage, ...]
     why: str
 
     @property
     def state(self) -> str | None:
-        """The state its messages were in."""
-        return next((one.state for one in self.heard if one.state), None)
+        """The first state that a message of the segment has, if any."""
+        return next((m.state for m in self.messages if m.state), None)
 
 
-def segments(
-    messages: Iterable[Heard], thresholds: Thresholds = DEFAULT_THRESHOLDS
+def cut_segments(
+    messages: Iterable[SegmentMessage], thresholds: Thresholds = DEFAULT_THRESHOLDS
 ) -> list[Segment]:
-    """The episodes of a run of messages in the order of time, within one conversation or across several."""
-    cut: list[Segment] = []
-    running: list[Heard] = []
-    why, state = RUN_BEGINS, None
+    """Cut a run of messages, ordered by time, into the segments of its episodes.
+
+    The messages may come from several conversations.
+    """
+    segments: list[Segment] = []
+    current: list[SegmentMessage] = []
+    why = RUN_BEGINS
+    state: str | None = None
     for message in messages:
-        reason = _reason(running, state, message, thresholds) if running else None
+        reason = _cut_reason(current, state, message, thresholds) if current else None
         if reason is not None:
-            cut.append(Segment(tuple(running), why))
-            running, why, state = [], reason, None
-        running.append(message)
+            segments.append(Segment(tuple(current), why))
+            current = []
+            why = reason
+            state = None
+        current.append(message)
         state = message.state or state
-    return [*cut, Segment(tuple(running), why)] if running else cut
+    if current:
+        segments.append(Segment(tuple(current), why))
+    return segments
 
 
-def _reason(
-    before: Sequence[Heard], state: str | None, message: Heard, limits: Thresholds
+def _cut_reason(
+    before: Sequence[SegmentMessage],
+    state: str | None,
+    message: SegmentMessage,
+    limits: Thresholds,
 ) -> str | None:
-    """Why a new episode begins with this message; None: it does not."""
+    """Return why a new episode begins with the message, or None if it does not."""
     last = before[-1]
     if last.signal == "episode_end":
         return "signal: episode_end"
@@ -91,35 +103,41 @@ def _reason(
         return f"state: {state} to {message.state}"
     silence = message.at - last.at
     if silence >= limits.gap:
-        return f"gap: {_spoken(silence)} of silence"
+        return f"gap: {_hours_and_minutes(silence)} of silence"
     likeness = _likeness(before[-limits.window :], message)
     if likeness is not None and likeness < limits.likeness:
         return f"meaning: cosine {likeness:.2f} to the {limits.window} messages before"
     return None
 
 
-def _likeness(window: Sequence[Heard], message: Heard) -> float | None:
-    """The cosine of a message to the window's mean; None where it is no user's, or too short to tell."""
+def _likeness(
+    window: Sequence[SegmentMessage], message: SegmentMessage
+) -> float | None:
+    """Return the cosine of a user's message and the window's mean.
+
+    None if the message cannot start an episode: it is no user's, is short, or says how the
+    current episode ended.
+    """
     vectors = [one.vector for one in window if one.vector is not None]
     if message.role != "user" or message.vector is None or not vectors:
         return None
-    if len(message.text.split()) < SHORTEST or _closes(message):
+    if len(message.text.split()) < SHORTEST or _states_outcome(message):
         return None
-    import numpy as np  # only where episodes are cut, and everybody loads the thresholds
+    import numpy as np  # here, because modules that only need the thresholds import this
 
     mean = np.mean(np.stack(vectors), axis=0)
     length = float(np.linalg.norm(mean))
     return float(np.dot(mean, message.vector)) / length if length else None
 
 
-def _closes(message: Heard) -> bool:
-    """Whether it says how what came before has ended, in whatever other words."""
-    return (
-        bool(message.outcome)
-        or cued([(message.role, message.text)]).outcome is not Outcome.UNKNOWN
-    )
+def _states_outcome(message: SegmentMessage) -> bool:
+    """Return whether the message has an outcome or words that imply one."""
+    if message.outcome:
+        return True
+    cues = read_cues([(message.role, message.text)])
+    return cues.outcome is not Outcome.UNKNOWN
 
 
-def _spoken(span: timedelta) -> str:
+def _hours_and_minutes(span: timedelta) -> str:
     hours, minutes = divmod(int(span.total_seconds()) // 60, 60)
     return f"{hours} h {minutes:02} min"

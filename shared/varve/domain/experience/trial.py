@@ -1,36 +1,37 @@
-"""A trial of memory: scenarios in rounds, an agent that decides by rule, and what its memory was worth to it.
+"""A trial of memories: scenarios in rounds, and an agent that decides by rule.
 
-The agent is the same whichever memory it has. It sees the situation, the names of the candidates, and what
-its memory returned: texts with a score each, and how likely the memory takes the answer to be one it has
-(where it does not say, the cube root of its best score: of what was tried, flat vectors do best with it).
-Of a text it reads which candidate is named last in it, and which words of the situation are common.
+The agent is the same for every memory. It sees the situation, the names of the candidates,
+and the answer of its memory: texts with scores, and the familiarity, which is the
+probability that the memory has the right answer. If a memory gives no familiarity, the agent
+uses the cube root of its best score; of the functions tried, flat vectors do best with it.
+From a text the agent reads which candidate is named last, and which words are common.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
+from operator import eq
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
-from varve.domain.experience.alike import closeness, rarity
-from varve.domain.experience.recall import Embed
+from varve.domain.experience.alike import Embed, closeness, cosines, rarity
 from varve.domain.experience.words import spoken_words
 from varve.domain.validation import rejected
 
 NAME_WEIGHT = 22.3
-"""What the likeness of a situation and a candidate's name adds to the log of its odds."""
+"""What the likeness of situation and candidate's name adds to the log odds."""
 LEAST = 1e-4
-"""The least that a candidate is given before names are looked at."""
+"""The least prior probability of a candidate."""
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 
 
 class Round(BaseModel):
-    """One situation with its truth, which the agent is told after it has picked."""
+    """One situation with its right answer, which the agent learns after its decision."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +43,7 @@ class Round(BaseModel):
 
 
 class Scenario(BaseModel):
-    """Rounds in order, all with the same candidates. What else a file notes of either is let be."""
+    """Rounds in order with the same candidates. Other fields of a file are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +53,10 @@ class Scenario(BaseModel):
 
 
 def parse_scenarios(value: object) -> list[Scenario]:
-    """One scenario or a list of them from decoded JSON. Raises Rejected: names the faulty field."""
+    """Return the scenarios of decoded JSON: one scenario, or a list.
+
+    Raises Rejected: names the field that is not valid.
+    """
     given = value if isinstance(value, list) else [value]
     try:
         scenarios = [Scenario.model_validate(one) for one in given]
@@ -61,18 +65,23 @@ def parse_scenarios(value: object) -> list[Scenario]:
     if not scenarios:
         raise Rejected("scenarios", "must hold at least one")
     for scenario in scenarios:
-        for index, one in enumerate(scenario.rounds):
-            if one.truth not in scenario.candidates:
-                raise Rejected(
-                    f"rounds[{index}].truth",
-                    f"is none of the candidates of {scenario.name!r}",
-                )
+        _check_truths(scenario)
     return scenarios
+
+
+def _check_truths(scenario: Scenario) -> None:
+    reason = f"is none of the candidates of {scenario.name!r}"
+    for index, round_ in enumerate(scenario.rounds):
+        if round_.truth not in scenario.candidates:
+            raise Rejected(f"rounds[{index}].truth", reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One text that a memory returned; `explicit` when it says how that ended, `lesson` when it is one."""
+    """One text that a memory returned.
+
+    `explicit` if it says how the past situation ended; `lesson` if it is a lesson.
+    """
 
     id: str
     text: str
@@ -83,7 +92,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What a memory returned, and how much of the situation it takes to be known; None: it does not say."""
+    """The answer of a memory; `familiarity` is None if the memory gives none."""
 
     shown: Sequence[Shown] = ()
     familiarity: float | None = None
@@ -91,7 +100,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the agent asks its memory."""
+    """The agent's question to its memory."""
 
     situation: str
     state: str | None
@@ -99,7 +108,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A round that is over, with what the agent picked and the ids it had looked at."""
+    """A finished round, with the agent's choice and the ids of the texts it had seen."""
 
     number: int
     round: Round
@@ -111,15 +120,15 @@ class TrialMemory(Protocol):
     """A memory on trial."""
 
     def recall(self, asked: Asked) -> Returned:
-        """What it has on the situation."""
+        """Return what the memory has for a situation."""
 
     def learn(self, played: Played) -> None:
-        """What came of it."""
+        """Store a finished round."""
 
 
 @dataclass(slots=True)
 class Score:
-    """What one agent did over a set of scenarios."""
+    """The results of one agent over a set of scenarios."""
 
     right: Counter[str] = field(default_factory=Counter)
     rounds: Counter[str] = field(default_factory=Counter)
@@ -130,11 +139,13 @@ class Score:
     by_scenario: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values; shares are None where there was nothing to count."""
+        """Return JSON values; a share of nothing is None."""
+        right = sum(self.right.values())
+        rounds = sum(self.rounds.values())
         return {
-            "right": sum(self.right.values()),
-            "rounds": sum(self.rounds.values()),
-            "accuracy": _share(sum(self.right.values()), sum(self.rounds.values())),
+            "right": right,
+            "rounds": rounds,
+            "accuracy": _share(right, rounds),
             "accuracyByType": {
                 t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())
             },
@@ -149,56 +160,72 @@ class Score:
 def run(
     scenario: Scenario, memory: TrialMemory, embed: Embed, score: Score
 ) -> list[str]:
-    """Play all rounds; what the agent picked. The memory learns after each round."""
+    """Play all rounds and return the agent's choices; the memory learns after each."""
     picks: list[str] = []
-    for number, one in enumerate(scenario.rounds):
-        returned = memory.recall(Asked(one.situation, one.state))
-        picked = decide(one.situation, scenario.candidates, returned, embed)
-        spoken_for = favourite(scenario.candidates, returned)
-        hit = picked == one.truth
-        score.rounds[one.type] += 1
-        score.right[one.type] += hit
-        score.retrieved += len(returned.shown)
-        score.explicit += sum(shown.explicit for shown in returned.shown)
-        score.applied_right += hit and picked == spoken_for
-        score.applied_wrong += not hit and picked == spoken_for
-        memory.learn(
-            Played(number, one, picked, [shown.id for shown in returned.shown])
-        )
+    for number, round_ in enumerate(scenario.rounds):
+        returned = memory.recall(Asked(round_.situation, round_.state))
+        picked = decide(round_.situation, scenario.candidates, returned, embed)
+        _count(score, round_, picked, scenario.candidates, returned)
+        used = [shown.id for shown in returned.shown]
+        memory.learn(Played(number, round_, picked, used))
         picks.append(picked)
-    name = scenario.name
-    score.by_scenario[name] = sum(
-        p == r.truth for p, r in zip(picks, scenario.rounds, strict=True)
-    )
+    truths = [round_.truth for round_ in scenario.rounds]
+    score.by_scenario[scenario.name] = sum(map(eq, picks, truths))
     return picks
+
+
+def _count(
+    score: Score,
+    round_: Round,
+    picked: str,
+    candidates: Sequence[str],
+    returned: Returned,
+) -> None:
+    """Add a round to the score; an application is a choice that the memory favoured."""
+    right = picked == round_.truth
+    applied = picked == favourite(candidates, returned)
+    score.rounds[round_.type] += 1
+    score.right[round_.type] += right
+    score.retrieved += len(returned.shown)
+    score.explicit += sum(shown.explicit for shown in returned.shown)
+    score.applied_right += right and applied
+    score.applied_wrong += applied and not right
 
 
 def decide(
     situation: str, candidates: Sequence[str], returned: Returned, embed: Embed
 ) -> str:
-    """The agent's choice, by Bayes' rule: what memory says comes first, the names are weighed with it.
+    """Return the agent's choice by Bayes' rule; the first candidate wins a tie.
 
-    A candidate's prior is `f * share`, with f the familiarity and `share` its part of the scores of all
-    texts that name one; the candidates that no text names divide `1 - f` evenly. The likelihood is
-    `exp(NAME_WEIGHT * likeness)` of the situation and the candidate's name. Of equals the first.
+    The prior comes from memory. A candidate that a text names gets `f * share`: f is the
+    familiarity, `share` its part of the scores of all texts that name a candidate. The other
+    candidates divide `1 - f` evenly. The likelihood is `exp(NAME_WEIGHT * likeness)` of the
+    situation and the candidate's name.
     """
-    likeness = name_likeness(
-        situation, candidates, [shown.text for shown in returned.shown], embed
-    )
-    shares, known = _shares(candidates, returned), returned.familiarity
-    if known is None:
-        known = min(
-            1.0, max((shown.score for shown in returned.shown), default=0.0)
-        ) ** (1 / 3)
-    rest = (1.0 - known) / max(1, len(candidates) - len(shares))
-    prior = {c: known * shares[c] if c in shares else rest for c in candidates}
-    return max(
-        candidates, key=lambda c: log(max(LEAST, prior[c])) + NAME_WEIGHT * likeness[c]
-    )
+    texts = [shown.text for shown in returned.shown]
+    likeness = name_likeness(situation, candidates, texts, embed)
+    shares = _shares(candidates, returned)
+    familiarity = _familiarity(returned)
+    rest = (1.0 - familiarity) / max(1, len(candidates) - len(shares))
+
+    def log_odds(candidate: str) -> float:
+        named = candidate in shares
+        prior = familiarity * shares[candidate] if named else rest
+        return log(max(LEAST, prior)) + NAME_WEIGHT * likeness[candidate]
+
+    return max(candidates, key=log_odds)
+
+
+def _familiarity(returned: Returned) -> float:
+    """Return the familiarity, by default the cube root of the best score."""
+    if returned.familiarity is not None:
+        return returned.familiarity
+    best = max((shown.score for shown in returned.shown), default=0.0)
+    return float(min(1.0, best) ** (1 / 3))
 
 
 def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
-    """The candidate that memory speaks for most, if it speaks for any."""
+    """Return the candidate with the largest share of the memory's scores, if any."""
     shares = _shares(candidates, returned)
     return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
 
@@ -206,15 +233,18 @@ def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
 def name_likeness(
     situation: str, candidates: Sequence[str], texts: Sequence[str], embed: Embed
 ) -> dict[str, float]:
-    """How near each candidate's name comes to the situation's words; the rarer in the texts, the more."""
+    """Return how close each candidate's name comes to the situation's words.
+
+    Words that are rare in `texts` count more.
+    """
     spoken = spoken_words(situation)
-    near = closeness(spoken, candidates, lambda words: np.stack(embed(words))) @ rarity(
-        spoken, texts
-    )
-    return dict(zip(candidates, near.tolist(), strict=True))
+    near = closeness(spoken, candidates, lambda words: np.stack(embed(words)))
+    likeness = near @ rarity(spoken, texts)
+    return dict(zip(candidates, likeness.tolist(), strict=True))
 
 
 def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float]:
+    """Return each named candidate's share of the scores."""
     votes: defaultdict[str, float] = defaultdict(float)
     for shown in returned.shown:
         named = last_named(candidates, shown.text)
@@ -225,42 +255,44 @@ def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float
 
 
 def last_named(candidates: Sequence[str], text: str) -> str | None:
-    """The candidate whose name stands last in the text; of two at one place the longer."""
+    """Return the candidate named last in the text, or None; at one place the longer name."""
     places = [(text.casefold().rfind(c.casefold()), len(c), c) for c in candidates]
     place, _, candidate = max(places)
     return candidate if place >= 0 else None
 
 
 def precedent_text(situation: str, correction: str, truth: str) -> str:
-    """The text of a past round, the same for both memories."""
+    """Return the text of a past round, the same for both memories."""
     return "\n".join(part for part in (situation, correction, truth) if part)
 
 
 class FlatMemory:
-    """The texts of past rounds and their vectors: the nearest by cosine, nothing else."""
+    """A memory of texts and vectors that returns the nearest by cosine."""
 
     def __init__(self, embed: Embed, limit: int = 5) -> None:
-        self._embed, self._limit = embed, limit
+        self._embed = embed
+        self._limit = limit
         self._texts: list[str] = []
 
     def recall(self, asked: Asked) -> Returned:
-        """The nearest texts with their cosines."""
+        """Return the nearest texts with their cosines."""
         if not self._texts:
             return Returned()
-        vector, *stored = self._embed([asked.situation, *self._texts])
-        near = sorted(
-            ((max(0.0, float(np.dot(vector, v))), i) for i, v in enumerate(stored)),
-            reverse=True,
-        )
-        shown = [
-            Shown(str(i), self._texts[i], cosine) for cosine, i in near[: self._limit]
+        likeness = cosines(asked.situation, self._texts, self._embed)
+        texts = [
+            Shown(str(index), text, max(0.0, cosine))
+            for index, (text, cosine) in enumerate(
+                zip(self._texts, likeness, strict=True)
+            )
         ]
-        return Returned(shown)
+        texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
+        return Returned(texts[: self._limit])
 
     def learn(self, played: Played) -> None:
-        """One more text."""
-        one = played.round
-        self._texts.append(precedent_text(one.situation, one.correction, one.truth))
+        """Store the text of a round."""
+        round_ = played.round
+        text = precedent_text(round_.situation, round_.correction, round_.truth)
+        self._texts.append(text)
 
 
 def _share(part: int, whole: int) -> float | None:

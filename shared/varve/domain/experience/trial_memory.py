@@ -1,15 +1,15 @@
-"""This memory on trial: rows, fold and recall as ever, without a store between."""
+"""Experience memory on trial: the real rows, fold and recall, without a store."""
 
 from datetime import UTC, datetime, timedelta
 
-from varve.domain.experience.alike import EmbedWords
+from varve.domain.experience.alike import Embed, EmbedWords
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import lessons
+from varve.domain.experience.lessons import derive_lessons
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.reading import read_segment
-from varve.domain.experience.recall import Embed, Recalled, recollect
+from varve.domain.experience.recall import Recalled, recollect
 from varve.domain.experience.rows import Report, episode_record, report_record
-from varve.domain.experience.segments import Heard, segments
+from varve.domain.experience.segments import SegmentMessage, cut_segments
 from varve.domain.experience.trial import Asked, Played, Returned, Shown, precedent_text
 from varve.domain.record import Record
 
@@ -19,51 +19,54 @@ PERIOD = "2026"
 
 
 class ExperienceMemory:
-    """Episodes and lessons; each round is a conversation of one message, a day after the last."""
+    """Episodes and lessons; each round is a conversation of one message, one day apart."""
 
     def __init__(
         self, embed: Embed, words: EmbedWords | None = None, limit: int = 5
     ) -> None:
-        self._embed, self._words, self._limit = embed, words, limit
+        self._embed = embed
+        self._words = words
+        self._limit = limit
         self.rows: list[Record] = []
 
     def recall(self, asked: Asked) -> Returned:
-        """What recall_experience returns."""
+        """Return the same items as `recall_experience`."""
         history = History(self.rows)
         (vector,) = self._embed([asked.situation])
         recalled = recollect(
             asked.situation,
             vector,
             history,
-            lessons(history),
+            derive_lessons(history),
             self._embed,
             words=self._words,
             state=asked.state,
             limit=self._limit,
         )
-        return Returned([shown(item) for item in recalled.items], recalled.familiarity)
+        return Returned([_show(item) for item in recalled.items], recalled.familiarity)
 
     def learn(self, played: Played) -> None:
-        """The round's episode, and a report of how it ended."""
-        number, round_, picked = played.number, played.round, played.picked
-        at = BEGINNING + number * BETWEEN
-        heard = Heard(
-            f"round-{number}",
-            f"m{number}",
-            "user",
-            round_.situation,
-            at,
+        """Store the round's episode and a report of its outcome."""
+        round_ = played.round
+        at = BEGINNING + played.number * BETWEEN
+        message = SegmentMessage(
+            conversation_id=f"round-{played.number}",
+            message_id=f"m{played.number}",
+            role="user",
+            text=round_.situation,
+            at=at,
             state=round_.state,
         )
-        (segment,) = segments([heard])
+        (segment,) = cut_segments([message])
+        right = played.picked == round_.truth
         episode = read_segment(segment, at)
         report = Report(
             target=episode.id,
-            outcome=Outcome.SUCCESS if picked == round_.truth else Outcome.FAILURE,
+            outcome=Outcome.SUCCESS if right else Outcome.FAILURE,
             at=at,
             created_at=at,
             correction=round_.correction or None,
-            decision=picked,
+            decision=played.picked,
             resolution=round_.truth,
             used=tuple(sorted(played.used)),
             conversation_id=episode.conversation_id,
@@ -71,9 +74,10 @@ class ExperienceMemory:
         self.rows += [episode_record(episode, PERIOD), report_record(report, PERIOD)]
 
 
-def shown(item: Recalled) -> Shown:
-    """A recalled item as the trial's agent reads it: the same text as flat memory's, and its outcome."""
-    answer = item.answer or ""
-    whole = precedent_text(item.content, item.correction or "", answer)
-    text = item.content if item.kind == "lesson" else whole
-    return Shown(item.id, text, item.score, item.explicit, item.kind == "lesson")
+def _show(item: Recalled) -> Shown:
+    """Return a recalled item as the agent reads it: the text flat memory has, and its outcome."""
+    lesson = item.kind == "lesson"
+    text = item.content
+    if not lesson:
+        text = precedent_text(text, item.correction or "", item.answer or "")
+    return Shown(item.id, text, item.score, item.explicit, lesson)

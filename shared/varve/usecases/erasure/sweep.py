@@ -17,7 +17,7 @@ from varve.domain.erasure import Tombstones, owners
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, entry_from_json
-from varve.messages.erasure import ERASED, remaining
+from varve.messages.erasure import ERASED, redact_body
 from varve.ports.objects import Objects, StoredObject
 from varve.usecases.erasure import tombstones
 from varve.usecases.timeline import TakenIn, read_lines, write_lines
@@ -215,7 +215,7 @@ def _claim(body: Any, barred: Tombstones) -> Any:
     if body == ERASED or not isinstance(body, dict):
         return body
     try:
-        return remaining(body, barred)
+        return redact_body(body, barred)
     except (KeyError, TypeError, ValueError, ArithmeticError, Rejected):
         return ERASED
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from varve.domain.erasure import Tombstones
-from varve.domain.experience.erasure import Erased, erase
+from varve.domain.experience.erasure import ExperienceErasure, plan_erasure
 from varve.domain.experience.rows import lesson_from
 from varve.domain.record import MemoryType, Record
 
 
-def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
+def unlearnt(rows: Iterable[Record], barred: Tombstones) -> ExperienceErasure:
     """The rows to delete, and those to keep without what pointed at them.
 
     A user or a conversation that is forgotten goes by name only while there is nothing of it from after
@@ -28,7 +28,7 @@ def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
     names = {row.conversation_id for row in doomed} | {
         n for one in lessons for n in one.conversation_ids
     }
-    found = erase(
+    found = plan_erasure(
         known,
         user_ids=_forgotten(
             users, {row.user_id for row in stay}, "user", barred.users, barred
@@ -47,7 +47,9 @@ def unlearnt(rows: Iterable[Record], barred: Tombstones) -> Erased:
             for id_ in row.source_ids
         },
     )
-    return Erased(found.deleted | {row.id for row in doomed}, found.rewritten)
+    return ExperienceErasure(
+        found.deleted | {row.id for row in doomed}, found.rewritten
+    )
 
 
 def _forgotten(

@@ -8,10 +8,10 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.answers import (
     PriorAnswer,
     Rerun,
-    analogous,
     answer_from,
     answer_record,
-    evicted,
+    choose_evicted,
+    find_analogous,
     should_rerun,
 )
 from varve.domain.record import MemoryType
@@ -75,12 +75,12 @@ def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
     )
 
 
-def find_analogous(
+def find_analogous_answers(
     session: Session, task_type: str, question: str, limit: int
 ) -> list[tuple[PriorAnswer, float]]:
     """Return answers to similar questions across subjects, with their cosines."""
     known = read_answers(session)
-    return analogous(known, task_type, question, session.embedder.embed, limit)
+    return find_analogous(known, task_type, question, session.embedder.embed, limit)
 
 
 def evict_answers(
@@ -95,7 +95,7 @@ def evict_answers(
         raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
     past = read_past(session)
     answers = [answer_from(row) for row in past.rows(MemoryType.PRIOR_ANSWER)]
-    gone = evicted(answers, past.reads, session.now, by=by)
+    gone = choose_evicted(answers, past.reads, session.now, by=by)
     if not dry_run:
         delete_rows(session, list(gone))
     return gone

@@ -12,11 +12,7 @@ from varve.domain.echo import without_injected
 from varve.domain.experience.links import links_of_neighbours
 from varve.domain.experience.reading import read_segment, worth_keeping
 from varve.domain.experience.rows import Episode, episode_record
-from varve.domain.experience.segments import (
-    Heard,
-    Segment,
-    segments,
-)
+from varve.domain.experience.segments import Segment, SegmentMessage, cut_segments
 from varve.domain.identity import Scope
 from varve.domain.text import passages
 from varve.domain.triple import TripleOperation
@@ -67,7 +63,7 @@ def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said])
 def _read_episodes(
     session: Session,
     message: IngestMessage,
-    heard: Sequence[Heard],
+    heard: Sequence[SegmentMessage],
     new: Sequence[Said],
 ) -> tuple[list[Episode], list[Episode]]:
     """Return the episodes of a conversation, and those among them that are new or grew."""
@@ -77,8 +73,8 @@ def _read_episodes(
     embedded = _embedded(heard, session.embedder)
     episodes: list[Episode] = []
     grown: list[Episode] = []
-    for segment in segments(embedded, session.config.experience.thresholds):
-        grows = any(one.message_id in ids for one in segment.heard)
+    for segment in cut_segments(embedded, session.config.experience.thresholds):
+        grows = any(one.message_id in ids for one in segment.messages)
         episode = read_segment(segment, message.received_at, judge if grows else None)
         episodes.append(episode)
         if grows:
@@ -92,7 +88,7 @@ def _so_far(
     message: IngestMessage,
     zone: ZoneInfo,
     objects: Objects,
-) -> Iterator[Heard]:
+) -> Iterator[SegmentMessage]:
     """The conversation's messages of the new ones' days and of the day before, the new ones among them."""
     conversation = message.conversation
     first = min(said.at for said in new)
@@ -122,9 +118,9 @@ def _so_far(
 
 def _heard(
     message: Message, said: Said, conversation_id: str, user_id: str | None
-) -> Heard:
+) -> SegmentMessage:
     spoken = message.role in SPOKEN or message.role == "tool"
-    return Heard(
+    return SegmentMessage(
         conversation_id=conversation_id,
         message_id=said.id,
         role=message.role,
@@ -137,7 +133,9 @@ def _heard(
     )
 
 
-def _embedded(heard: Sequence[Heard], embedder: Embedder) -> list[Heard]:
+def _embedded(
+    heard: Sequence[SegmentMessage], embedder: Embedder
+) -> list[SegmentMessage]:
     """The same with the vectors of what was said in person, of a long message its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
     vectors = embedder.embed([next(passages(one.text)) for one in spoken])

@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from varve.domain.errors import Rejected
-from varve.domain.experience.history import Lived
-from varve.domain.experience.lessons import Lesson, vague
+from varve.domain.experience.history import PastEpisode
+from varve.domain.experience.lessons import Lesson, explain_vagueness
 from varve.domain.experience.outcomes import UNDECIDED, Outcome, Verdict
 from varve.domain.experience.rows import WORDED, LessonVersion
 from varve.domain.experience.words import content_words
@@ -59,7 +59,7 @@ class ModelJudge:
 
 
 def worded(
-    lesson: Lesson, evidence: Sequence[Lived], now: datetime, llm: LLM
+    lesson: Lesson, evidence: Sequence[PastEpisode], now: datetime, llm: LLM
 ) -> LessonVersion:
     """A derived lesson in a model's words.
 
@@ -74,7 +74,7 @@ def worded(
     )
     if max(len(condition), len(claim)) > MAX_CHARACTERS:
         raise Rejected("lesson", f"is longer than {MAX_CHARACTERS} characters")
-    if reason := vague(condition, lesson.action):
+    if reason := explain_vagueness(condition, lesson.action):
         raise Rejected("lesson", reason)
     if content_words(lesson.action) - content_words(claim):
         raise Rejected("lesson", "does not name the action as it is")

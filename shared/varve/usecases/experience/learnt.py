@@ -1,7 +1,7 @@
 """What an agent has learnt, for whom."""
 
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import Lesson, lessons
+from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.rows import lesson_from
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
@@ -13,7 +13,7 @@ def lessons_of(
     scope: Scope, user_id: str | None, *, reader: MemoryReader
 ) -> list[Lesson]:
     """An agent's lessons; those that rest on one user's experience alone where a user is named."""
-    return lessons(of_user(History(read_rows(scope, reader=reader)), user_id))
+    return derive_lessons(of_user(History(read_rows(scope, reader=reader)), user_id))
 
 
 def of_user(history: History, user_id: str | None) -> History:

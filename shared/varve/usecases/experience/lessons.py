@@ -12,7 +12,7 @@ from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.experience import curation
 from varve.domain.experience.curation import next_stale
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import Lesson, lessons, vague
+from varve.domain.experience.lessons import Lesson, derive_lessons, explain_vagueness
 from varve.domain.experience.rows import (
     GENERALIZED,
     LessonVersion,
@@ -44,7 +44,7 @@ class NewLesson:
 
 def read_lessons(session: Session) -> list[Lesson]:
     """Return every lesson, retired ones too, the most trustworthy first."""
-    return lessons(read_past(session))
+    return derive_lessons(read_past(session))
 
 
 def find_lesson(session: Session, id_: str) -> Lesson:
@@ -58,12 +58,12 @@ def find_lesson(session: Session, id_: str) -> Lesson:
 def add_lesson(session: Session, new: NewLesson) -> str:
     """Write a lesson, or revise the one with the same action and state; return its id.
 
-    Raises Rejected: it is vague, or names no episode as evidence.
+    Raises Rejected: it is explain_vagueness, or names no episode as evidence.
     """
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
     action = session.privacy(new.action)
-    if reason := vague(condition, action):
+    if reason := explain_vagueness(condition, action):
         raise Rejected("lesson", reason)
     known = read_past(session).by_id
     _require_episodes(new.evidence, known)
@@ -100,16 +100,16 @@ def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
 
 
 def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
-    """Report conflicting, duplicate and stale lessons; with `apply` merge duplicates.
+    """Report conflicting, duplicate and stale derive_lessons; with `apply` merge duplicates.
 
-    It also writes lessons generalized so far, so that they outlive their episodes.
+    It also writes derive_lessons generalized so far, so that they outlive their episodes.
     """
     history = read_past(session)
-    known = lessons(history)
+    known = derive_lessons(history)
     report = curation.curate(known, session.now)
     written = {version.id for version in history.lesson_versions}
-    kept = curation.unwritten(known, written)
-    merges = curation.merges(report, known, session.now) if apply else []
+    kept = curation.unwritten_versions(known, written)
+    merges = curation.merge_duplicates(report, known, session.now) if apply else []
     _write_versions(session, [*kept, *merges])
     found = {
         "at": iso(session.now),
@@ -122,7 +122,7 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
 
 
 def curate_agent(session: Session, months: Sequence[str]) -> None:
-    """Curate an agent's lessons for the monthly schedule, and note when to do it again.
+    """Curate an agent's derive_lessons for the monthly schedule, and note when to do it again.
 
     `months` are the ledger's notes that called for it.
     """
@@ -138,14 +138,14 @@ def curate_agent(session: Session, months: Sequence[str]) -> None:
 
 
 def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
-    """Propose a model's words for derived lessons; `apply` writes them.
+    """Propose a model's words for derived derive_lessons; `apply` writes them.
 
     Words that say too little are refused. Raises Misconfigured: no model; Retryable.
     """
     llm = session.llm
     if llm is None:
         raise Misconfigured(
-            "VARVE_LLM: names the model that words lessons, and is not set"
+            "VARVE_LLM: names the model that words derive_lessons, and is not set"
         )
     history = read_past(session)
     proposed: list[LessonVersion] = []
@@ -180,8 +180,8 @@ def read_last_curation(session: Session) -> dict[str, Any] | None:
 def build_lesson_block(
     session: Session, situation: str | None = None, tags: Sequence[str] = ()
 ) -> str:
-    """Return the `<learned_patterns>` block for a prompt; empty without lessons."""
-    offered = curation.offered(
+    """Return the `<learned_patterns>` block for a prompt; empty without derive_lessons."""
+    offered = curation.select_lessons(
         read_lessons(session),
         session.config.experience.block_lessons,
         session.embedder.embed,
@@ -194,7 +194,7 @@ def build_lesson_block(
 def _generalized(history: History) -> list[Lesson]:
     return [
         lesson
-        for lesson in lessons(history)
+        for lesson in derive_lessons(history)
         if lesson.active and lesson.versions[-1].origin == GENERALIZED
     ]
 

@@ -7,11 +7,7 @@ from datetime import datetime
 from varve.domain.errors import Rejected
 from varve.domain.experience.links import links_of_report
 from varve.domain.experience.rows import Report, report_record
-from varve.messages.outcome import (
-    a_report,
-    an_outcome,
-    send_outcome,
-)
+from varve.messages.outcome import check_report, parse_outcome, send_outcome
 from varve.messages.write import WriteTriples, send_triples
 from varve.usecases.experience.rows import read_past, send_rows, year_of
 from varve.usecases.privacy import Privacy
@@ -60,7 +56,7 @@ def report_outcome(
     own_user = lived.episode.user_id if lived else None
     report = Report(
         target=lived.episode.id if lived else target,
-        outcome=an_outcome(outcome),
+        outcome=parse_outcome(outcome),
         at=then,
         created_at=session.now,
         correction=correction,
@@ -78,7 +74,7 @@ def accept_report(session: Session, report: Report) -> Report:
 
     Raises Rejected: names the field; Retryable.
     """
-    filtered = a_report(_filter(report, session.privacy))
+    filtered = check_report(_filter(report, session.privacy))
     send_outcome(
         session.scope, filtered, queue=session.queues.ingest, objects=session.objects
     )

@@ -1,14 +1,14 @@
-"""Recall: which past episodes and lessons bear on a situation, and how they are linked."""
+"""Recall: which past episodes and derive_lessons bear on a situation, and how they are linked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
-from varve.domain.experience.forgetting import forgotten
-from varve.domain.experience.history import History, Lived
-from varve.domain.experience.lessons import lessons
-from varve.domain.experience.reads import Usage, usage_record
+from varve.domain.experience.forgetting import choose_forgotten
+from varve.domain.experience.history import History, PastEpisode
+from varve.domain.experience.lessons import derive_lessons
+from varve.domain.experience.reads import ReadCounts, usage_record
 from varve.domain.experience.recall import Recollection, recollect
 from varve.domain.experience.runs import links_of_runs
 from varve.domain.record import Store
@@ -64,7 +64,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         situation,
         vector,
         history,
-        lessons(of_user(history, request.user_id)),
+        derive_lessons(of_user(history, request.user_id)),
         embedder.embed,
         words=word_embedding(embedder),
         state=request.state,
@@ -76,7 +76,8 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         return RecallOutcome(found, {})
     triples = _with_derived_links(session, view.triples(), history)
     chains = {
-        id_: links.told(links.story(id_, triples, depth=1), history) for id_ in episodes
+        id_: links.tell_story(links.follow_links(id_, triples, depth=1), history)
+        for id_ in episodes
     }
     return RecallOutcome(found, chains)
 
@@ -90,11 +91,11 @@ def explain_episode(
     triples = _with_derived_links(
         session, session.graph.triples(session.scope), history
     )
-    steps = links.story(episode.id, triples, depth=depth)
-    return steps, links.told(steps, history)
+    steps = links.follow_links(episode.id, triples, depth=depth)
+    return steps, links.tell_story(steps, history)
 
 
-def find_episode(session: Session, history: History, id_: str) -> Lived:
+def find_episode(session: Session, history: History, id_: str) -> PastEpisode:
     """Return one episode. Raises Rejected: there is none of this id."""
     found = history.by_id.get(id_)
     if found is None:
@@ -108,7 +109,7 @@ def write_reads(session: Session, reads: Mapping[str, int]) -> None:
     """Send a row that counts how often records were read. Raises Retryable."""
     at = session.now
     batch = ",".join(f"{id_}:{count}" for id_, count in sorted(reads.items()))
-    row = usage_record(Usage(dict(reads), at, batch), year_of(at, session.zone))
+    row = usage_record(ReadCounts(dict(reads), at, batch), year_of(at, session.zone))
     send_rows(session, [row])
 
 
@@ -118,7 +119,7 @@ def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
     Return the reason for each episode; with `dry_run` nothing is deleted.
     """
     limits = session.config.experience
-    gone = forgotten(
+    gone = choose_forgotten(
         read_past(session), session.now, limits.time_to_live_days, decay=limits.decay
     )
     if not dry_run:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.research import (
-    MOST,
+    MAX_ENTRIES,
     Component,
-    Finding,
+    ResearchFinding,
     ResearchLog,
-    answered,
     finding_from,
     finding_record,
+    with_answer,
 )
 from varve.domain.record import MemoryType
 from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
@@ -27,7 +27,7 @@ class Note:
     source: str | None = None
     conversation_id: str | None = None
     user_id: str | None = None
-    most: int = MOST
+    most: int = MAX_ENTRIES
 
 
 def read_log(session: Session, name: str) -> ResearchLog:
@@ -36,7 +36,7 @@ def read_log(session: Session, name: str) -> ResearchLog:
     return ResearchLog(tuple(finding_from(row) for row in rows if row.about == name))
 
 
-def add_note(session: Session, note: Note) -> tuple[Finding, bool]:
+def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
     """Add an entry unless the log says the same; return the entry and whether it is new.
 
     Raises Rejected: no such component, or no words.
@@ -50,7 +50,7 @@ def add_note(session: Session, note: Note) -> tuple[Finding, bool]:
     known = log.known(component, text, session.embedder.embed)
     if known is not None:
         return known, False
-    entry = Finding(
+    entry = ResearchFinding(
         note.log,
         component,
         text,
@@ -67,11 +67,13 @@ def add_note(session: Session, note: Note) -> tuple[Finding, bool]:
     return entry, True
 
 
-def answer_question(session: Session, log: str, question: str, answer: str) -> Finding:
+def answer_question(
+    session: Session, log: str, question: str, answer: str
+) -> ResearchFinding:
     """Answer a question of a log. Raises Rejected: the log has no such question."""
     for asked in read_log(session, log).of(Component.QUESTION):
         if asked.text == question:
-            entry = answered(asked, session.privacy(answer), session.now)
+            entry = with_answer(asked, session.privacy(answer), session.now)
             row = finding_record(entry, year_of(entry.at, session.zone))
             send_rows(session, [row])
             return entry

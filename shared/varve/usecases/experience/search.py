@@ -7,8 +7,8 @@ import numpy as np
 
 from varve.domain.calendar import day_of, iso
 from varve.domain.experience.answers import answer_from
-from varve.domain.experience.history import History, Lived
-from varve.domain.experience.lessons import Lesson, lessons
+from varve.domain.experience.history import History, PastEpisode
+from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.recall import recollect
 from varve.domain.record import MemoryType, Record, Store
@@ -128,12 +128,12 @@ def _lived(
     embedder: Embedder,
 ) -> list[Result]:
     if not request.text:
-        newest = list(held.lived)[-request.max_results :]
+        newest = list(held.past_episodes)[-request.max_results :]
         return [
             _episode(one, _recency(one.episode.began, present), None, present, zone)
             for one in newest
         ]
-    known = lessons(held)
+    known = derive_lessons(held)
     (vector,) = embedder.embed([request.text])
     words = word_embedding(embedder)
     found = recollect(
@@ -186,7 +186,11 @@ def _answers(
 
 
 def _episode(
-    one: Lived, score: float, vector: float | None, present: datetime, zone: ZoneInfo
+    one: PastEpisode,
+    score: float,
+    vector: float | None,
+    present: datetime,
+    zone: ZoneInfo,
 ) -> Result:
     episode = one.episode
     known = [f"[{one.outcome}] {episode.situation}"]
