@@ -13,7 +13,7 @@ Commits here follow each other in seconds, so versions are pruned at any age, as
 import argparse
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
@@ -157,11 +157,15 @@ class Bench:
         self.write(1)
         yield "changed", self.counted(self.search)
         parts = self.deployment.reading.parts
-        parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
+        parts.settings = parts.settings.model_copy(
+            update={"max_staleness": timedelta(seconds=60)}
+        )
         self.search()
         self.write(1)
         yield "stale", self.counted(self.search)
-        parts.settings = replace(parts.settings, max_staleness=timedelta(0))
+        parts.settings = parts.settings.model_copy(
+            update={"max_staleness": timedelta(0)}
+        )
 
     def restart(self) -> None:
         """New processes, that have met another agent: the probe of a foreign endpoint is behind them."""

@@ -8,7 +8,6 @@ is other work on the machine, the least of three counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -214,7 +213,9 @@ def test_a_search_takes_four_round_trips_cold_one_warm_and_none_where_it_may_be_
         agent.least(agent.search, another_writes, 1).depth == 1
     )  # and it sees the newest commit
     parts = agent.deployment.reading.parts
-    parts.settings = replace(parts.settings, max_staleness=timedelta(seconds=60))
+    parts.settings = parts.settings.model_copy(
+        update={"max_staleness": timedelta(seconds=60)}
+    )
     agent.search()
     assert agent.counted(agent.search).requests == 0
 

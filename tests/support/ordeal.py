@@ -25,10 +25,11 @@ from varve.application import Application
 from varve.domain.calendar import Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.identity import Scope
+from varve.domain.model_names import parse_llm_name
 from varve.domain.record import Record, turn_id
 from varve.wiring.clock import fixed_clock
 from varve.wiring.parts import Parts
-from varve.wiring.settings import Settings, llm_name
+from varve.wiring.settings import Settings
 
 FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
 FORGETTING = ("WriteFunction", "ForgetFunction")
@@ -154,7 +155,9 @@ class PlainParts(Parts):
     def __init__(self, model: ModelServer) -> None:
         endpoint = {"base_url": model.base_url, "api_key": model.api_key}
         super().__init__(
-            Settings(llm=llm_name(MODEL, "llm"), **endpoint), fixed_clock(PLANNED), {}
+            Settings(llm=parse_llm_name(MODEL, "llm"), **endpoint),
+            fixed_clock(PLANNED),
+            {},
         )
 
     @cached_property

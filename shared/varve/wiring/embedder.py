@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
-from varve.domain.usage import Usage
+from varve.domain.model_names import ModelName
+from varve.domain.usage import ModelUsage
 from varve.ports.models import Embedder
-from varve.wiring.settings import ModelName
 
 EMBEDDED = "embedded"
 
 
 def build_embedder(
-    name: ModelName, base_url: str, api_key: Callable[[], str], usage: Usage
+    name: ModelName, base_url: str, api_key: Callable[[], str], usage: ModelUsage
 ) -> Embedder:
     """The embedder of a name, with a cache. Raises Misconfigured: the provider's key is not to be had."""
     from varve.adapters.models.cached_embedder import CachedEmbedder, CachedWordEmbedder

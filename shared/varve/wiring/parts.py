@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from varve.domain.calendar import aware
 from varve.domain.errors import Misconfigured
 from varve.domain.identity import path_id
+from varve.domain.model_names import ModelName, parse_embedder_name, parse_llm_name
 from varve.domain.retention import Plan
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.domain.workspace import (
     DEFAULT_EMBEDDER,
     WorkspaceConfig,
@@ -27,7 +28,7 @@ from varve.wiring.clock import system_clock
 from varve.wiring.embedder import build_embedder
 from varve.wiring.privacy import build_privacy
 from varve.wiring.rerankers import build_finder, build_reranker
-from varve.wiring.settings import ModelName, Settings, embedder_name, llm_name
+from varve.wiring.settings import Settings
 
 if TYPE_CHECKING:
     from varve.adapters.graph.parquet import ParquetGraph
@@ -55,7 +56,7 @@ class Parts:
         self._extractors: dict[tuple[object, ...], Extractor] = {}
         self._built: dict[tuple[object, ...], Any] = {}
         """What holds neither a client of the store nor anything of an agent's."""
-        self.usage = Usage()
+        self.usage = ModelUsage()
 
     def at(self, named: datetime | None, field: str = "now") -> datetime:
         """The moment that a caller names, or the present. Raises Rejected: it has no time zone."""
@@ -183,7 +184,7 @@ class Parts:
     def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
         named = given not in (None, DEFAULT_EMBEDDER)
         name = (
-            embedder_name(str(given), "config.json: models")
+            parse_embedder_name(str(given), "config.json: models")
             if named
             else self.settings.embedder
         )
@@ -198,7 +199,9 @@ class Parts:
         """The agent's extractor: a model behind checkpoints, or the offline rules."""
         given = config.models.llm
         name = (
-            llm_name(given, "config.json: models.llm") if given else self.settings.llm
+            parse_llm_name(given, "config.json: models.llm")
+            if given
+            else self.settings.llm
         )
         words = config.prompts_for(agent).extract
         build = partial(self._build_extractor, name, config, words, privacy)
@@ -231,7 +234,9 @@ class Parts:
 
         given = config.models.llm
         name = (
-            llm_name(given, "config.json: models.llm") if given else self.settings.llm
+            parse_llm_name(given, "config.json: models.llm")
+            if given
+            else self.settings.llm
         )
         return (
             None

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from varve.domain.errors import Misconfigured
+from varve.domain.model_names import ModelName, parse_llm_name, parse_reranker_name
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import LLM
-from varve.wiring.settings import ModelName, Settings, llm_name, reranker_name
+from varve.wiring.settings import Settings
 
 FINDER_SECONDS = 3.0
 """How long a prompt waits for the model that names its entities."""
@@ -28,7 +29,7 @@ def build_reranker(
     """
     given = config.models.reranker
     name = (
-        reranker_name(given, "config.json: models.reranker")
+        parse_reranker_name(given, "config.json: models.reranker")
         if given
         else settings.reranker
     )
@@ -54,7 +55,9 @@ def build_finder(
     """What names a prompt's entities, if the workspace or the environment names a model for it."""
     given = config.models.entities
     name = (
-        llm_name(given, "config.json: models.entities") if given else settings.entities
+        parse_llm_name(given, "config.json: models.entities")
+        if given
+        else settings.entities
     )
     if name.provider == "offline":
         return None
