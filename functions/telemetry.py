@@ -6,7 +6,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from varve.domain.dead_letter import correlation_of
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.ports.queues import Delivery
 
 
@@ -26,9 +26,9 @@ def tell_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
         logger.info("accepted", extra={"correlationId": correlation_id})
 
 
-def count_models(metrics: Metrics, usage: Usage) -> None:
+def count_models(metrics: Metrics, usage: ModelUsage) -> None:
     """What models were asked since the last invocation; nothing where none was."""
-    taken = usage.taken()
+    taken = usage.take()
     if taken.calls:
         metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)
         metrics.add_metric(

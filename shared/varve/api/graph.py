@@ -9,7 +9,7 @@ from varve.application import Application
 from varve.domain import entities
 from varve.domain.calendar import aware, iso
 from varve.domain.errors import Rejected
-from varve.domain.graph import Link, QueryLimits, parse_fact
+from varve.domain.graph import PathStep, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Op, Triple, TripleOperation
@@ -264,7 +264,7 @@ def _around(
     return list(chosen.values())
 
 
-def _step(link: Link) -> dict[str, str]:
+def _step(link: PathStep) -> dict[str, str]:
     source, target = (
         (link.source, link.target) if link.forward else (link.target, link.source)
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import Entry, Head, closed, head
+from varve.domain.block import Entry, Head, build_block, build_head
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
@@ -55,7 +55,7 @@ def context(
     prompt = _query(request.prompt)
     statements = standing(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
-    top = head(profile, request.max_tokens)
+    top = build_head(profile, request.max_tokens)
     if not content_words(prompt):
         return _empty(top, Choice(profile), "the prompt has no words to look for")
     choice = gathered(
@@ -65,7 +65,7 @@ def context(
     if ranked is None:
         return _empty(top, choice, "nothing in memory has enough to do with the prompt")
     order, reranking = _reranked(prompt, ranked, sources.reranker)
-    text, ids = closed(
+    text, ids = build_block(
         top, _diverse(order, vectors), request.max_tokens, choice.lessons
     )
     if not text or not (ids or top.ids):
