@@ -116,9 +116,9 @@ class Graph:
         names = view.names()
         id_ = names.entity(valid_text(name, "name"))
         found = view.about(id_)
-        written = entities.spellings([*view.aliases(), *found])
+        written = entities.find_spellings([*view.aliases(), *found])
         if known_at is not None:
-            found = entities.believed(found, aware(known_at, "known_at"), names)
+            found = entities.fold_known_at(found, aware(known_at, "known_at"), names)
         if not history or as_of is not None:
             at = self._moment(as_of)
             found = [t for t in found if t.holds(at)]
@@ -203,7 +203,7 @@ class Graph:
             if name is None
             else _around(view, view.names(), name, now)
         )
-        written = entities.spellings([*view.aliases(), *chosen])
+        written = entities.find_spellings([*view.aliases(), *chosen])
         return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][
             :most
         ]

@@ -9,7 +9,7 @@ from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import standing
+from varve.domain.profile import select_current_entries
 from varve.domain.record import Vector
 from varve.domain.relevance import (
     BACKGROUND,
@@ -53,7 +53,7 @@ def context(
     fused order, and the result says so. Raises Rejected, Misconfigured, Retryable.
     """
     prompt = _query(request.prompt)
-    statements = standing(sources.profile(), now)
+    statements = select_current_entries(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
     top = build_head(profile, request.max_tokens)
     if not content_words(prompt):

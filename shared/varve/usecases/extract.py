@@ -9,8 +9,8 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
 from varve.domain.erasure import Tombstones
-from varve.domain.extraction import Fact, Utterance, restated
-from varve.domain.profile import stated
+from varve.domain.extraction import Fact, Utterance, restate_changes
+from varve.domain.profile import build_entries
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id, turn_id
 from varve.domain.text import passages, salience
 from varve.domain.transcript import introduction, speakers
@@ -149,7 +149,7 @@ def learn(
         if said & set(f.message_ids)
     ]
     _send_records(facts, message, embedder, queue, objects)
-    if operations := restated(extraction.operations, spoken):
+    if operations := restate_changes(extraction.operations, spoken):
         triples = WriteTriples(scope, tuple(operations), message.correlation_id)
         send_triples(triples, queue=queue, objects=objects)
     _send_profiles(operations, spoken, message, queue, objects)
@@ -301,7 +301,7 @@ def _send_profiles(
 ) -> None:
     """What the users said of themselves, a message for each of them."""
     scope, correlation_id = message.conversation.scope, message.correlation_id
-    entries = stated(operations, spoken)
+    entries = build_entries(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
         send_profile(

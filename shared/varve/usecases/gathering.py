@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, EntryType
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, ContextSearched
-from varve.domain.entities import of_user
+from varve.domain.entities import fold_of_user
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, offered
 from varve.domain.identity import Scope
@@ -97,7 +97,7 @@ def gathered(
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
     names, naming = _names(prompt, sources.finder)
-    known = of_user(sources.triples(), question.request.user_id)
+    known = fold_of_user(sources.triples(), question.request.user_id)
     entities, triples = _known(question, statements, names, known)
     over = ended(known, question.now)
     return Choice(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from varve.domain.conversation import Conversation, reworded
+from varve.domain.conversation import Conversation, reword
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.personal import (
@@ -65,11 +65,11 @@ class Privacy:
         Raises Rejected: names the message that holds what the workspace blocks, and the kind. Misconfigured.
         """
         self._refuse(conversation)
-        return reworded(conversation, self._json)
+        return reword(conversation, self._json)
 
     def delivered(self, message: IngestMessage) -> IngestMessage:
         """A message of the ingest queue as it may be kept. Raises as `conversation` does."""
-        before = reworded(
+        before = reword(
             message.conversation.model_copy(update={"messages": [*message.context]}),
             self._json,
         )

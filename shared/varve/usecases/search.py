@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from varve.domain.calendar import Grain, iso
-from varve.domain.entities import of_user
+from varve.domain.entities import fold_of_user
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.nearness import recency
@@ -181,7 +181,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     found = find(wanted, asking.stock)
     if not current:
         return found
-    triples = of_user(asking.triples(), asking.request.user_id)
+    triples = fold_of_user(asking.triples(), asking.request.user_id)
     return behind(found, way.text, ended(triples, way.present))
 
 

@@ -12,10 +12,10 @@ from varve.domain.identity import Scope, reference
 from varve.domain.profile import (
     DEFAULT_USER,
     ProfileEntry,
-    in_order,
     profile_key,
     profile_value,
-    standing,
+    select_current_entries,
+    sort_entries,
 )
 from varve.domain.record import STORES
 from varve.domain.search.query import SearchRequest
@@ -87,13 +87,13 @@ class Knowledge:
         """
         user = _user(user_id)
         entries = self._parts.profiles.entries(scope, user)
-        held = standing(entries, self._parts.at(now))
+        held = select_current_entries(entries, self._parts.at(now))
         return {
             "workspaceId": scope.workspace,
             "agentId": scope.agent,
             "userId": user,
             "attributes": [_as_json(entry) for entry in held],
-            "history": [_as_json(entry) for entry in in_order(entries)],
+            "history": [_as_json(entry) for entry in sort_entries(entries)],
         }
 
     def set_attribute(

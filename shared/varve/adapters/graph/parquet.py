@@ -104,7 +104,7 @@ def _take_back(table: "GraphTable", doomed: frozenset[str]) -> int:
     """Fold everything anew without these operations, for an alias among them may have joined any groups."""
     triples = table.triples()
     known = triple.evidence_of(triples)
-    left = triple.without(known, doomed)
+    left = triple.remove_operations(known, doomed)
     if len(left) < len(known):
         table.groups({(t.source_id, t.label) for t in triples}, ())
         table.replace_groups(triple.fold(left.values()))
