@@ -18,7 +18,7 @@ from varve.domain.extraction import Utterance
 from varve.domain.profile import (
     KEY_OF_PREDICATE,
     KNOWN_KEYS,
-    LISTS,
+    LIST_KEYS,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
     build_entries,
@@ -153,7 +153,7 @@ class TestFolding:
         self, told: list[ProfileEntry]
     ) -> None:
         for key, values in held(*told).items():
-            assert key in LISTS or len(values) == 1
+            assert key in LIST_KEYS or len(values) == 1
 
     @given(ENTRIES)
     def test_json_and_back(self, told: list[ProfileEntry]) -> None:

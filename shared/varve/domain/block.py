@@ -22,10 +22,10 @@ NOTICE = (
 CLOSING = f"</{TAG}>"
 PATTERNS_OPENING = "<learned_patterns>"
 PATTERNS_CLOSING = "</learned_patterns>"
-MAX_ENTRY_CHARACTERS = 400
-PROFILE_SHARE = 0.5
+MAX_BLOCK_ENTRY_CHARACTERS = 400
+MAX_PROFILE_SHARE = 0.5
 """The largest share of the budget that the profile may take."""
-LESSON_SHARE = 0.25
+MAX_LESSON_SHARE = 0.25
 """The largest share of the budget that lessons may take."""
 
 
@@ -76,7 +76,7 @@ def build_head(profile: Sequence[Entry], max_tokens: int) -> Head:
     ids = []
     for entry in profile:
         longer = [*lines, entry.line]
-        if estimated_tokens(_head_text(longer)) <= PROFILE_SHARE * max_tokens:
+        if estimated_tokens(_head_text(longer)) <= MAX_PROFILE_SHARE * max_tokens:
             lines = longer
             ids.append(entry.id)
     return Head(_head_text(lines), _hash(lines), tuple(ids))
@@ -100,7 +100,7 @@ def build_block(
     empty if not even the head fits.
     """
     left = max_tokens - estimated_tokens(f"{head.text}\n{CLOSING}") - 1
-    lesson_tokens = min(LESSON_SHARE * max_tokens, left)
+    lesson_tokens = min(MAX_LESSON_SHARE * max_tokens, left)
     patterns, lesson_ids = _fit_entries(
         [PATTERNS_OPENING], lessons, [PATTERNS_CLOSING], lesson_tokens
     )

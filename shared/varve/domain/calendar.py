@@ -98,6 +98,19 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(f"{text} lies outside the calendar") from error
 
 
+def parse_instant_field(text: str, field: str) -> datetime:
+    """Return the instant of a caller's ISO 8601 text; without an offset it is UTC.
+
+    Raises Rejected: names the field, for any other text.
+    """
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise Rejected(
+            field, f"{text[:40]!r} is not an ISO 8601 date and time"
+        ) from error
+
+
 def aware(instant: datetime, field: str = "now") -> datetime:
     """Return the instant in UTC.
 

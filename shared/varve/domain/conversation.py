@@ -18,7 +18,12 @@ from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar, identity
 from varve.domain.errors import Rejected
-from varve.domain.validation import build_validator, rejected, valid_text
+from varve.domain.validation import (
+    build_converter,
+    build_validator,
+    rejected,
+    valid_text,
+)
 
 MAX_MESSAGE_BYTES = 1_048_576
 MAX_MESSAGES = 10_000
@@ -35,10 +40,10 @@ def _parse_instant(value: object) -> object:
         value = value.isoformat()
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 date and time, as a string")
-    try:
-        return calendar.parse_instant(value)
-    except ValueError as error:
-        raise ValueError(f"{value[:40]!r} is not an ISO 8601 date and time") from error
+    return _convert_instant(value)
+
+
+_convert_instant = build_converter(calendar.parse_instant_field)
 
 
 def _check_name(value: str, field: str) -> None:
@@ -51,10 +56,14 @@ def _check_label(value: str, field: str) -> None:
         raise Rejected(field, "must be 1 to 64 printable characters")
 
 
-def _check_outcome(value: str, field: str) -> None:
-    if value.upper() not in OUTCOMES:
+def check_outcome(value: object, field: str) -> None:
+    """Check that the value is the name of an outcome, in upper or lower case.
+
+    Raises Rejected: it is not.
+    """
+    if not isinstance(value, str) or value.upper() not in OUTCOMES:
         raise Rejected(
-            field, f"must be one of {', '.join(OUTCOMES)}, not {value[:40]!r}"
+            field, f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
         )
 
 
@@ -62,7 +71,7 @@ PathId = Annotated[str, AfterValidator(build_validator(identity.path_id))]
 Reference = Annotated[str, AfterValidator(build_validator(identity.reference))]
 Name = Annotated[str, AfterValidator(build_validator(_check_name))]
 Label = Annotated[str, AfterValidator(build_validator(_check_label))]
-OutcomeName = Annotated[str, AfterValidator(build_validator(_check_outcome))]
+OutcomeName = Annotated[str, AfterValidator(build_validator(check_outcome))]
 Instant = Annotated[datetime, BeforeValidator(_parse_instant)]
 
 
@@ -181,9 +190,9 @@ def reword(
 ) -> Conversation:
     """Return the conversation with contents and unknown fields passed through `change`.
 
-    `change` takes and returns JSON values. Given ids, names and times stay. An id made
-    from the words of a message is made again from its changed words, because an attacker
-    could find the old words (a telephone number) by hashing guesses.
+    `change` takes and returns JSON values. Given ids, names and times stay. An id that is
+    a hash of a message's words is made again from the changed words. Otherwise an
+    attacker could find a removed telephone number by hashing guesses.
     """
     extra = _changed_values(conversation.extra, change)
     messages = [_reword_message(message, change) for message in conversation.messages]
@@ -282,9 +291,9 @@ def _with_ids(conversation: Conversation) -> list[Message]:
 
 def _content_key(conversation_id: str, message: Message) -> str:
     time = calendar.iso(message.timestamp) if message.timestamp else ""
-    return identity.digest(
-        conversation_id, message.role, message.name or "", message.text, time, length=16
-    )
+    name = message.name or ""
+    parts = (conversation_id, message.role, name, message.text, time)
+    return identity.digest(*parts, length=16)
 
 
 def _refuse_repeats(messages: Sequence[Message]) -> None:

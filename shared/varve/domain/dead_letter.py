@@ -9,7 +9,7 @@ _CORRELATION = re.compile(r'"correlationId":\s?"([0-9a-f]{16})"')
 
 
 def reasons_of(message_id: str, error: Exception) -> dict[str, str]:
-    """Return what is stored with the letter: errorType, reason, messageId and field.
+    """Return the letter's attributes: errorType, reason, messageId and field.
 
     Only a Rejected has a field.
     """

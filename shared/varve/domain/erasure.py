@@ -237,7 +237,7 @@ def owners(said: Iterable[tuple[str, str | None]]) -> list[frozenset[str]]:
 
 
 def turn_ids(conversation_id: str, message: Message) -> list[str]:
-    """Return the ids of a message's turns, one for each passage of its own words."""
+    """Return the ids of a message's turns, one for each passage without injected memory."""
     if message.role not in SPOKEN:
         return []
     spoken = enumerate(passages(without_injected(message.text)))

@@ -37,8 +37,8 @@ class Rejected(VarveError):
 
 
 @contextmanager
-def within(place: str) -> Iterator[None]:
-    """Prefix the field of a Rejected from the block, as in `[2].` + `messages[0].role`."""
+def prefix_field(place: str) -> Iterator[None]:
+    """Put `place` before the field of a Rejected: `[2].` before `messages[0].role`."""
     try:
         yield
     except Rejected as error:

@@ -31,7 +31,7 @@ KNOWN_KEYS = (
 )  # fmt: skip
 """The attributes that conversations can set, in the order of the profile."""
 
-LISTS = frozenset({"allergies", "languages", "preferences"})
+LIST_KEYS = frozenset({"allergies", "languages", "preferences"})
 """The keys that may have several values; every other key has its newest value."""
 
 KEY_OF_PREDICATE = {
@@ -217,7 +217,7 @@ def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
     if entry.ends:
         _end_values(held, entry, value)
         return
-    if entry.key not in LISTS:
+    if entry.key not in LIST_KEYS:
         for other in list(held):
             if other != value:
                 del held[other]
@@ -229,7 +229,7 @@ def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
 def _end_values(held: dict[str, ProfileEntry], entry: ProfileEntry, value: str) -> None:
     if not entry.value:
         held.clear()
-    elif entry.key in LISTS:
+    elif entry.key in LIST_KEYS:
         held.pop(value, None)
     else:
         for other in meant(value, held):

@@ -136,12 +136,12 @@ def _fold_groups(
 ) -> Iterator[Triple]:
     groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
     for operation in operations:
-        groups[group_of(operation, names)].append(operation)
+        groups[group_key(operation, names)].append(operation)
     for (subject, predicate), group in groups.items():
         yield from _Group(subject, predicate, names).run(group)
 
 
-def group_of(operation: TripleOperation, names: Names) -> tuple[str, str]:
+def group_key(operation: TripleOperation, names: Names) -> tuple[str, str]:
     """Return the entity and predicate whose values the operation changes.
 
     The subject of an alias is the name itself, not its entity.

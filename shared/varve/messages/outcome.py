@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from varve.domain.calendar import iso, parse_instant
-from varve.domain.conversation import OUTCOMES, Reference
+from varve.domain.calendar import iso, parse_instant, parse_instant_field
+from varve.domain.conversation import Reference, check_outcome
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
@@ -61,7 +61,7 @@ def read_told_outcome(event: Mapping[str, Any], now: datetime) -> tuple[Scope, R
     report = Report(
         target=told.episode_id or told.conversation_id,
         outcome=an_outcome(told.outcome),
-        at=_instant(told.at),
+        at=parse_instant_field(told.at, "at"),
         created_at=now,
         correction=told.correction or None,
         decision=told.decision or None,
@@ -71,13 +71,6 @@ def read_told_outcome(event: Mapping[str, Any], now: datetime) -> tuple[Scope, R
         conversation_id=told.conversation_id,
     )
     return Scope(told.workspace_id, told.agent_id), a_report(report)
-
-
-def _instant(text: str) -> datetime:
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise Rejected("at", "is no instant such as 2026-03-02T09:15:00Z") from error
 
 
 def a_report(report: Report) -> Report:
@@ -158,11 +151,8 @@ def report_from_json(body: Mapping[str, Any]) -> Report:
 
 def an_outcome(value: object) -> Outcome:
     """The outcome of that name, in either case of letters. Raises Rejected."""
-    if not isinstance(value, str) or value.upper() not in OUTCOMES:
-        raise Rejected(
-            "outcome", f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
-        )
-    return Outcome(value.upper())
+    check_outcome(value, "outcome")
+    return Outcome(str(value).upper())
 
 
 def _text(value: object) -> str | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, EntryType
+from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, ContextSearched
 from varve.domain.entities import fold_of_user
@@ -232,7 +232,7 @@ def _result(
 
 def _excerpt(text: str, prompt: str) -> str:
     """The text, or of a long one the passage that holds most of the prompt's words."""
-    pieces = list(passages(text, MAX_ENTRY_CHARACTERS))
+    pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
     if len(pieces) < 2:
         return text
     shares = word_shares(prompt, pieces)
@@ -248,7 +248,7 @@ def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Ent
         Entry(f"{EntryType.DOCUMENT}-{number}.{part}", today, passage)
         for number, document in enumerate(documents, start=1)
         for part, passage in enumerate(
-            passages(document, MAX_ENTRY_CHARACTERS), start=1
+            passages(document, MAX_BLOCK_ENTRY_CHARACTERS), start=1
         )
     ]
     shares = word_shares(prompt, [piece.text for piece in pieces])

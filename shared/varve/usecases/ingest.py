@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from varve.domain.conversation import Conversation, Message, parse_conversation
-from varve.domain.errors import Rejected, within
+from varve.domain.errors import Rejected, prefix_field
 from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.ports.objects import Objects
@@ -41,7 +41,7 @@ def read_event(event: object) -> list[Conversation]:
 
 
 def _numbered(index: int, value: object) -> Conversation:
-    with within(f"conversations[{index}]."):
+    with prefix_field(f"conversations[{index}]."):
         return parse_conversation(value)
 
 
@@ -56,7 +56,7 @@ def parsed(given: object, scope: Scope) -> list[Conversation]:
         return [parse_conversation(given).in_scope(scope)]
     conversations = []
     for index, one in enumerate(given):
-        with within(f"[{index}]."):
+        with prefix_field(f"[{index}]."):
             conversations.append(parse_conversation(one).in_scope(scope))
     return conversations
 

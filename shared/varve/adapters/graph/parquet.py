@@ -126,7 +126,7 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
     entities = changed | {
         names.entity(name) for name in changed for names in (before, after)
     }
-    keys = {triple.group_of(operation, after) for operation in operations}
+    keys = {triple.group_key(operation, after) for operation in operations}
     known = triple.evidence_of(table.groups(keys, entities))
     merged = dict(known)
     for operation in operations:
