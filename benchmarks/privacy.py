@@ -14,7 +14,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 from tests.support.labelled import labelled, mistakes, scores  # noqa: E402 - found by the path above
 from varve.adapters.detectors.personal import PersonalDetector  # noqa: E402
 from varve.adapters.detectors.secrets import SecretDetector  # noqa: E402
-from varve.domain.personal import Finding  # noqa: E402
+from varve.domain.personal import Detection  # noqa: E402
 
 _MODULES = """
 import sys
@@ -35,7 +35,7 @@ TEXTS = {
 }
 
 
-def find(text: str) -> Sequence[Finding]:
+def find(text: str) -> Sequence[Detection]:
     """What both detectors find, with the default regions."""
     return [*SECRETS.find(text), *PERSONAL.find(text)]
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from varve.domain.dead_letter import correlation_of
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.ports.queues import Delivery
 
 
@@ -26,9 +26,9 @@ def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
         logger.info("accepted", extra={"correlationId": correlation_id})
 
 
-def count_models(metrics: Metrics, usage: Usage) -> None:
+def count_models(metrics: Metrics, usage: ModelUsage) -> None:
     """Count the model calls and tokens since the last invocation, if there were any."""
-    taken = usage.taken()
+    taken = usage.take()
     if taken.calls:
         tokens = taken.prompt_tokens + taken.completion_tokens
         metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)

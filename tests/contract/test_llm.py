@@ -23,7 +23,7 @@ from tests.support.model_server import (
 )
 from varve.adapters.models.openai_llm import OpenAILLM
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.prompts.extract import ExtractReply
 
 KEY = "sk-secret-0451"
@@ -117,7 +117,7 @@ class TestAsking:
     def test_counts_the_tokens_of_every_answer(self, server: ModelServer) -> None:
         server.reply = scripted("{}", FINE, FINE)
         llm = model_of(server)
-        assert llm.usage == Usage()
+        assert llm.usage == ModelUsage()
         ask(llm)
         ask(llm)
         assert llm.usage.calls == 3

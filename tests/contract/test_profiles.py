@@ -20,7 +20,7 @@ from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import ProfileEntry, in_order, standing
+from varve.domain.profile import ProfileEntry, select_current_entries, sort_entries
 from varve.ports.objects import Objects, StoredObject
 
 SCOPE = Scope("acme", "support")
@@ -61,7 +61,7 @@ def test_what_is_applied_is_read_by_another_process_in_order(opened: Opener) -> 
         said("short answers", 2, event_time=MORNING.replace(hour=1)),
     ]
     assert JsonProfiles(opened()).apply(SCOPE, "u-42", told) == 2
-    assert JsonProfiles(opened()).entries(SCOPE, "u-42") == in_order(told)
+    assert JsonProfiles(opened()).entries(SCOPE, "u-42") == sort_entries(told)
 
 
 def test_there_is_no_profile_before_the_first_statement(opened: Opener) -> None:
@@ -110,7 +110,9 @@ def test_invariant_4_two_writers_at_once_lose_nothing(opened: Opener) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(write, range(4))) == 12
-    held = standing(JsonProfiles(opened()).entries(SCOPE, "u-42"), MORNING)
+    held = select_current_entries(
+        JsonProfiles(opened()).entries(SCOPE, "u-42"), MORNING
+    )
     assert {entry.value for entry in held} == {
         f"{number}-{n}" for number in range(4) for n in range(3)
     }

@@ -32,7 +32,7 @@ from varve.domain.retention import expired
 from varve.domain.search.query import SearchRequest
 from varve.domain.summary import BUDGET_TOKENS, summary_id
 from varve.domain.text import estimated_tokens
-from varve.domain.workspace import Retention, WorkspaceConfig
+from varve.domain.workspace import RetentionConfig, WorkspaceConfig
 from varve.usecases.plan import GRACE
 
 SEED = 20_251_121
@@ -140,7 +140,7 @@ def _length(arrival: Arrival) -> int:
 def lengthened(configs: dict[str, WorkspaceConfig]) -> dict[str, WorkspaceConfig]:
     """The same workspaces, forgetting nothing."""
     return {
-        name: config.model_copy(update={"retention": Retention(**LONG)})
+        name: config.model_copy(update={"retention": RetentionConfig(**LONG)})
         for name, config in configs.items()
     }
 

@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger, Metrics
 from functions.telemetry import count_models, log_accepted, log_fates
 from tests.support.builders import MORNING, RecordingQueue, a_conversation
 from varve.adapters.in_memory import InMemoryObjects
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.ports.queues import Delivery
@@ -73,7 +73,7 @@ def test_what_is_no_correlation_id_is_not_told(
 
 
 def test_the_models_tokens_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    metrics, usage = Metrics(namespace="Varve", service="test"), Usage(2, 100, 11)
+    metrics, usage = Metrics(namespace="Varve", service="test"), ModelUsage(2, 100, 11)
     count_models(metrics, usage)
     assert json.loads(json.dumps(metrics.serialize_metric_set()))["ModelTokens"] == [
         111.0
@@ -81,4 +81,4 @@ def test_the_models_tokens_are_told_once(capsys: pytest.CaptureFixture[str]) -> 
     metrics.clear_metrics()
     count_models(metrics, usage)
     assert metrics.metric_set == {}
-    assert usage == Usage()
+    assert usage == ModelUsage()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from varve.domain.personal import Finding, Kind, apart
+from varve.domain.personal import Detection, Kind, drop_overlaps
 
 FOLDER = Path(__file__).parents[1] / "privacy"
 _MARKED = re.compile(r"⟦(?P<kind>[a-z-]+)\|(?P<value>[^⟧]+)⟧")
@@ -57,12 +57,14 @@ def labelled(*names: str) -> list[Labelled]:
 
 
 def scores(
-    texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]
+    texts: Iterable[Labelled], find: Callable[[str], Iterable[Detection]]
 ) -> dict[Kind, Score]:
     """For each kind; a passage is found when findings of its kind cover all of it."""
     by_kind = {kind: Score() for kind in Kind}
     for text in texts:
-        for kind, passages, found, wrong in _counted(text, apart(find(text.text))):
+        for kind, passages, found, wrong in _counted(
+            text, drop_overlaps(find(text.text))
+        ):
             score = by_kind[kind]
             score.passages, score.found, score.wrong = (
                 score.passages + passages, score.found + found, score.wrong + wrong,
@@ -71,12 +73,12 @@ def scores(
 
 
 def mistakes(
-    texts: Iterable[Labelled], find: Callable[[str], Iterable[Finding]]
+    texts: Iterable[Labelled], find: Callable[[str], Iterable[Detection]]
 ) -> list[str]:
     """What was missed and what was found wrongly, a line each."""
     lines = []
     for text in texts:
-        found = {(f.kind, f.start, f.end) for f in apart(find(text.text))}
+        found = {(f.kind, f.start, f.end) for f in drop_overlaps(find(text.text))}
         missed = [p for p in text.passages if not _covered(p, found)]
         wrong = [f for f in found if not _overlaps(f, text.passages)]
         lines += [
@@ -87,7 +89,7 @@ def mistakes(
 
 
 def _counted(
-    text: Labelled, findings: list[Finding]
+    text: Labelled, findings: list[Detection]
 ) -> Iterator[tuple[Kind, int, int, int]]:
     found = {(f.kind, f.start, f.end) for f in findings}
     passages = Counter(kind for kind, _, _ in text.passages)

@@ -48,7 +48,12 @@ from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import path_id, reference
 from varve.domain.ledger import LedgerChanges, due_key, expiry_key, failed_key
-from varve.domain.profile import ProfileEntry, profile_key, profile_value, standing
+from varve.domain.profile import (
+    ProfileEntry,
+    profile_key,
+    profile_value,
+    select_current_entries,
+)
 from varve.domain.record import MemoryType
 from varve.domain.retention import Limit
 from varve.domain.search.query import parse_search_request
@@ -653,7 +658,9 @@ def _objects() -> list[Parser]:
         _stored(
             "profile",
             profile_path(ACME, "u-42"),
-            lambda o: standing(JsonProfiles(o).entries(ACME, "u-42"), MORNING),
+            lambda o: select_current_entries(
+                JsonProfiles(o).entries(ACME, "u-42"), MORNING
+            ),
             _profile(),
         ),
         _stored(

@@ -33,7 +33,7 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.usecases import configure
-from varve.usecases.context import build_block
+from varve.usecases.context import build_context
 from varve.usecases.erasure.passes import Erased, bar, erase
 from varve.usecases.erasure.subject import Subject, find
 from varve.usecases.erasure.verify import Needles, Verification, verify
@@ -114,7 +114,7 @@ def run_context(
         reranker=reranker,
         most_lessons=most_lessons,
     )
-    return build_block(scope, request, now, zone, sources)
+    return build_context(scope, request, now, zone, sources)
 
 
 def run_ingest(

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from varve.domain.block import CLOSING, NOTICE, TAG, Entry, as_data, closed, head
+from varve.domain.block import (
+    CLOSING,
+    NOTICE,
+    TAG,
+    Entry,
+    as_data,
+    build_block,
+    build_head,
+)
 from varve.domain.echo import without_injected
 from varve.domain.text import estimated_tokens
 
@@ -50,7 +58,7 @@ ENTRIES = st.lists(
 
 
 def block(profile: list[Entry], tail: list[Entry], limit: int) -> str:
-    return closed(head(profile, limit), tail, limit)[0]
+    return build_block(build_head(profile, limit), tail, limit)[0]
 
 
 @given(ENTRIES, ENTRIES, st.integers(1, 400))
@@ -99,11 +107,11 @@ def test_every_block_is_known_for_ones_own(
 def test_the_head_is_a_prefix_that_only_the_profile_changes(
     profile: list[Entry], one: list[Entry], other: list[Entry], limit: int
 ) -> None:
-    top = head(profile, limit)
+    top = build_head(profile, limit)
     for tail in (one, other):
         text = block(profile, tail, limit)
         assert not text or text.startswith(top.text)
-    assert head(profile, limit) == top
+    assert build_head(profile, limit) == top
     assert top.hash in top.text.partition("\n")[0]
 
 
@@ -112,7 +120,7 @@ def test_another_profile_is_another_head() -> None:
         Entry(f"profile-{ID}", "2026-03-02", f"location: {city}")
         for city in ("Lisbon", "Porto")
     )
-    assert head([lisbon], 500).hash != head([porto], 500).hash
+    assert build_head([lisbon], 500).hash != build_head([porto], 500).hash
 
 
 def test_the_profile_takes_half_of_the_budget_at_most() -> None:
@@ -120,7 +128,7 @@ def test_the_profile_takes_half_of_the_budget_at_most() -> None:
         Entry(f"profile-{ID}", "2026-03-02", f"key {number}: {'x' * 40}")
         for number in range(50)
     ]
-    top = head(profile, 400)
+    top = build_head(profile, 400)
     assert 0 < len(top.ids) < 50
     assert estimated_tokens(top.text) <= 200
 
@@ -129,7 +137,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
     long, short = (
         Entry(f"fact-{c * 24}", "2026-03-02", c * n) for c, n in (("a", 900), ("b", 9))
     )
-    text, ids = closed(head([], 120), [long, short], 120)
+    text, ids = build_block(build_head([], 120), [long, short], 120)
     assert ids == [short.id]
     assert "bbb" in text
 

@@ -206,8 +206,8 @@ def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
         driver = told({**model.environment, **environment}, WorkspaceConfig())
         extracting = len(model.requests)
         assert (len(model.chats), len(model.embeddings)) == (1, 1)
-        assert driver.usage.taken().calls == extracting
+        assert driver.usage.take().calls == extracting
         done = driver.memory(ACME).summarize(grain="daily", now=LATER)
         assert done["built"] == 1
         assert len(model.chats) == 2
-        assert driver.usage.taken().calls == len(model.requests) - extracting
+        assert driver.usage.take().calls == len(model.requests) - extracting

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from varve.domain.calendar import (
     EARLIEST,
     LATEST,
-    MAX_WINDOW,
     SUMMARY_GRAINS,
     Grain,
     Period,
     day_of,
     is_closed,
-    periods_between,
     start_of_day,
 )
 from varve.domain.errors import Rejected
@@ -435,10 +433,11 @@ def test_a_day_the_zone_skipped_is_an_empty_period() -> None:
     week = Period(Grain.WEEKLY, "2011-W52")
     assert skipped in week.children()
     assert week.end(APIA) - week.start(APIA) == timedelta(days=6)
-    around = periods_between(
-        utc(2011, 12, 29, 12), utc(2011, 12, 30, 12), Grain.DAILY, APIA
-    )
-    assert [p.label for p in around] == ["2011-12-29", "2011-12-31"]
+    around = [utc(2011, 12, 29, 12), utc(2011, 12, 30, 12)]
+    assert [Period.of(instant, Grain.DAILY, APIA).label for instant in around] == [
+        "2011-12-29",
+        "2011-12-31",
+    ]
 
 
 def test_an_hour_that_comes_twice_over_midnight_belongs_to_the_day_it_began() -> None:
@@ -469,50 +468,6 @@ def test_a_period_is_closed_once_its_end_and_the_grace_time_have_passed(
     moment = period.end(zone) + grace
     assert is_closed(period, moment, zone, grace)
     assert not is_closed(period, moment - TICK, zone, grace)
-
-
-# Windows.
-
-
-@settings(max_examples=60)
-@given(instants, st.timedeltas(timedelta(0), timedelta(days=120)), grains, zones)
-def test_the_periods_of_a_window_are_those_that_share_an_instant_with_it(
-    since: datetime, length: timedelta, grain: Grain, zone: ZoneInfo
-) -> None:
-    until = since + length
-    found = list(periods_between(since, until, grain, zone))
-    assert all(p.start(zone) < until and since < p.end(zone) for p in found)
-    if not length:
-        assert found == []
-        return
-    assert found[0] == Period.of(since, grain, zone)
-    assert found[-1] == Period.of(until - TICK, grain, zone)
-    assert all(a.end(zone) == b.start(zone) for a, b in pairwise(found))
-
-
-def test_a_window_is_half_open() -> None:
-    found = periods_between(utc(2026, 1, 1), utc(2026, 1, 3), Grain.DAILY, UTC_ZONE)
-    assert [p.label for p in found] == ["2026-01-01", "2026-01-02"]
-
-
-def test_a_window_that_ends_before_it_begins_has_none() -> None:
-    assert (
-        list(periods_between(utc(2026, 1, 3), utc(2026, 1, 1), Grain.DAILY, UTC_ZONE))
-        == []
-    )
-    assert list(periods_between(LATEST, EARLIEST, Grain.DAILY, UTC_ZONE)) == []
-
-
-def test_a_window_of_centuries_is_refused_before_it_is_walked() -> None:
-    with pytest.raises(Rejected, match="100000 days"):
-        periods_between(EARLIEST, LATEST, Grain.YEARLY, UTC_ZONE)
-    since = utc(1900, 1, 1)
-    with pytest.raises(Rejected, match="100000 days"):
-        periods_between(since, since + MAX_WINDOW + TICK, Grain.DAILY, UTC_ZONE)
-    assert (
-        next(periods_between(since, since + MAX_WINDOW, Grain.DAILY, UTC_ZONE)).label
-        == "1900-01-01"
-    )
 
 
 # The ends of the calendar.
@@ -558,11 +513,10 @@ def test_the_last_week_is_cut_where_the_calendar_ends() -> None:
     assert Period(Grain.YEARLY, "9999").children()[-1].label == "9999-Q4"
 
 
-def test_a_window_at_the_calendars_ends() -> None:
-    month = timedelta(days=31)
-    early = list(periods_between(EARLIEST, EARLIEST + month, Grain.WEEKLY, APIA))
-    late = list(periods_between(LATEST - month, LATEST, Grain.WEEKLY, APIA))
-    assert (early[0].label, late[-1].label) == ("0001-W01", "9999-W52")
+def test_the_first_and_the_last_week_of_the_calendar() -> None:
+    first = Period.of(EARLIEST, Grain.WEEKLY, APIA)
+    last = Period.of(LATEST - TICK, Grain.WEEKLY, APIA)
+    assert (first.label, last.label) == ("0001-W01", "9999-W52")
 
 
 @settings(max_examples=60)

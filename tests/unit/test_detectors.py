@@ -12,19 +12,19 @@ from tests.support.labelled import Labelled, labelled, mistakes, scores, secret
 from varve.adapters.detectors.personal import PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector
 from varve.domain.errors import Misconfigured
-from varve.domain.personal import Finding, Kind, placeholder, replaced
+from varve.domain.personal import Detection, Kind, placeholder, replace_detections
 
 PERSONAL, SECRETS = PersonalDetector(("US", "GB", "ES")), SecretDetector()
 SHARED = Path(__file__).parents[2] / "shared"
 FLOOR = 0.95
 
 
-def find(text: str) -> Sequence[Finding]:
+def find(text: str) -> Sequence[Detection]:
     return [*SECRETS.find(text), *PERSONAL.find(text)]
 
 
 def redacted(text: str) -> str:
-    return replaced(text, find(text), lambda found: placeholder(found.kind))
+    return replace_detections(text, find(text), lambda found: placeholder(found.kind))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from varve.domain.block import Entry, closed, head
+from varve.domain.block import Entry, build_block, build_head
 from varve.domain.echo import INJECTED_TAGS, without_injected
 
 ID = "0123456789abcdef01234567"
@@ -24,7 +24,7 @@ ENTRIES = [
     Entry("document-1.1", "2026-03-02", "A manual."),
 ]
 PROFILE = [Entry(f"profile-{ID}", "2026-01-01", "name: Dana Whitfield")]
-BLOCK, _ = closed(head(PROFILE, 2_000), ENTRIES, 2_000)
+BLOCK, _ = build_block(build_head(PROFILE, 2_000), ENTRIES, 2_000)
 
 Change = Callable[[str], str]
 CHANGES: dict[str, Change] = {

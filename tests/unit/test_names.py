@@ -14,7 +14,7 @@ from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects
 from varve.domain import entities
 from varve.domain.names import ALSO_KNOWN_AS, Names
-from varve.domain.triple import TripleOperation, fold
+from varve.domain.triple import TripleOperation, evidence_of, fold, stated_names
 
 PEOPLE = ["Dana", "Dana Whitfield", "Dana Osei", "Robert", "Bob", "bob.", "Bobby"]
 PAIRS = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"))
@@ -151,7 +151,8 @@ def test_what_stands_for_a_missing_name_is_nobodys_alias(nobody: str) -> None:
     assert ("user", "lives_in", "lisbon") in current(
         [known_as("Dana Whitfield", "User"), an_operation(subject="User")]
     )
-    assert entities.names(fold([known_as("Dana Whitfield", nobody or " ")])) == {}
+    aliased = fold([known_as("Dana Whitfield", nobody or " ")])
+    assert stated_names(evidence_of(aliased).values()).resolved() == {}
 
 
 def test_an_alias_taken_back_parts_the_names_again() -> None:
@@ -183,10 +184,13 @@ def test_the_names_of_a_graph_lead_to_its_entities() -> None:
         ],
     )
     triples = graph.triples(ACME)
-    assert entities.names(triples) == {
-        "dana": "dana whitfield", "dana whitfield": "dana whitfield", "lisbon": "lisbon", "bob": "bob",
-    }  # fmt: skip
-    assert entities.spellings(triples)["dana whitfield"] == "Dana Whitfield"
+    names = stated_names(evidence_of(triples).values())
+    assert [names.entity(name) for name in ("Dana", "Dana Whitfield")] == [
+        "dana whitfield",
+        "dana whitfield",
+    ]
+    assert [names.entity(name) for name in ("Lisbon", "Bob")] == ["lisbon", "bob"]
+    assert entities.find_spellings(triples)["dana whitfield"] == "Dana Whitfield"
 
 
 def test_what_was_believed_is_what_had_been_learnt() -> None:
@@ -199,14 +203,16 @@ def test_what_was_believed_is_what_had_been_learnt() -> None:
     triples = fold([an_operation("tea", "likes"), late, ended])
     (then,) = [
         t
-        for t in entities.believed(triples, MORNING.replace(day=20))
+        for t in entities.fold_known_at(triples, MORNING.replace(day=20))
         if t.valid_at == MORNING
     ]
     assert then.invalid_at == ended.event_time
     (now,) = [t for t in triples if t.valid_at == MORNING]
     assert now.invalid_at == late.event_time
     assert [
-        t.target_id for t in entities.believed(triples, MORNING) if t.invalid_at is None
+        t.target_id
+        for t in entities.fold_known_at(triples, MORNING)
+        if t.invalid_at is None
     ] == ["tea"]
 
 

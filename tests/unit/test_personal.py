@@ -9,42 +9,42 @@ from hypothesis import strategies as st
 
 from varve.domain.personal import (
     PLACEHOLDER,
-    Finding,
+    Detection,
     Kind,
-    apart,
+    drop_overlaps,
+    iterate_strings,
+    map_strings,
     placeholder,
     pseudonym,
-    replaced,
-    strings_changed,
-    strings_in,
+    replace_detections,
 )
 
 KEY = b"a key of the tests' own"
 
 
-def finding(kind: Kind, start: int, end: int) -> Finding:
-    return Finding(kind, start, end, "")
+def finding(kind: Kind, start: int, end: int) -> Detection:
+    return Detection(kind, start, end, "")
 
 
 def test_every_finding_is_replaced_where_it_stands() -> None:
     found = [finding(Kind.PHONE, 8, 11), finding(Kind.EMAIL, 0, 3)]
     assert (
-        replaced("a@b and 123.", found, lambda f: placeholder(f.kind))
+        replace_detections("a@b and 123.", found, lambda f: placeholder(f.kind))
         == "[email] and [phone]."
     )
 
 
 def test_of_findings_that_overlap_the_secret_counts_then_the_longest() -> None:
     secret, email = finding(Kind.SECRET, 2, 9), finding(Kind.EMAIL, 0, 20)
-    assert apart([email, secret]) == [secret]
+    assert drop_overlaps([email, secret]) == [secret]
     long, short = finding(Kind.PHONE, 0, 9), finding(Kind.PHONE, 0, 5)
-    assert apart([short, long]) == [long]
+    assert drop_overlaps([short, long]) == [long]
 
 
 def test_what_stands_in_place_of_a_value_is_left_alone() -> None:
     text = "write to [email:bcdfghjklmnp] now"
     inside = finding(Kind.PHONE, text.index("bcd"), text.index("] now"))
-    assert replaced(text, [inside], lambda _: "x") == text
+    assert replace_detections(text, [inside], lambda _: "x") == text
 
 
 spans = st.lists(
@@ -58,7 +58,7 @@ def test_no_two_that_are_kept_overlap_and_none_is_dropped_without_a_rival(
     drawn: list[tuple[Kind, int, int]],
 ) -> None:
     findings = [finding(kind, start, start + length) for kind, start, length in drawn]
-    kept = apart(findings)
+    kept = drop_overlaps(findings)
     assert all(a.end <= b.start for a, b in pairwise(kept))
     for lost in set(findings) - set(kept):
         assert any(lost.start < k.end and k.start < lost.end for k in kept)
@@ -94,11 +94,11 @@ def test_a_pseudonym_differs_by_kind_value_key_and_workspace(
 
 def test_strings_are_changed_at_every_depth_and_nothing_else_is() -> None:
     value = {"a": ["x", {"b": "y"}, 3, None, True], "c": "z"}
-    assert strings_changed(value, str.upper) == {
+    assert map_strings(value, str.upper) == {
         "a": ["X", {"b": "Y"}, 3, None, True],
         "c": "Z",
     }
-    assert sorted(strings_in(value)) == ["x", "y", "z"]
+    assert sorted(iterate_strings(value)) == ["x", "y", "z"]
 
 
 def test_a_pseudonym_has_no_digits_and_no_vowels_and_so_is_no_number_and_no_word() -> (

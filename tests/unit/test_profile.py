@@ -18,17 +18,17 @@ from varve.domain.extraction import Utterance
 from varve.domain.profile import (
     KEY_OF_PREDICATE,
     KNOWN_KEYS,
-    LISTS,
+    LIST_KEYS,
     MAX_VALUE_CHARACTERS,
     ProfileEntry,
+    build_entries,
     entry_as_json,
     entry_from_json,
-    in_order,
-    merged,
+    merge_entries,
     profile_key,
     profile_value,
-    standing,
-    stated,
+    select_current_entries,
+    sort_entries,
 )
 from varve.domain.triple import Op
 
@@ -45,7 +45,7 @@ def entry(
 
 def held(*entries: ProfileEntry, now: datetime = LATER) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
-    for one in standing(entries, now):
+    for one in select_current_entries(entries, now):
         values.setdefault(one.key, []).append(one.value)
     return values
 
@@ -72,7 +72,7 @@ class TestFolding:
             entry(value="Porto", day=5),
         ]
         assert held(*told) == {"location": ["Lisbon"]}
-        assert [one.value for one in in_order(told)] == ["Leeds", "Porto", "Lisbon"]
+        assert [one.value for one in sort_entries(told)] == ["Leeds", "Porto", "Lisbon"]
 
     def test_lists_gather_their_values_and_lose_the_one_that_is_replaced(self) -> None:
         told = [entry("allergies", "nuts"), entry("allergies", "latex", 1)]
@@ -109,7 +109,7 @@ class TestFolding:
         assert held(*lists)["preferences"] == ["tea"]
 
     def test_what_is_said_again_holds_since_the_first_time(self) -> None:
-        (one,) = standing([entry(), entry(value="lisbon", day=3)], LATER)
+        (one,) = select_current_entries([entry(), entry(value="lisbon", day=3)], LATER)
         assert one == entry()
 
     def test_what_begins_later_does_not_hold_yet(self) -> None:
@@ -142,18 +142,18 @@ class TestFolding:
         self, one: list[ProfileEntry], other: list[ProfileEntry]
     ) -> None:
         assert (
-            merged(one, other)
-            == merged(other, one)
-            == merged(merged(other).values(), one, one)
+            merge_entries(one, other)
+            == merge_entries(other, one)
+            == merge_entries(merge_entries(other).values(), one, one)
         )
-        assert merged(one).keys() <= merged(one, other).keys()
+        assert merge_entries(one).keys() <= merge_entries(one, other).keys()
 
     @given(ENTRIES)
     def test_a_single_valued_key_has_one_value_at_most(
         self, told: list[ProfileEntry]
     ) -> None:
         for key, values in held(*told).items():
-            assert key in LISTS or len(values) == 1
+            assert key in LIST_KEYS or len(values) == 1
 
     @given(ENTRIES)
     def test_json_and_back(self, told: list[ProfileEntry]) -> None:
@@ -167,7 +167,7 @@ class TestStated:
     )
 
     def test_a_triple_about_the_speaker_is_an_attribute_with_its_evidence(self) -> None:
-        (one,) = stated(
+        (one,) = build_entries(
             [an_operation("Lisbon", op=Op.UPDATE, replaces="Leeds", user_id="u-42")],
             [self.DANA],
         )
@@ -187,20 +187,22 @@ class TestStated:
         hers = an_operation(subject="Hannah")
         assistants = an_operation(message_ids=("m1",))
         likes = an_operation("sushi", "likes")
-        assert stated([hers, assistants, likes], [self.DANA, self.ASSISTANT]) == []
+        assert (
+            build_entries([hers, assistants, likes], [self.DANA, self.ASSISTANT]) == []
+        )
 
     def test_a_conversation_without_a_user_belongs_to_the_default_one(self) -> None:
         nobody = replace(self.DANA, user_id=None, speaker="User")
-        (one,) = stated([an_operation(subject="User")], [nobody])
+        (one,) = build_entries([an_operation(subject="User")], [nobody])
         assert one.user_id == "default"
 
     def test_an_ending_ends(self) -> None:
-        (one,) = stated([an_operation("", op=Op.DELETE)], [self.DANA])
+        (one,) = build_entries([an_operation("", op=Op.DELETE)], [self.DANA])
         assert (one.ends, one.value) == (True, "")
 
     def test_a_value_that_is_no_value_is_left_out(self) -> None:
         long = an_operation("x" * (MAX_VALUE_CHARACTERS + 1))
-        assert stated([long, an_operation("\x00")], [self.DANA]) == []
+        assert build_entries([long, an_operation("\x00")], [self.DANA]) == []
 
     def test_every_predicate_leads_to_a_known_key(self) -> None:
         assert set(KEY_OF_PREDICATE.values()) == set(KNOWN_KEYS)

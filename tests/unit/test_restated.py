@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.builders import MORNING, an_operation
 from varve import Memory
-from varve.domain.extraction import RECENT, Utterance, restated
+from varve.domain.extraction import RECENT, Utterance, restate_changes
 from varve.domain.triple import Op, fold
 
 TICK = timedelta(microseconds=1)
@@ -96,7 +96,7 @@ def test_only_the_last_of_several_changes_still_holds_when_it_is_told() -> None:
     left = an_operation("Acme", "works_at", op=Op.DELETE, event_time=MORNING - 9 * day)
     back = an_operation("Acme", "works_at", op=Op.UPDATE, event_time=MORNING - 2 * day)
     other = an_operation("Lisbon", op=Op.UPDATE, event_time=MORNING - 5 * day)
-    again = restated([left, back, other], spoken())[3:]
+    again = restate_changes([left, back, other], spoken())[3:]
     assert [(o.predicate, o.op, o.event_time) for o in again] == [
         ("works_at", Op.UPDATE, MORNING), ("lives_in", Op.UPDATE, MORNING),
     ]  # fmt: skip
@@ -113,12 +113,12 @@ def test_only_the_last_of_several_changes_still_holds_when_it_is_told() -> None:
     ],
 )
 def test_what_is_no_recent_change_is_said_once(operation: object) -> None:
-    assert restated([operation], spoken()) == [operation]  # type: ignore[list-item]
+    assert restate_changes([operation], spoken()) == [operation]  # type: ignore[list-item]
 
 
 def test_an_ending_told_twice_by_the_same_words_is_evidence_for_one_ending() -> None:
     said = an_operation("Acme", "works_at", op=Op.ADD, day=-60)
-    first, *_ = ends = restated(
+    first, *_ = ends = restate_changes(
         [
             an_operation(
                 "Acme", "works_at", op=Op.DELETE, event_time=MORNING - timedelta(days=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import attempt
-from varve.domain.errors import Misconfigured
+from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope
-from varve.domain.workspace import Plan
+from varve.domain.model_names import ModelName, parse_embedder_name, parse_llm_name
+from varve.domain.retention import Plan
 from varve.wiring.settings import (
     DEFAULT_BASE_URL,
-    ModelName,
     Settings,
-    embedder_name,
-    llm_name,
     read_settings,
 )
 
@@ -120,10 +119,10 @@ def test_a_wrong_setting_is_named_by_its_variable(variable: str, value: str) -> 
 
 
 def test_a_workspaces_own_setting_is_named_as_the_workspace_writes_it() -> None:
-    with pytest.raises(Misconfigured, match=r"^config.json: models.llm: 'x'"):
-        llm_name("x", "config.json: models.llm")
-    with pytest.raises(Misconfigured, match=r"^config.json: models.embedder: 'x'"):
-        embedder_name("x", "config.json: models.embedder")
+    with pytest.raises(Rejected, match=r"^config.json: models.llm: 'x'"):
+        parse_llm_name("x", "config.json: models.llm")
+    with pytest.raises(Rejected, match=r"^config.json: models.embedder: 'x'"):
+        parse_embedder_name("x", "config.json: models.embedder")
 
 
 def test_the_cache_and_staleness_are_whole_numbers() -> None:
@@ -142,3 +141,27 @@ def test_the_cache_and_staleness_are_whole_numbers() -> None:
         for text in ("-1", "1.5", "ten", "٣", "1000001"):
             with pytest.raises(Misconfigured, match=variable):
                 read_settings({variable: text})
+
+
+def test_settings_come_from_the_given_environment_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VARVE_LLM", "openai:some-model")
+    assert read_settings({}).llm == Settings().llm == ModelName("offline")
+
+
+def test_every_setting_names_its_variable_and_describes_it() -> None:
+    for name, field in Settings.model_fields.items():
+        assert re.fullmatch(r"(VARVE|OPENAI)_[A-Z_]+", str(field.validation_alias)), (
+            name
+        )
+        assert field.description, name
+
+
+def test_settings_do_not_show_keys() -> None:
+    keys = {"OPENAI_API_KEY": "sk-one", "VARVE_RERANKER_API_KEY": "sk-two"}
+    assert "sk-" not in repr(read_settings(keys))
+    assert "sk-" not in str(read_settings(keys))
+    with pytest.raises(Misconfigured) as refused:
+        read_settings({**keys, "VARVE_LLM": "gpt"})
+    assert "sk-" not in str(refused.value)

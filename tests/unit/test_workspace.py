@@ -53,6 +53,10 @@ def test_everything_is_optional() -> None:
         ({"timezone": "../../etc/passwd"}, "timezone"),
         ({"retention": 5}, "retention"),
         ({"models": {"llm": 5}}, "models.llm"),
+        ({"models": {"llm": "openai:"}}, "models.llm"),
+        ({"models": {"embedder": "openai:x:9000"}}, "models.embedder"),
+        ({"models": {"reranker": "cohere"}}, "models.reranker"),
+        ({"models": {"movingFrom": "default,openai:x:9000"}}, "models.movingFrom"),
         ({"models": {"key": "sk-123"}}, "models.key"),
         (
             {"models": {"key": {"environment": "AWS_SECRET_ACCESS_KEY"}}},

@@ -34,7 +34,7 @@ from varve.domain.embedding import EmbeddingMismatch
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import ProfileEntry, standing
+from varve.domain.profile import ProfileEntry, select_current_entries
 from varve.domain.record import STORES, EmbeddedRecord, Record, StoreName, Written
 from varve.domain.search.query import Filter
 from varve.domain.triple import TripleOperation
@@ -182,7 +182,9 @@ def test_a_profile_is_merged_by_the_writer_in_any_order_and_any_number_of_times(
     assert [e.value for e in profiles.entries(ACME, "u-42")] == ["Leeds", "Porto"]
     assert [
         e.value
-        for e in standing(profiles.entries(ACME, "u-42"), MORNING + timedelta(10))
+        for e in select_current_entries(
+            profiles.entries(ACME, "u-42"), MORNING + timedelta(10)
+        )
     ] == ["Porto"]
     assert len(profiles.entries(ACME, "u-7")) == 1
     assert profiles.entries(RIVAL, "u-42") == []

@@ -297,7 +297,7 @@ class InMemoryGraph:
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
         known = self._operations.get(scope, {})
-        self._operations[scope] = triple.without(known, operation_ids)
+        self._operations[scope] = triple.remove_operations(known, operation_ids)
         return len(known) - len(self._operations[scope])
 
     def triples(self, scope: Scope) -> list[Triple]:

@@ -10,8 +10,8 @@ from varve.domain.profile import (
     ProfileEntry,
     entry_as_json,
     entry_from_json,
-    in_order,
-    merged,
+    merge_entries,
+    sort_entries,
 )
 from varve.ports.objects import Objects
 
@@ -36,11 +36,11 @@ class JsonProfiles:
         key = profile_path(scope, user_id)
         for _ in range(MAX_RACES):
             stored, etag = self._load(key)
-            known = merged(stored)
-            together = merged(stored, entries)
+            known = merge_entries(stored)
+            together = merge_entries(stored, entries)
             if together == known:
                 return 0
-            lines = [entry_as_json(entry) for entry in in_order(together.values())]
+            lines = [entry_as_json(entry) for entry in sort_entries(together.values())]
             data = json.dumps(
                 {"userId": user_id, "entries": lines}, ensure_ascii=False, indent=1
             ).encode()

@@ -8,7 +8,7 @@ from typing import Any, Self
 from varve.domain import entities
 from varve.domain.calendar import aware, iso
 from varve.domain.errors import Rejected
-from varve.domain.graph import Link, QueryLimits, parse_fact
+from varve.domain.graph import PathStep, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Op, Triple, TripleOperation
@@ -121,9 +121,9 @@ class Graph:
         names = view.names()
         id_ = names.entity(valid_text(name, "name"))
         found = view.about(id_)
-        written = entities.spellings([*view.aliases(), *found])
+        written = entities.find_spellings([*view.aliases(), *found])
         if known_at is not None:
-            found = entities.believed(found, aware(known_at, "known_at"), names)
+            found = entities.fold_known_at(found, aware(known_at, "known_at"), names)
         if not history or as_of is not None:
             at = self._moment(as_of)
             found = [t for t in found if t.holds(at)]
@@ -208,7 +208,7 @@ class Graph:
             if name is None
             else _around(view, view.names(), name, now)
         )
-        written = entities.spellings([*view.aliases(), *chosen])
+        written = entities.find_spellings([*view.aliases(), *chosen])
         return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][
             :most
         ]
@@ -270,7 +270,7 @@ def _around(
     return list(chosen.values())
 
 
-def _step(link: Link) -> dict[str, str]:
+def _step(link: PathStep) -> dict[str, str]:
     source, target = (
         (link.source, link.target) if link.forward else (link.target, link.source)
     )

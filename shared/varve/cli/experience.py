@@ -9,7 +9,7 @@ from typing import Any
 from varve.api.lessons import lesson_shown
 from varve.api.memory import Memory
 from varve.cli.output import as_json
-from varve.domain.errors import Rejected, within
+from varve.domain.errors import Rejected, prefix_field
 from varve.domain.experience.trial import (
     FlatMemory,
     Scenario,
@@ -257,7 +257,7 @@ def evaluate(options: argparse.Namespace, memory: Memory) -> None:
     scenarios: list[Scenario] = []
     for name in options.scenarios:
         read = _json(name)
-        with within(f"{name}: "):
+        with prefix_field(f"{name}: "):
             scenarios += parse_scenarios(read)
     embedder = memory.sessions.open(memory.scope).embedder
     memories: dict[str, Callable[[], TrialMemory]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from varve.domain.conversation import Conversation, parse_conversation
-from varve.domain.errors import Rejected, within
+from varve.domain.errors import Rejected, prefix_field
 
 AT_ONCE = 20
 """Conversations that are handed to memory together, and so may share commits, before progress is told."""
@@ -31,7 +31,7 @@ def _read_file(name: str, accept: Accept) -> Iterator[Conversation]:
     if not values:
         raise Rejected(shown, "holds no conversation")
     for place, value in values:
-        with within(f"{shown}: {place}"):
+        with prefix_field(f"{shown}: {place}"):
             conversation = accept(parse_conversation(value))
         yield conversation
 

@@ -1,48 +1,48 @@
-"""What is asked of the context and what it answers: a request, validated, and the block with its account."""
+"""The context's contract: a validated request, and the block with its account."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field, ValidationError
 
 from varve.domain.conversation import Reference
 from varve.domain.errors import Rejected
 from varve.domain.search.answer import Understood
 from varve.domain.search.query import IDENTITY_NAMES, spellings
-from varve.domain.validation import rejected, valid_text
+from varve.domain.validation import StrictCamelModel, rejected, valid_text
 
 DEFAULT_TOKENS = 1_000
 MAX_PROMPT_CHARACTERS = 1_000_000
 MAX_DOCUMENTS = 200
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
-    )
-
-
-def _document(value: object) -> object:
-    if isinstance(value, str) and len(value) > MAX_PROMPT_CHARACTERS:
+def _check_length(document: object) -> object:
+    if isinstance(document, str) and len(document) > MAX_PROMPT_CHARACTERS:
         raise ValueError(f"is longer than {MAX_PROMPT_CHARACTERS:,} characters")
-    return value
+    return document
 
 
-class ContextRequest(_Part):
-    """The prompt to gather for, the block's limit, whose memory alone may enter, and texts to choose from."""
+Document = Annotated[str, BeforeValidator(_check_length)]
+
+
+class ContextRequest(StrictCamelModel):
+    """The prompt to find context for, and the limits of the answer.
+
+    With `user_id`, only that user's memory may enter the block. Passages of `documents`
+    may enter it as well.
+    """
 
     prompt: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)]
     max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = DEFAULT_TOKENS
     user_id: Reference | None = None
-    documents: Annotated[
-        tuple[Annotated[str, BeforeValidator(_document)], ...],
-        Field(max_length=MAX_DOCUMENTS),
-    ] = ()
+    documents: Annotated[tuple[Document, ...], Field(max_length=MAX_DOCUMENTS)] = ()
 
 
 def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
-    """The request from a call's arguments, in either case. Raises Rejected: names the field."""
+    """Return the request from a call's arguments, in camel or snake case.
+
+    Raises Rejected: names the faulty field.
+    """
     for name in IDENTITY_NAMES & set(arguments):
         raise Rejected(
             name, "identity comes from the caller, never from the tool's arguments"
@@ -57,11 +57,13 @@ def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
     return request
 
 
-class Gathered(_Part):
-    """Where the context looked: grains and their records, and how many of what else there was to choose from.
+class ContextSearched(StrictCamelModel):
+    """Where the context looked, and how many candidates it chose from.
 
-    `entities` are those of the graph that the prompt names; `naming` and `reranking` tell of the optional
-    models: `off`, `done`, or what went on without them and why.
+    `records` counts the records in `grains`; `attributes`, `triples`, `passages` and
+    `lessons` count the other candidates. `entities` are the graph's entities that the
+    prompt names. `naming` and `reranking` report on the optional models: `off`, `done`,
+    or the reason why the context did without.
     """
 
     grains: list[str]
@@ -76,12 +78,13 @@ class Gathered(_Part):
     reranking: str
 
 
-class ContextBlock(_Part):
-    """The block to put before a prompt; `str()` of it is the text.
+class ContextBlock(StrictCamelModel):
+    """The block to put before a prompt; `str()` returns its text.
 
-    `head` is the text's beginning, which changes only with the profile (and the limit), and is there for an
-    empty block too; `head_hash` tells whether it did. `ids` are those of the entries in the block, in
-    their order; `tokens` is the text's length. An empty block says in `reason` why nothing is injected.
+    `head` is the text's beginning. It changes only with the profile and the limit, and an
+    empty block has it too; `head_hash` identifies it. `ids` are the ids of the block's
+    entries, in their order. `tokens` is the text's length. `reason` says why a block is
+    empty.
     """
 
     text: str
@@ -91,16 +94,16 @@ class ContextBlock(_Part):
     tokens: int
     empty: bool
     reason: str | None
-    searched: Gathered
+    searched: ContextSearched
 
     @property
     def tail(self) -> str:
-        """What follows the head: it changes with every prompt."""
+        """The text after the head; it changes with every prompt."""
         return self.text.removeprefix(self.head)
 
     def __str__(self) -> str:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the block as JSON values."""
         return self.model_dump(mode="json", by_alias=True)

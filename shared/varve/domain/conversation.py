@@ -1,4 +1,4 @@
-"""The contract for what comes in: a conversation and its messages, validated and given their ids."""
+"""The input contract: a conversation and its messages, validated, each with an id."""
 
 import json
 from collections import Counter
@@ -18,7 +18,12 @@ from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar, identity
 from varve.domain.errors import Rejected
-from varve.domain.validation import rejected, valid_text
+from varve.domain.validation import (
+    build_converter,
+    build_validator,
+    rejected,
+    valid_text,
+)
 
 MAX_MESSAGE_BYTES = 1_048_576
 MAX_MESSAGES = 10_000
@@ -28,64 +33,50 @@ OUTCOMES = ("SUCCESS", "FAILURE", "PARTIAL", "UNKNOWN")
 SPOKEN: frozenset[str] = frozenset({"user", "assistant"})
 
 
-def _instant(value: object) -> object:
+def _parse_instant(value: object) -> object:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise ValueError("must have a time zone")
         value = value.isoformat()
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 date and time, as a string")
-    try:
-        return calendar.parse_instant(value)
-    except ValueError as error:
-        raise ValueError(f"{value[:40]!r} is not an ISO 8601 date and time") from error
+    return _convert_instant(value)
 
 
-def _path_id(value: str) -> str:
-    return _checked(identity.path_id, value)
+_convert_instant = build_converter(calendar.parse_instant_field)
 
 
-def _reference(value: str) -> str:
-    return _checked(identity.reference, value)
-
-
-def _checked(check: Any, value: str) -> str:
-    """The id check's reason as the ValueError pydantic wants; pydantic knows the field's path."""
-    try:
-        check(value, "")
-    except Rejected as error:
-        raise ValueError(error.reason) from error
-    return value
-
-
-def _name(value: str) -> str:
+def _check_name(value: str, field: str) -> None:
     if len(value) > 200 or not value.isprintable():
-        raise ValueError("must be at most 200 printable characters")
-    return value
+        raise Rejected(field, "must be at most 200 printable characters")
 
 
-def _label(value: str) -> str:
+def _check_label(value: str, field: str) -> None:
     if not 1 <= len(value.strip()) <= 64 or not value.isprintable():
-        raise ValueError("must be 1 to 64 printable characters")
-    return value
+        raise Rejected(field, "must be 1 to 64 printable characters")
 
 
-def _outcome(value: str) -> str:
-    if value.upper() not in OUTCOMES:
-        raise ValueError(f"must be one of {', '.join(OUTCOMES)}, not {value[:40]!r}")
-    return value
+def check_outcome(value: object, field: str) -> None:
+    """Check that the value is the name of an outcome, in upper or lower case.
+
+    Raises Rejected: it is not.
+    """
+    if not isinstance(value, str) or value.upper() not in OUTCOMES:
+        raise Rejected(
+            field, f"must be one of {', '.join(OUTCOMES)}, not {str(value)[:40]!r}"
+        )
 
 
-PathId = Annotated[str, AfterValidator(_path_id)]
-Reference = Annotated[str, AfterValidator(_reference)]
-Name = Annotated[str, AfterValidator(_name)]
-Label = Annotated[str, AfterValidator(_label)]
-OutcomeName = Annotated[str, AfterValidator(_outcome)]
-Instant = Annotated[datetime, BeforeValidator(_instant)]
+PathId = Annotated[str, AfterValidator(build_validator(identity.path_id))]
+Reference = Annotated[str, AfterValidator(build_validator(identity.reference))]
+Name = Annotated[str, AfterValidator(build_validator(_check_name))]
+Label = Annotated[str, AfterValidator(build_validator(_check_label))]
+OutcomeName = Annotated[str, AfterValidator(build_validator(check_outcome))]
+Instant = Annotated[datetime, BeforeValidator(_parse_instant)]
 
 
 class _Contract(BaseModel):
-    """Camel case outside, snake case inside; what the contract does not name is kept as it came."""
+    """A model with camel case names in JSON that keeps unknown fields unchanged."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -97,15 +88,15 @@ class _Contract(BaseModel):
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What the contract does not name, as it came."""
+        """The fields that the contract does not name, unchanged."""
         return dict(self.model_extra or {})
 
 
 class Message(_Contract):
-    """One OpenAI chat message as it is, with an optional id and time of its own.
+    """One OpenAI chat message, optionally with an id and a time.
 
-    `state` is what the agent is doing (debugging, planning, any label), `signal` where an episode begins
-    or ends, `outcome` how it ended, in either case of letters.
+    `state` is what the agent is doing (debugging, planning, any label). `signal` marks
+    where an episode begins or ends. `outcome` is how it ended, in upper or lower case.
     """
 
     role: Role
@@ -120,22 +111,19 @@ class Message(_Contract):
 
     @property
     def text(self) -> str:
-        """The words: a string as it is, of a list of content parts those of type text, a line each."""
-        if isinstance(self.content, list):
-            texts = (
-                part.get("text")
-                for part in self.content
-                if part.get("type") in _TEXT_PARTS
-            )
-            return "\n".join(text for text in texts if isinstance(text, str))
-        return self.content or ""
+        """The words: the string, or the text parts of a list joined by line ends."""
+        if not isinstance(self.content, list):
+            return self.content or ""
+        parts = (part for part in self.content if part.get("type") in _TEXT_PARTS)
+        texts = [part.get("text") for part in parts]
+        return "\n".join(text for text in texts if isinstance(text, str))
 
 
 _TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 class Conversation(_Contract):
-    """Messages of one conversation, in order; the whole of it or what has come since."""
+    """The messages of one conversation in order: all of them, or the newest ones."""
 
     conversation_id: PathId
     messages: list[Message] = Field(min_length=1, max_length=MAX_MESSAGES)
@@ -145,7 +133,7 @@ class Conversation(_Contract):
     started_at: Instant | None = None
 
     def in_scope(self, scope: identity.Scope) -> "Conversation":
-        """The same conversation with workspace and agent filled in.
+        """Return the conversation with workspace and agent filled in.
 
         Raises Rejected: it names another workspace or agent than the scope.
         """
@@ -165,15 +153,16 @@ class Conversation(_Contract):
         return identity.Scope(self.workspace_id, self.agent_id)
 
     def as_json(self) -> dict[str, Any]:
-        """The contract's JSON shape; what was not given is left out."""
+        """Return the contract's JSON form, without the fields that were not given."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def parse_conversation(value: object) -> Conversation:
-    """A conversation from decoded JSON (or one that is a Conversation already).
+    """Return the conversation from decoded JSON or from a Conversation.
 
-    Every message comes back with an id: its own, or one made from the conversation, its role, name,
-    words and time (and, among equals, its place), so that sending it again gives the same id.
+    Every message of the result has an id. A message without one gets a hash of the
+    conversation's id and its own role, name, words and time, with a number among equals.
+    So the same message, sent again, gets the same id.
     Raises Rejected: names the first faulty field.
     """
     if isinstance(value, Conversation):
@@ -188,35 +177,31 @@ def parse_conversation(value: object) -> Conversation:
         raise rejected(error) from error
     for index, message in enumerate(conversation.messages):
         _check_content(message, f"messages[{index}].content")
-    if not _storable(conversation):
-        faulty = (
-            f"messages[{i}]"
-            for i, m in enumerate(conversation.messages)
-            if not _storable(m)
-        )
+    if not _is_storable(conversation):
         raise Rejected(
-            next(faulty, "conversation"),
+            _find_unstorable(conversation),
             "is not valid Unicode text or is nested too deeply",
         )
-    return conversation.model_copy(update={"messages": _identified(conversation)})
+    return conversation.model_copy(update={"messages": _with_ids(conversation)})
 
 
-def reworded(
+def reword(
     conversation: Conversation, change: Callable[[object], object]
 ) -> Conversation:
-    """The conversation with its messages' contents, and all that the contract does not name, changed.
+    """Return the conversation with contents and unknown fields passed through `change`.
 
-    `change` takes and returns JSON values. Ids, names and times stay, but for the ids that were made from
-    words that have changed: a hash of them would tell them to whoever tries out telephone numbers.
+    `change` takes and returns JSON values. Given ids, names and times stay. An id that is
+    a hash of a message's words is made again from the changed words. Otherwise an
+    attacker could find a removed telephone number by hashing guesses.
     """
-    extra = _changed(conversation.extra, change)
-    messages = [_reworded(message, change) for message in conversation.messages]
+    extra = _changed_values(conversation.extra, change)
+    messages = [_reword_message(message, change) for message in conversation.messages]
     if messages == conversation.messages:
         return conversation.model_copy(update=extra) if extra else conversation
     taken: set[str] = set()
     for index, before in enumerate(conversation.messages):
-        if _is_made(before, conversation.conversation_id):
-            messages[index] = _renamed(
+        if _has_made_id(before, conversation.conversation_id):
+            messages[index] = _with_new_id(
                 messages[index], conversation.conversation_id, taken
             )
         taken.add(str(messages[index].id))
@@ -224,32 +209,39 @@ def reworded(
     return conversation.model_copy(update={**extra, "messages": messages})
 
 
-def _reworded(message: Message, change: Callable[[object], object]) -> Message:
-    changed = _changed({"content": message.content, **message.extra}, change)
+def _reword_message(message: Message, change: Callable[[object], object]) -> Message:
+    changed = _changed_values({"content": message.content, **message.extra}, change)
     return message.model_copy(update=changed) if changed else message
 
 
-def _renamed(message: Message, conversation_id: str, taken: Container[str]) -> Message:
-    """The message with an id made from its words, numbered as it was or, if need be, higher."""
-    key, number = (
-        _content_key(conversation_id, message),
-        int(str(message.id).rpartition("-")[2]),
-    )
+def _with_new_id(
+    message: Message, conversation_id: str, taken: Container[str]
+) -> Message:
+    """Return the message with an id made from its words.
+
+    It keeps its number unless that id is taken.
+    """
+    key = _content_key(conversation_id, message)
+    number = int(str(message.id).rpartition("-")[2])
     while f"{key}-{number}" in taken:
         number += 1
     return message.model_copy(update={"id": f"{key}-{number}"})
 
 
-def _changed(
-    extra: Mapping[str, Any], change: Callable[[object], object]
+def _changed_values(
+    values: Mapping[str, Any], change: Callable[[object], object]
 ) -> dict[str, object]:
-    """Those of the values that are not what they were."""
-    changed = ((name, value, change(value)) for name, value in extra.items())
-    return {name: after for name, before, after in changed if after != before}
+    """Return the values that `change` makes different."""
+    changed = {}
+    for name, before in values.items():
+        after = change(before)
+        if after != before:
+            changed[name] = after
+    return changed
 
 
-def _is_made(message: Message, conversation_id: str) -> bool:
-    """Whether the message's id was made from its words."""
+def _has_made_id(message: Message, conversation_id: str) -> bool:
+    """Return whether the message's id was made from its words."""
     key, _, number = str(message.id).rpartition("-")
     return number.isdecimal() and key == _content_key(conversation_id, message)
 
@@ -265,8 +257,16 @@ def _check_content(message: Message, field: str) -> None:
         )
 
 
-def _storable(part: _Contract) -> bool:
-    """Whether it can be written as JSON and read again, with all that the contract does not name."""
+def _find_unstorable(conversation: Conversation) -> str:
+    """Return the path of the first message that cannot be stored, or `conversation`."""
+    for index, message in enumerate(conversation.messages):
+        if not _is_storable(message):
+            return f"messages[{index}]"
+    return "conversation"
+
+
+def _is_storable(part: _Contract) -> bool:
+    """Return whether the part, unknown fields included, can be written as JSON."""
     try:
         value = part.model_dump(mode="json", by_alias=True, exclude_unset=True)
         json.dumps(value, ensure_ascii=False).encode()
@@ -275,8 +275,8 @@ def _storable(part: _Contract) -> bool:
     return True
 
 
-def _identified(conversation: Conversation) -> list[Message]:
-    """The messages, each with an id; two messages with one id are refused."""
+def _with_ids(conversation: Conversation) -> list[Message]:
+    """Return the messages, each with an id. Raises Rejected: two have the same id."""
     alike: Counter[str] = Counter()
     identified = []
     for message in conversation.messages:
@@ -291,9 +291,9 @@ def _identified(conversation: Conversation) -> list[Message]:
 
 def _content_key(conversation_id: str, message: Message) -> str:
     time = calendar.iso(message.timestamp) if message.timestamp else ""
-    return identity.digest(
-        conversation_id, message.role, message.name or "", message.text, time, length=16
-    )
+    name = message.name or ""
+    parts = (conversation_id, message.role, name, message.text, time)
+    return identity.digest(*parts, length=16)
 
 
 def _refuse_repeats(messages: Sequence[Message]) -> None:

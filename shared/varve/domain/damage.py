@@ -1,4 +1,4 @@
-"""Stored objects that are not what was once written: half-written, cut off, changed by hand."""
+"""Damaged objects in the store: half-written, cut off or changed by hand."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,19 +7,17 @@ from varve.domain.errors import Misconfigured, Rejected
 
 
 class Damaged(Misconfigured):
-    """An object in the store cannot be read; its operator has to restore or remove it."""
+    """An object in the store cannot be decoded; the operator must restore or remove it."""
 
     def __init__(self, key: str, cause: str) -> None:
-        super().__init__(
-            f"store: {key} is damaged ({cause}); restore it, or remove it to begin anew"
-        )
+        super().__init__(f"store: {key} is damaged ({cause}); restore or remove it")
 
 
 @contextmanager
 def intact(key: str) -> Iterator[None]:
-    """Decode within it what the object at `key` holds. Raises Damaged: it is not of the form it should be.
+    """Turn the errors of decoding the object at `key` into Damaged.
 
-    The cause is a type's name, for the decoders' own words quote what they read.
+    The cause is only the error's type, because a decoder's message may quote content.
     """
     try:
         yield

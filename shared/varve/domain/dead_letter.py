@@ -1,4 +1,4 @@
-"""What goes with a dead letter, and how a message is known: ids and reasons, no content."""
+"""The ids and reasons that identify a dead letter, without its content."""
 
 import re
 
@@ -9,21 +9,29 @@ _CORRELATION = re.compile(r'"correlationId":\s?"([0-9a-f]{16})"')
 
 
 def reasons_of(message_id: str, error: Exception) -> dict[str, str]:
-    """What is kept with the letter: errorType, reason, messageId, and field where one is at fault."""
+    """Return the letter's attributes: errorType, reason, messageId and field.
+
+    Only a Rejected has a field.
+    """
     reasons = {
         "errorType": type(error).__name__,
         "reason": str(error),
         "messageId": message_id,
     }
-    return {**reasons, "field": error.field} if isinstance(error, Rejected) else reasons
+    if isinstance(error, Rejected):
+        reasons["field"] = error.field
+    return reasons
 
 
 def redrive_id(letter_id: str) -> str:
-    """The deduplication id of a letter that is sent back: new to the queue, and the same if sent twice."""
+    """Return the deduplication id of a redriven letter.
+
+    The queue has not seen it before, and redriving twice gives the same id.
+    """
     return digest("redrive", letter_id)
 
 
 def correlation_of(body: str) -> str | None:
-    """The correlation id of a queue message, or None; never anything else that lies in its place."""
+    """Return the correlation id of a queue message, or None if it has no valid one."""
     found = _CORRELATION.search(body)
     return found[1] if found else None

@@ -6,7 +6,7 @@ message's own words around it stay.
 
 import re
 
-from varve.domain.block import NOTICE, TAG, Kind
+from varve.domain.block import NOTICE, TAG, EntryType
 
 INJECTED_TAGS = (
     TAG,
@@ -33,7 +33,7 @@ _OPENING = re.compile(
 _CLOSING = rf"\s*\\?/\s*{TAG}\s*{_GT}"
 _CUT_TAG = rf"{_LT}\\?/?(?:{'|'.join(TAG[:end] for end in range(2, len(TAG) + 1))})"
 
-_ID = rf"(?:{'|'.join(Kind)})-"
+_ID = rf"(?:{'|'.join(EntryType)})-"
 _DATE = r"\d{4}(?:-[WQ]?\d{1,2}){0,2}"
 _CUT_CLOSING = (
     rf"(?:{_LT}|\\?&(?:amp;)*(?:a|am|amp|l|lt|g|gt)?|\\(?:u|u0|u00|u003|x|x3)?)"

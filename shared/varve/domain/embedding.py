@@ -1,42 +1,58 @@
-"""Which model a store's vectors come from; vectors of two models cannot be compared."""
+"""Checks that all vectors of a store come from one model, because others do not compare."""
 
 from collections.abc import Iterable
 
 from varve.domain.errors import Misconfigured, Rejected
+from varve.domain.model_names import MAX_DIMENSIONS, parse_dimensions
 from varve.domain.record import EmbeddedRecord
 
 
 class EmbeddingMismatch(Misconfigured):
-    """A store holds vectors of one model (`recorded`), the caller brings those of another (`given`)."""
+    """The store's vectors are of the model `recorded`, the caller's of the model `given`."""
 
     def __init__(self, store: str, recorded: str, given: str) -> None:
         super().__init__(
-            f"store {store}: was written with embedding model {recorded!r}, but {given!r} is configured"
+            f"store {store}: was written with embedding model {recorded!r}, "
+            f"but {given!r} is configured"
         )
-        self.recorded, self.given = recorded, given
+        self.recorded = recorded
+        self.given = given
 
 
 def require_same_model(store: str, recorded: str, given: str) -> None:
-    """Raises EmbeddingMismatch, naming both, unless store and caller use one model (`name:dimensions`)."""
+    """Check that store and caller use the same model, `name:dimensions`.
+
+    Raises EmbeddingMismatch: names both models.
+    """
     if recorded != given:
         raise EmbeddingMismatch(store, recorded, given)
 
 
 def dimensions_of(model: str) -> int:
-    """The dimensions in a model's name, `name:256`. Raises Misconfigured: there are none."""
-    _, _, number = model.rpartition(":")
-    if not number.isdecimal() or int(number) < 1:
+    """Return the dimensions in a model's name, such as 256 in `name:256`.
+
+    Raises Misconfigured: the name does not end in a number of dimensions.
+    """
+    dimensions = parse_dimensions(model.rpartition(":")[2])
+    if dimensions is None:
         raise Misconfigured(
-            f"embedding model {model!r}: must end in ':' and its dimensions"
+            f"embedding model {model!r}: must end in ':' and its dimensions, "
+            f"1 to {MAX_DIMENSIONS}"
         )
-    return int(number)
+    return dimensions
 
 
 def require_vectors(records: Iterable[EmbeddedRecord], model: str) -> None:
-    """Raises Rejected unless every vector is of as many finite numbers as the model's name says."""
-    import numpy as np  # all functions load the rest of this
+    """Check that every vector has the model's dimensions and only finite numbers.
 
-    width = dimensions_of(model)
+    Raises Rejected: a vector does not.
+    """
+    import numpy as np  # here, because functions without vectors load this module too
+
+    dimensions = dimensions_of(model)
     for embedded in records:
-        if embedded.vector.shape != (width,) or not np.isfinite(embedded.vector).all():
-            raise Rejected("vector", f"has not the {width} finite numbers of {model!r}")
+        vector = embedded.vector
+        if vector.shape != (dimensions,) or not np.isfinite(vector).all():
+            raise Rejected(
+                "vector", f"must have the {dimensions} finite numbers of {model!r}"
+            )

@@ -1,55 +1,55 @@
-"""What triples say about entities: their names, what was believed at a time, and what one user said."""
+"""Entities in triples: how their names are written, and partial folds of their triples."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
-from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
-from varve.domain.triple import Triple, evidence_of, fold, stated_names
+from varve.domain.names import Names, normalized
+from varve.domain.triple import (
+    Triple,
+    TripleOperation,
+    evidence_of,
+    fold,
+    stated_names,
+)
 
 
-def names(triples: Sequence[Triple]) -> dict[str, str]:
-    """Every name that the triples know, normalized, with the entity that it stands for.
+def find_spellings(triples: Iterable[Triple]) -> dict[str, str]:
+    """Return the usual spelling of each name, by the name's normalized form.
 
-    A name that several entities claim stands for itself alone, where anything is said under it.
+    The usual spelling is the one in most statements; of equals, the earliest.
     """
-    aliases = stated_names(evidence_of(triples).values()).resolved()
-    own = {
-        end: end
-        for t in triples
-        if t.label != ALSO_KNOWN_AS
-        for end in (t.source_id, t.target_id)
-        if end
-    }
-    return {**own, **aliases}
-
-
-def spellings(triples: Iterable[Triple]) -> dict[str, str]:
-    """How names are written, by their normalized form: as most statements have it, else the first."""
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for operation in sorted(
-        evidence_of(triples).values(), key=lambda o: (o.event_time, o.id)
-    ):
+    for operation in sorted(evidence_of(triples).values(), key=_time_and_id):
         for text in (operation.subject, operation.object):
             written[normalized(text)][text.strip()] += 1
     return {form: texts.most_common(1)[0][0] for form, texts in written.items()}
 
 
-def believed(
+def _time_and_id(operation: TripleOperation) -> tuple[datetime, str]:
+    return (operation.event_time, operation.id)
+
+
+def fold_known_at(
     triples: Iterable[Triple], known_at: datetime, known_names: Names | None = None
 ) -> list[Triple]:
-    """The triples as they stood when nothing later had been learnt, under the names known today.
+    """Return the triples as the statements learnt by `known_at` make them.
 
-    The triples of an entity and predicate must be there all or not at all: one ends another. Where they
-    are not all of the graph's, `known_names` are.
+    Names resolve as they do today. Pass all triples of an entity and predicate, or none,
+    because one ends another. If `triples` is not the whole graph, `known_names` are the
+    names of the whole graph.
     """
     evidence = evidence_of(triples).values()
     learnt = (operation for operation in evidence if operation.created_at <= known_at)
     return fold(learnt, known_names or stated_names(evidence))
 
 
-def of_user(triples: Iterable[Triple], user_id: str | None) -> list[Triple]:
-    """What one user's statements alone amount to, the names they state included; None: everybody's."""
+def fold_of_user(triples: Iterable[Triple], user_id: str | None) -> list[Triple]:
+    """Return the triples that one user's statements alone make; with None, all triples.
+
+    The names come from that user's statements too.
+    """
     if user_id is None:
         return list(triples)
-    return fold(o for o in evidence_of(triples).values() if o.user_id == user_id)
+    operations = evidence_of(triples).values()
+    return fold(operation for operation in operations if operation.user_id == user_id)

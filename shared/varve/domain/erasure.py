@@ -1,8 +1,9 @@
-"""What is forgotten: whose a message is, and the hashes that keep it from coming back.
+"""Erasure: the owners of a message, and tombstones that keep forgotten data out.
 
-A tombstone holds no content: HMAC-SHA-256 under a key of the agent's own, cut to 96 bits, of a user, a
-conversation, a message or a record. The key lies beside the hashes. It keeps two stores' tombstones
-from being compared; it does not keep anyone who can read the store from testing a guess.
+A tombstone holds no content. It is an HMAC-SHA-256, cut to 96 bits, of a user, a
+conversation, a message or a record. The key belongs to the agent and is stored with the
+hashes. It prevents comparing the tombstones of two stores. It does not prevent a reader
+of the store from testing a guess.
 """
 
 import hmac
@@ -25,12 +26,12 @@ _LENGTH = 24
 _REPORTED = "outcomes"
 
 MessageKey = tuple[str, str]
-"""A conversation's id and a message's."""
+"""The ids of a conversation and of a message in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """What to forget: a user, a conversation, or single facts and turns by their records' ids."""
+    """What to forget: a user, a conversation, or facts and turns by their record ids."""
 
     user: str | None = None
     conversation: str | None = None
@@ -39,13 +40,15 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Tombstones:
-    """What one agent has forgotten, hashed.
+    """The hashes of everything that one agent has forgotten.
 
-    Of a user and a conversation everything said or accepted by the instant is barred, and what comes
-    later is not; a message and a record are barred for good. `records` also holds hashes of a summary's id
-    with its fingerprint: of that version, for the next one has the same id. `conversations` also holds
-    hashes of those of which all was forgotten, under another kind: what was reported of them is barred,
-    what somebody else says there is not.
+    For a user and a conversation, everything said or accepted by the instant is barred;
+    later data is not. A message and a record are barred permanently.
+
+    `records` also has hashes of a summary's id with its fingerprint. They bar that
+    version only, because the next version has the same id. `conversations` also has
+    hashes, of another kind, of conversations that were forgotten as a whole. They bar
+    outcomes reported by then, but not the messages of other users.
     """
 
     key: str = ""
@@ -65,105 +68,126 @@ class Tombstones:
         records: Iterable[tuple[str, ...]] = (),
         whole: Iterable[str] = (),
     ) -> "Tombstones":
-        """The same with a subject more, forgotten at `now`; of the `whole` conversations nothing is left."""
-        users = {self.hash("user", selector.user): now} if selector.user else {}
-        named = (
-            {self.hash("conversation", selector.conversation): now}
-            if selector.conversation
-            else {}
-        )
-        named |= {self.hash(_REPORTED, name): now for name in whole}
-        return replace(
+        """Return these tombstones and those of a subject forgotten at `now`.
+
+        `whole` are conversations that were forgotten completely.
+        """
+        users = dict(self.users)
+        if selector.user:
+            users[self.hash("user", selector.user)] = now
+        conversations = dict(self.conversations)
+        if selector.conversation:
+            conversations[self.hash("conversation", selector.conversation)] = now
+        for name in whole:
+            conversations[self.hash(_REPORTED, name)] = now
+        barred = {self.hash("message", *message) for message in messages}
+        more = replace(
             self,
-            users={**self.users, **users},
-            conversations={**self.conversations, **named},
-            messages=self.messages
-            | {self.hash("message", *message) for message in messages},
-        ).with_records(records)
+            users=users,
+            conversations=conversations,
+            messages=self.messages | barred,
+        )
+        return more.with_records(records)
 
     def with_records(self, records: Iterable[tuple[str, ...]]) -> "Tombstones":
-        """The same with records more: an id, or a summary's id and the fingerprint it had."""
-        return replace(
-            self,
-            records=self.records | {self.hash("record", *record) for record in records},
-        )
+        """Return these tombstones and those of more records.
+
+        A record is given by its id, or by a summary's id and fingerprint.
+        """
+        barred = {self.hash("record", *record) for record in records}
+        return replace(self, records=self.records | barred)
 
     def hash(self, kind: str, *parts: str) -> str:
-        """The hash under which something is held here."""
+        """Return the hash of a subject of the kind under this agent's key."""
         return _hash(self.key, kind, *parts)
 
     def bars_message(
         self, message: MessageKey, users: Iterable[str], *times: datetime
     ) -> bool:
-        """Whether a message must not come (back); `times` are when it was said and when it was accepted."""
+        """Return whether a message must not be stored (again).
+
+        `times` are when it was said and when it was accepted; the earlier one counts.
+        """
         if not self:
             return False
         if self.hash("message", *message) in self.messages:
             return True
         ends = [self.conversations.get(self.hash("conversation", message[0]))]
         ends += [self.users.get(self.hash("user", user)) for user in users]
-        return any(end is not None and min(times) <= end for end in ends)
+        earliest = min(times)
+        return any(end is not None and earliest <= end for end in ends)
 
     def bars_record(self, record: Record) -> bool:
-        """Whether a record must not come (back): itself, one of its messages, or what it sums up."""
+        """Return whether a record must not be stored (again).
+
+        The reason may be the record itself, one of its messages, or a summary's source.
+        """
         if not self:
             return False
         if record.memory_type is MemoryType.SUMMARY:
-            return bool(self.stained_sources(record)) or any(
-                self.bars_fact(fact) for fact in key_facts_from_json(record.key_facts)
-            )
-        conversation = record.conversation_id or ""
-        if record.memory_type is MemoryType.OUTCOME:
-            end = self.conversations.get(self.hash(_REPORTED, conversation))
-            if end is not None and record.created_at <= end:
-                return True
-        said = conversation, record.source_ids, record.user_id, record.created_at
-        return self.has_record(record.id) or self._bars_statement(*said)
+            return self._bars_summary(record)
+        if record.memory_type is MemoryType.OUTCOME and self._bars_outcome(record):
+            return True
+        return self.has_record(record.id) or self._bars_statement(
+            record.conversation_id or "",
+            record.source_ids,
+            record.user_id,
+            record.created_at,
+        )
+
+    def _bars_summary(self, summary: Record) -> bool:
+        if self.stained_sources(summary):
+            return True
+        return any(map(self.bars_fact, key_facts_from_json(summary.key_facts)))
+
+    def _bars_outcome(self, outcome: Record) -> bool:
+        reported = self.hash(_REPORTED, outcome.conversation_id or "")
+        end = self.conversations.get(reported)
+        return end is not None and outcome.created_at <= end
 
     def bars_operation(self, operation: TripleOperation) -> bool:
-        """Whether a triple operation must not come (back)."""
-        said = (
+        """Return whether a triple operation must not be stored (again)."""
+        return bool(self) and self._bars_statement(
             operation.conversation_id,
             operation.message_ids,
             operation.user_id,
             operation.created_at,
         )
-        return bool(self) and self._bars_statement(*said)
 
     def bars_entry(self, entry: ProfileEntry) -> bool:
-        """Whether a statement of a user's profile must not come (back)."""
-        said = (
+        """Return whether a statement of a user's profile must not be stored (again)."""
+        return bool(self) and self._bars_statement(
             entry.conversation_id or "",
             entry.message_ids,
             entry.user_id,
             entry.created_at,
         )
-        return bool(self) and self._bars_statement(*said)
 
     def bars_fact(self, fact: KeyFact) -> bool:
-        """Whether a summary may no longer carry this fact."""
-        keys = ((fact.conversation_id or "", id_) for id_ in fact.message_ids)
-        return self.has_record(fact.id) or any(
-            self.hash("message", *key) in self.messages for key in keys
-        )
+        """Return whether a summary must not have this key fact."""
+        if self.has_record(fact.id):
+            return True
+        conversation = fact.conversation_id or ""
+        hashes = (self.hash("message", conversation, id_) for id_ in fact.message_ids)
+        return any(hash_ in self.messages for hash_ in hashes)
 
     def has_record(self, *parts: str) -> bool:
-        """Whether a record (or a summary's id with its fingerprint) is held here by itself."""
+        """Return whether a record (or a summary's id with its fingerprint) is forgotten."""
         return self.hash("record", *parts) in self.records
 
     def stained_sources(self, summary: Record) -> frozenset[str]:
-        """Those of a summary's sources that have been forgotten."""
-        pairs = zip(summary.source_ids, summary.source_fingerprints, strict=True)
+        """Return the ids of a summary's sources that have been forgotten."""
+        sources = zip(summary.source_ids, summary.source_fingerprints, strict=True)
         return frozenset(
             id_
-            for id_, said in pairs
-            if self.has_record(id_) or self.has_record(id_, said)
+            for id_, fingerprint in sources
+            if self.has_record(id_) or self.has_record(id_, fingerprint)
         )
 
     def _bars_statement(
         self, conversation: str, ids: Sequence[str], user: str | None, learnt: datetime
     ) -> bool:
-        """What stands on several messages goes with any of them."""
+        """Return whether any message that a statement comes from is barred."""
         users = [user] if user else []
         return any(
             self.bars_message((conversation, id_), users, learnt)
@@ -171,7 +195,7 @@ class Tombstones:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """As plain JSON values; the inverse of `tombstones_from_json`."""
+        """Return the tombstones as JSON values; the inverse of `tombstones_from_json`."""
         return {
             "key": self.key,
             "users": {hash_: iso(at) for hash_, at in sorted(self.users.items())},
@@ -184,7 +208,7 @@ class Tombstones:
 
 
 def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
-    """Tombstones from JSON values. Raises KeyError, ValueError: not such values."""
+    """Return tombstones from JSON values. Raises KeyError, ValueError: not such values."""
     return Tombstones(
         key=value["key"],
         users={hash_: parse_instant(at) for hash_, at in value["users"].items()},
@@ -197,25 +221,27 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
 
 
 def owners(said: Iterable[tuple[str, str | None]]) -> list[frozenset[str]]:
-    """Whose each message of a conversation is, from the roles and users in their order.
+    """Return the users that own each message, given their roles and users in order.
 
-    A user's message is that user's. Any other (an answer, a tool's result) also belongs to the user whose
-    message came last before it, because it is likely to repeat those words.
+    A user's message belongs to that user. Any other message (an answer, a tool's result)
+    also belongs to the user of the last message before it, because it is likely to repeat
+    that user's words.
     """
-    found, last = [], None
+    owners_of_each = []
+    last = None
     for role, user in said:
-        last = user if role == "user" else last
-        found.append(frozenset(one for one in (user, last) if one))
-    return found
+        if role == "user":
+            last = user
+        owners_of_each.append(frozenset(one for one in (user, last) if one))
+    return owners_of_each
 
 
 def turn_ids(conversation_id: str, message: Message) -> list[str]:
-    """The ids of the turns that a message becomes, one for each passage of what it says."""
-    text = without_injected(message.text) if message.role in SPOKEN else ""
-    return [
-        turn_id(conversation_id, str(message.id), n)
-        for n, _ in enumerate(passages(text))
-    ]
+    """Return the ids of a message's turns, one for each passage without injected memory."""
+    if message.role not in SPOKEN:
+        return []
+    spoken = enumerate(passages(without_injected(message.text)))
+    return [turn_id(conversation_id, str(message.id), number) for number, _ in spoken]
 
 
 @lru_cache(maxsize=100_000)

@@ -2,7 +2,7 @@
 
 VarveError
 ├── Retryable       try again later: the outside world failed, nothing is wrong with the request
-│   └── Outdated    try again at once: a store was written to while it was read
+│   └── Outdated    read again now: a store was written to while it was read
 ├── Rejected        this input can never succeed: names the field and the reason
 └── Misconfigured   an operator must change something: names the setting
 """
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 class VarveError(Exception):
-    """Base of everything this library raises on purpose."""
+    """The base class of all errors that this library raises."""
 
 
 class Retryable(VarveError):
@@ -20,14 +20,14 @@ class Retryable(VarveError):
 
 
 class Outdated(Retryable):
-    """What was looked up in a store is there no longer, for somebody wrote to it: look again."""
+    """A writer replaced the store's objects during a read; the reader must read again."""
 
 
 class Rejected(VarveError):
     """The input can never succeed.
 
-    `field` is the path to the faulty value as the caller wrote it (`messages[0].role`),
-    `reason` says what is wrong with it.
+    `field` is the path to the faulty value as the caller wrote it (`messages[0].role`);
+    `reason` describes the fault.
     """
 
     def __init__(self, field: str, reason: str) -> None:
@@ -37,8 +37,8 @@ class Rejected(VarveError):
 
 
 @contextmanager
-def within(place: str) -> Iterator[None]:
-    """Rejected out of here names its field after the place: `[2].` and `messages[0].role`, for instance."""
+def prefix_field(place: str) -> Iterator[None]:
+    """Put `place` before the field of a Rejected: `[2].` before `messages[0].role`."""
     try:
         yield
     except Rejected as error:
@@ -46,4 +46,4 @@ def within(place: str) -> Iterator[None]:
 
 
 class Misconfigured(VarveError):
-    """A setting, a workspace configuration or an endpoint must be changed by its operator."""
+    """The operator must change a setting, a workspace configuration or an endpoint."""

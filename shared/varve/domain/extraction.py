@@ -1,4 +1,4 @@
-"""What an extractor is given and what it gives back, whether a model or rules do the reading."""
+"""The input and output of an extractor, which is a model or a set of rules."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,12 +10,12 @@ from varve.domain.names import normalized
 from varve.domain.triple import Op, TripleOperation
 
 RECENT = timedelta(days=31)
-"""What is said to have changed longer ago may have changed again since."""
+"""The age up to which a change is recent; an older one may have changed again since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One message as an extractor sees it: words only, with its speaker and its time in UTC."""
+    """One message as an extractor sees it: its text, speaker, and time in UTC."""
 
     message_id: str
     role: str
@@ -27,9 +27,11 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive messages of one conversation: `utterances` to extract from, `context` before them.
+    """Consecutive messages of one conversation.
 
-    `zone` is the workspace's, in which "last Friday" is meant; `created_at` is when the messages came.
+    The extractor reads `utterances`; `context` are the messages before them. Phrases such
+    as "last Friday" refer to `zone`, the workspace's time zone. `created_at` is when the
+    messages arrived.
     """
 
     scope: Scope
@@ -42,7 +44,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One atomic statement that stands by itself: no pronouns without a name, no relative dates."""
+    """One statement that is clear by itself: no bare pronouns, no relative dates."""
 
     content: str
     about: str
@@ -54,39 +56,51 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a batch says: facts, and operations on the triples."""
+    """The facts and triple operations in a batch."""
 
     facts: tuple[Fact, ...] = field(default=())
     operations: tuple[TripleOperation, ...] = field(default=())
 
 
-def restated(
+Change = tuple[str, str, tuple[str, ...]]
+"""What is changed: a normalized subject, a predicate, and the messages that say so."""
+
+
+def restate_changes(
     operations: Sequence[TripleOperation], spoken: Iterable[Utterance]
 ) -> list[TripleOperation]:
-    """The operations, and once more as of when they were said those that tell of a recent change.
+    """Return the operations, and each recent change a second time as of its message.
 
-    Who says today "I quit yesterday" says that it holds today too, also where "I work at Acme" was said in
-    between. Of several changes of one thing that a message tells of only the last one still holds.
+    A user who says today "I quit yesterday" also says that it holds today, even if "I
+    work at Acme" was said in between. If a message tells of several changes of one thing,
+    only the last one is repeated.
     """
-    times = {utterance.message_id: utterance.said_at for utterance in spoken}
+    said_at = {utterance.message_id: utterance.said_at for utterance in spoken}
     changes = [
-        o
-        for o in operations
-        if o.op is not Op.ADD and times.keys() >= set(o.message_ids)
+        operation
+        for operation in operations
+        if operation.op is not Op.ADD and said_at.keys() >= set(operation.message_ids)
     ]
-    last: dict[tuple[object, ...], datetime] = {}
-    for o in changes:
-        last[_told(o)] = max(o.event_time, last.get(_told(o), o.event_time))
+    last_times = _last_times(changes)
     again = []
-    for o in changes:
-        said_at = max(times[id_] for id_ in o.message_ids)
-        if (
-            o.event_time == last[_told(o)]
-            and timedelta(0) < said_at - o.event_time <= RECENT
-        ):
-            again.append(replace(o, event_time=said_at))
+    for operation in changes:
+        told_at = max(said_at[id_] for id_ in operation.message_ids)
+        age = told_at - operation.event_time
+        is_last = operation.event_time == last_times[_change(operation)]
+        if is_last and timedelta(0) < age <= RECENT:
+            again.append(replace(operation, event_time=told_at))
     return [*operations, *again]
 
 
-def _told(operation: TripleOperation) -> tuple[object, ...]:
+def _last_times(operations: Iterable[TripleOperation]) -> dict[Change, datetime]:
+    """Return the last event time of each change."""
+    last: dict[Change, datetime] = {}
+    for operation in operations:
+        change = _change(operation)
+        time = operation.event_time
+        last[change] = max(time, last.get(change, time))
+    return last
+
+
+def _change(operation: TripleOperation) -> Change:
     return normalized(operation.subject), operation.predicate, operation.message_ids

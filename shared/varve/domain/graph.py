@@ -1,4 +1,4 @@
-"""The graph's own questions and answers: facts as callers write them, walks, and what SQL gives."""
+"""The graph's requests and answers: facts from callers, walks, and results of SQL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from varve.domain.triple import Op, TripleOperation
 from varve.domain.validation import rejected
 
 BY_HAND = "graph"
-"""The conversation of facts that nobody said but a program wrote."""
+"""The conversation id of facts that a program wrote and no user said."""
 _MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """One step of a path; `forward` when it goes from the triple's subject to its object."""
+class PathStep:
+    """One step of a path; `forward` if it leads from the triple's subject to its object."""
 
     source: str
     label: str
@@ -30,9 +30,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An entity, how many hops away, and the edge to `other`, one hop nearer, by which it was reached.
+    """An entity at a distance of `hops`, and the edge by which it was reached.
 
-    `forward` when the triple goes from `other` to `entity`.
+    `other` is the entity one hop nearer. `forward` if the triple leads from `other` to
+    `entity`.
     """
 
     entity: str
@@ -44,11 +45,12 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """What one SQL query may take: seconds of wall clock and of processor, bytes of memory over the loaded
-    triples, rows and bytes of its answer.
+    """The limits of one SQL query.
 
-    The processor and memory limits are the operating system's. macOS does not keep to the memory limit;
-    there the clock and DuckDB's own limit remain.
+    `seconds` limits both wall clock and processor time. `memory` is in bytes, in addition
+    to the loaded triples. `rows` and `bytes` limit the answer. The operating system
+    enforces the processor and memory limits. macOS does not enforce the memory limit;
+    there the wall clock and DuckDB's own limit remain.
     """
 
     seconds: int = 10
@@ -65,10 +67,11 @@ class QueryResult:
     rows: tuple[tuple[Any, ...], ...]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows as objects; a column's name that comes again gets a number."""
+        """Return the rows as objects; a repeated column name gets a number."""
         names: list[str] = []
         for column in self.columns:
-            name, number = column, 1
+            name = column
+            number = 1
             while name in names:
                 number += 1
                 name = f"{column}_{number}"
@@ -101,22 +104,18 @@ class _Fact(BaseModel):
 def parse_fact(
     op: Op, value: Mapping[str, Any], now: datetime, field: str
 ) -> TripleOperation:
-    """A fact as the graph's API takes it: source_id, label, target_id, and optionally valid_at (default:
-    now), replaces (with UPDATE), properties (confidence, conversationId, messageIds, userId).
+    """Return the operation for a fact as the graph's API takes it.
 
-    Raises Rejected: names the part of `field` that is at fault.
+    A fact has `source_id`, `label` and `target_id` (optional with DELETE). Optional are
+    `valid_at` (default: now), `replaces` (only UPDATE uses it) and `properties`
+    (confidence, conversationId, messageIds, userId).
+    Raises Rejected: names the faulty part of `field`.
     """
-    try:
-        fact = _Fact.model_validate(
-            dict(value) if isinstance(value, Mapping) else value
-        )
-    except ValidationError as error:
-        raise rejected(error, f"{field}.") from error
-    if not normalized(fact.source_id) or not normalized(fact.label):
-        raise Rejected(field, "names nobody or nothing")
-    if op is not Op.DELETE and not normalized(fact.target_id):
-        raise Rejected(f"{field}.target_id", "is missing")
-    told = fact.properties
+    fact = _validate_fact(op, value, field)
+    origin = fact.properties
+    place = f"{field}.properties"
+    if origin.user_id:
+        reference(origin.user_id, f"{place}.userId")
     return TripleOperation(
         op=op,
         subject=fact.source_id,
@@ -124,13 +123,25 @@ def parse_fact(
         object=fact.target_id,
         event_time=fact.valid_at or now,
         created_at=now,
-        conversation_id=reference(
-            told.conversation_id, f"{field}.properties.conversationId"
-        ),
+        conversation_id=reference(origin.conversation_id, f"{place}.conversationId"),
         message_ids=tuple(
-            reference(id_, f"{field}.properties.messageIds") for id_ in told.message_ids
+            reference(id_, f"{place}.messageIds") for id_ in origin.message_ids
         ),
-        user_id=told.user_id and reference(told.user_id, f"{field}.properties.userId"),
-        confidence=told.confidence,
+        user_id=origin.user_id,
+        confidence=origin.confidence,
         replaces=fact.replaces if op is Op.UPDATE else None,
     )
+
+
+def _validate_fact(op: Op, value: object, field: str) -> _Fact:
+    try:
+        fact = _Fact.model_validate(
+            dict(value) if isinstance(value, Mapping) else value
+        )
+    except ValidationError as error:
+        raise rejected(error, f"{field}.") from error
+    if not normalized(fact.source_id) or not normalized(fact.label):
+        raise Rejected(field, "has an empty source_id or label")
+    if op is not Op.DELETE and not normalized(fact.target_id):
+        raise Rejected(f"{field}.target_id", "is missing")
+    return fact

@@ -1,4 +1,4 @@
-"""Who owns a memory, and which ids may become part of a path."""
+"""Validation of ids, the scope of one memory, and content hashes."""
 
 import hashlib
 import re
@@ -11,41 +11,45 @@ _REFERENCE = re.compile(r"[^\s/\\\x00-\x1f\x7f]{1,128}")
 
 
 def path_id(value: str, field: str) -> str:
-    """The value itself, if it is safe as one path segment; never a cleaned one.
+    """Return the value unchanged if it is safe as one path segment.
 
     Raises Rejected: not `[A-Za-z0-9][A-Za-z0-9_.-]{0,127}`, or contains `..`.
     """
     if not isinstance(value, str) or not _PATH_ID.fullmatch(value) or ".." in value:
         raise Rejected(
             field,
-            f"{_shown(value)} is not a valid id: 1 to 128 letters, digits, '_', '.', '-', "
-            "starting with a letter or digit, without '..'",
+            f"{_shown(value)} is not a valid id: 1 to 128 letters, digits, '_', '.', "
+            "'-', starting with a letter or digit, without '..'",
         )
     return value
 
 
 def reference(value: str, field: str) -> str:
-    """The value itself, if it may name a user or a message; such ids never become paths.
+    """Return the value unchanged if it may identify a user or a message.
 
-    Wider than a path id, because callers bring their own ("auth0|42", "D1:3", e-mail addresses).
-    Raises Rejected: empty, longer than 128 characters, white space, slashes or `..` in it.
+    These ids never become paths. They may have more characters than a path id, because
+    callers bring their own ("auth0|42", "D1:3", e-mail addresses).
+    Raises Rejected: empty, longer than 128 characters, or with white space, characters
+    that cannot be printed, slashes or `..`.
     """
-    if (
-        not isinstance(value, str)
-        or not _REFERENCE.fullmatch(value)
-        or ".." in value
-        or not value.isprintable()
-    ):
+    if not isinstance(value, str) or not _is_reference(value):
         raise Rejected(
             field,
-            f"{_shown(value)} is not a valid id: 1 to 128 characters without white space, slashes or '..'",
+            f"{_shown(value)} is not a valid id: 1 to 128 characters "
+            "without white space, slashes or '..'",
         )
     return value
 
 
+def _is_reference(value: str) -> bool:
+    if not _REFERENCE.fullmatch(value):
+        return False
+    return ".." not in value and value.isprintable()
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One agent's memory inside one workspace: the unit of storage and of isolation."""
+    """One agent's memory in one workspace: the unit of storage and of isolation."""
 
     workspace: str
     agent: str
@@ -59,7 +63,7 @@ class Scope:
 
 
 def digest(*parts: str, length: int = 64) -> str:
-    """The first `length` hex digits of SHA-256 over the parts, each ended by a NUL byte."""
+    """Return the first `length` hex digits of SHA-256 over the NUL-terminated parts."""
     sha = hashlib.sha256()
     for part in parts:
         sha.update(part.encode())
@@ -68,4 +72,6 @@ def digest(*parts: str, length: int = 64) -> str:
 
 
 def _shown(value: str) -> str:
-    return repr(value if len(str(value)) <= 40 else str(value)[:40] + "…")
+    if len(str(value)) <= 40:
+        return repr(value)
+    return repr(str(value)[:40] + "…")

@@ -1,6 +1,6 @@
-"""The ledger's keys: which object says what of which agent's period."""
+"""The ledger: its values, and the keys of its objects."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -10,18 +10,19 @@ from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 
 GIVEN_UP_AFTER = 5
+"""Failed attempts after which the period above stops waiting."""
 
 DUE = "ledger/due"
 EXPIRY = "ledger/expiry"
 LESSONS = "ledger/lessons"
 _TO_NEXT_HOUR = timedelta(hours=1, microseconds=-1)
 _OWNER = {DUE: slice(4, 6), "ledger/failed": slice(4, 6), EXPIRY: slice(3, 5)}
-"""Where in a key its agent stands; one part comes after it."""
+"""Where workspace and agent stand in a key's parts; exactly one part follows them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A period with something new below it; `marks` are the due keys that say so."""
+    """A period with new records below it; `marks` are the due keys that mark it."""
 
     scope: Scope
     period: Period
@@ -30,7 +31,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How often summarizing a period has failed, why last, and when to try again."""
+    """The failed attempts to summarize a period: their number, last reason, next try."""
 
     attempts: int
     reason: str
@@ -38,16 +39,16 @@ class Failure:
 
     @property
     def given_up(self) -> bool:
-        """Whether the period above stops waiting for this one."""
+        """Whether the period above no longer waits for this one."""
         return self.attempts >= GIVEN_UP_AFTER
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerChanges:
-    """What is to be noted once a write is committed: keys to remove, notes to leave, and due keys to put.
+    """Changes of the ledger after a committed write.
 
-    Each due key goes and comes with its twin. `expiries` are the notes of what expires, and of lessons to
-    look at.
+    `settles` are due keys to delete and `marks` due keys to put, each with its twin.
+    `expiries` are the keys of notes to put: about expiry, and about lessons to review.
     """
 
     settles: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ class LedgerChanges:
     marks: tuple[str, ...] = ()
 
     def __add__(self, other: "LedgerChanges") -> "LedgerChanges":
-        """Both."""
+        """Return the changes of both."""
         return LedgerChanges(
             self.settles + other.settles,
             self.expiries + other.expiries,
@@ -67,70 +68,77 @@ NO_CHANGES = LedgerChanges()
 
 
 def due_key(scope: Scope, period: Period, token: str) -> str:
-    """The mark that something was written below this period, where planning finds it."""
+    """Return the key, in planning's folder, that marks new records below the period."""
     return f"{due_folder(period)}/{scope}/{token}"
 
 
 def due_folder(period: Period) -> str:
-    """Where the marks of one period lie, of all agents."""
+    """Return the folder of one period's marks, for all agents."""
     return f"{DUE}/{period.grain}/{period.label}"
 
 
 def marks_folder(scope: Scope, grain: Grain | None = None) -> str:
-    """Where one agent's marks lie, of one grain or of all."""
-    return f"ledger/marks/{scope}" + (f"/{grain}" if grain else "")
+    """Return the folder of one agent's marks, for one grain or for all."""
+    folder = f"ledger/marks/{scope}"
+    return f"{folder}/{grain}" if grain else folder
 
 
 def twin(key: str) -> str:
-    """The key under which its agent finds the mark of a `due_key`."""
+    """Return the key, in the agent's own folder, of the same mark as a `due_key`."""
     _, _, grain, label, workspace, agent, token = key.split("/")
     return f"ledger/marks/{workspace}/{agent}/{grain}/{label}/{token}"
 
 
 def version_in(mark: str) -> int:
-    """The version of the store below that holds what the mark stands for; 0 where it names none."""
+    """Return the store version that has the marked records; 0 if the mark names none."""
     version = mark.rpartition("/")[2].partition(".")[2]
     return int(version) if version.isdecimal() else 0
 
 
 def failed_key(scope: Scope, period: Period) -> str:
-    """Where a period's failures are counted."""
+    """Return the key of a period's `Failure`."""
     return f"{failed_folder(period)}/{scope}/failure.json"
 
 
 def failed_folder(period: Period) -> str:
-    """Where the failures of one period lie, of all agents."""
+    """Return the folder of one period's failures, for all agents."""
     return f"ledger/failed/{period.grain}/{period.label}"
 
 
 def expiry_key(instant: datetime, scope: Scope, grain: StoreName) -> str:
-    """The note that something of this store has expired by the first full UTC hour from the instant on."""
+    """Return the key of the note that records of this store expire at `instant`.
+
+    It names the first full UTC hour at or after the instant.
+    """
     hour = hour_of(min(instant, LATEST - _TO_NEXT_HOUR) + _TO_NEXT_HOUR)
     return f"{EXPIRY}/{hour}/{scope}/{grain}"
 
 
 def hour_of(instant: datetime) -> str:
-    """The UTC hour of an instant, as `2026-11-21T05`; hours sort by time, those of the year 26 too."""
+    """Return the UTC hour of an instant, such as `2026-11-21T05`.
+
+    Hours sort by time, also those before the year 1000.
+    """
     return instant.astimezone(UTC).isoformat()[:13]
 
 
 def month_of(instant: datetime) -> str:
-    """The UTC month of an instant, as `2026-11`."""
+    """Return the UTC month of an instant, such as `2026-11`."""
     return instant.astimezone(UTC).isoformat()[:7]
 
 
 def lessons_key(month: str, scope: Scope) -> str:
-    """The note that from this month on an agent's lessons are to be looked at."""
+    """Return the key of the note that an agent's lessons are due for review from `month`."""
     return f"{LESSONS}/{month}/{scope}/look"
 
 
 def curation_key(scope: Scope) -> str:
-    """Where the last look at an agent's lessons is kept: ids of lessons, none of their words."""
+    """Return the key of the last review of an agent's lessons: their ids, no words."""
     return f"ledger/curation/{scope}/report.json"
 
 
 def noted_grain(note: str) -> Grain:
-    """The grain that a note of expiry is about. Raises ValueError: not such a note."""
+    """Return the grain in the key of a note of expiry. Raises ValueError: not such a key."""
     folder, _, grain = note.rpartition("/")
     if not folder.startswith(f"{EXPIRY}/"):
         raise ValueError("not a note of expiry")
@@ -138,15 +146,20 @@ def noted_grain(note: str) -> Grain:
 
 
 def require_own(keys: Iterable[str], scope: Scope) -> None:
-    """Raises Rejected: a key is not one of this agent's due keys, failures or notes of expiry."""
+    """Check that each key is a due key, failure or note of expiry of this agent.
+
+    Raises Rejected: one is not.
+    """
     for key in keys:
         parts = key.split("/")
-        owner = _OWNER.get("/".join(parts[:2]))
-        if (
-            owner is None
-            or parts[owner] != [scope.workspace, scope.agent]
-            or len(parts) != owner.stop + 1
-        ):
+        if not _is_owned(parts, scope):
             raise Rejected("ledger", "a key is not one of this agent's")
         if any(part in ("", ".", "..") for part in parts):
             raise Rejected("ledger", "a key is not a plain path")
+
+
+def _is_owned(parts: Sequence[str], scope: Scope) -> bool:
+    owner = _OWNER.get("/".join(parts[:2]))
+    if owner is None or len(parts) != owner.stop + 1:
+        return False
+    return parts[owner] == [scope.workspace, scope.agent]

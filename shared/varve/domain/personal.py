@@ -1,4 +1,4 @@
-"""Personal data and secrets in a text: kinds, what is to become of each, and what is put in its place."""
+"""Personal data and secrets in texts: their kinds, modes and placeholders."""
 
 import hashlib
 import hmac
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What a passage of a text is; the value is the word that stands in its place."""
+    """A kind of personal data or secret; the value is the word in its placeholder."""
 
     SECRET = "secret"
     EMAIL = "email"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """What becomes of personal data; secrets are redacted whatever the mode is."""
+    """What happens to personal data; secrets are redacted in every mode."""
 
     OFF = "off"
     REDACT = "redact"
@@ -31,8 +31,11 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """A passage, `start` <= index < `end` in characters, and the form in which equal values are equal."""
+class Detection:
+    """A passage that holds personal data, `start` <= index < `end` in characters.
+
+    `canonical` is the same for all spellings of one value.
+    """
 
     kind: Kind
     start: int
@@ -46,74 +49,86 @@ _HEX_AS_CONSONANTS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 
 
 def placeholder(kind: Kind) -> str:
-    """What stands for any value of the kind: `[email]`."""
+    """Return the placeholder of any value of the kind, such as `[email]`."""
     return f"[{kind}]"
 
 
 def pseudonym(kind: Kind, canonical: str, key: bytes, workspace: str) -> str:
-    """What stands for this value alone: `[email:` and twelve consonants, which form no word, `]`.
+    """Return this value's own placeholder: `[email:`, twelve consonants and `]`.
 
-    48 bits of HMAC-SHA256 (RFC 2104) over workspace, kind and value: without the key nobody can tell
-    whose it is by trying values out, and two workspaces that share a key share no pseudonym.
+    The consonants, which form no word, encode 48 bits of HMAC-SHA256 (RFC 2104) over
+    workspace, kind and value. A reader without the key cannot find the value by guessing.
+    Two workspaces that share a key share no pseudonym.
     """
     message = "\0".join((workspace, kind, canonical)).encode()
     digest = hmac.new(key, message, hashlib.sha256).hexdigest()[:12]
     return f"[{kind}:{digest.translate(_HEX_AS_CONSONANTS)}]"
 
 
-def replaced(
-    text: str, findings: Iterable[Finding], word: Callable[[Finding], str]
+def replace_detections(
+    text: str,
+    detections: Iterable[Detection],
+    replacement: Callable[[Detection], str],
 ) -> str:
-    """The text with another word for every finding.
+    """Return the text with each detection replaced by `replacement(detection)`.
 
-    Of findings that overlap the one of the kind that `Kind` names first counts, then the longest. What
-    stands in place of a value already is left alone, so that filtering twice is filtering once.
+    Of overlapping detections the one whose kind comes first in `Kind` counts, then the
+    longest. Existing placeholders are left alone, so that filtering twice gives the same
+    text as filtering once.
     """
     parts: list[str] = []
     at = 0
-    for finding in apart(findings, PLACEHOLDER.finditer(text)):
-        parts += text[at : finding.start], word(finding)
-        at = finding.end
+    for detection in drop_overlaps(detections, PLACEHOLDER.finditer(text)):
+        parts.append(text[at : detection.start])
+        parts.append(replacement(detection))
+        at = detection.end
     return "".join([*parts, text[at:]])
 
 
-def apart(
-    findings: Iterable[Finding], taken: Iterable[re.Match[str]] = ()
-) -> list[Finding]:
-    """Findings of which no two overlap each other or a passage that is taken, in order of the text."""
-    held = sorted(match.span() for match in taken)
-    chosen: list[Finding] = []
-    for finding in sorted(findings, key=_rank):
-        # The spans held are disjoint, so that only the neighbours can overlap.
-        at = bisect(held, (finding.start, finding.end))
-        if all(
-            finding.end <= s or e <= finding.start
-            for s, e in held[max(0, at - 1) : at + 1]
-        ):
-            held.insert(at, (finding.start, finding.end))
-            chosen.append(finding)
-    return sorted(chosen, key=lambda finding: finding.start)
+def drop_overlaps(
+    detections: Iterable[Detection], taken: Iterable[re.Match[str]] = ()
+) -> list[Detection]:
+    """Return detections in the order of the text, none overlapping another or `taken`."""
+    spans = sorted(match.span() for match in taken)
+    chosen: list[Detection] = []
+    for detection in sorted(detections, key=_rank):
+        span = (detection.start, detection.end)
+        place = bisect(spans, span)
+        # The spans are disjoint, so that only the two neighbours can overlap.
+        neighbours = spans[max(0, place - 1) : place + 1]
+        if not any(_overlap(span, other) for other in neighbours):
+            spans.insert(place, span)
+            chosen.append(detection)
+    return sorted(chosen, key=lambda detection: detection.start)
 
 
-def _rank(finding: Finding) -> tuple[int, int, int]:
-    return (_PRECEDENCE.index(finding.kind), finding.start - finding.end, finding.start)
+def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
-def strings_changed(value: object, change: Callable[[str], str]) -> object:
-    """A JSON value with every string in it changed; the names in objects stay."""
+def _rank(detection: Detection) -> tuple[int, int, int]:
+    length = detection.end - detection.start
+    return (_PRECEDENCE.index(detection.kind), -length, detection.start)
+
+
+def map_strings(value: object, change: Callable[[str], str]) -> object:
+    """Return a JSON value with every string changed, except the names in objects."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [strings_changed(item, change) for item in value]
+        return [map_strings(item, change) for item in value]
     if isinstance(value, dict):
-        return {name: strings_changed(item, change) for name, item in value.items()}
+        return {name: map_strings(item, change) for name, item in value.items()}
     return value
 
 
-def strings_in(value: object) -> Iterator[str]:
-    """Every string that `strings_changed` would change."""
+def iterate_strings(value: object) -> Iterator[str]:
+    """Yield every string that `map_strings` would change."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from strings_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from iterate_strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from iterate_strings(item)

@@ -1,7 +1,7 @@
-"""A user's profile: stable attributes, folded from statements in the order of the times they speak of.
+"""A user's profile: stable attributes, folded from statements by their event times.
 
-The fold is a function of the set of statements alone, as that of the triples is: late, repeated and
-shuffled deliveries lead to the same profile, and every statement is kept as history.
+The fold depends on the set of statements alone, like the fold of triples. Late, repeated
+and reordered deliveries give the same profile. Every statement is kept as history.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -22,16 +23,16 @@ from varve.domain.names import meant, normalized
 from varve.domain.triple import Op, TripleOperation
 
 DEFAULT_USER = "default"
-"""Whose profile it is where neither conversation nor message names a user."""
+"""The profile's user if neither the conversation nor the message names one."""
 
 KNOWN_KEYS = (
     "name", "preferred_name", "pronouns", "language", "time_zone", "location", "role", "employer",
     "birthday", "diet", "allergies", "languages", "preferences",
 )  # fmt: skip
-"""The attributes that conversations fill, in the order in which a profile lists them."""
+"""The attributes that conversations can set, in the order of the profile."""
 
-LISTS = frozenset({"allergies", "languages", "preferences"})
-"""Those that have several values at once; of every other key the newest value stands."""
+LIST_KEYS = frozenset({"allergies", "languages", "preferences"})
+"""The keys that may have several values; every other key has its newest value."""
 
 KEY_OF_PREDICATE = {
     "name": "name", "full_name": "name", "goes_by": "preferred_name", "pronouns": "pronouns",
@@ -39,8 +40,10 @@ KEY_OF_PREDICATE = {
     "works_at": "employer", "birthday": "birthday", "diet": "diet", "allergic_to": "allergies",
     "speaks": "languages", "prefers": "preferences",
 }  # fmt: skip
-"""Which triples about a speaker are also attributes. Contact data and mere likes are not: a profile goes
-before every prompt."""
+"""The profile key for each predicate of a triple about a speaker.
+
+Contact data and likes have none, because a profile is put before every prompt.
+"""
 
 MAX_VALUE_CHARACTERS = 300
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -48,12 +51,12 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 @dataclass(frozen=True)
 class ProfileEntry:
-    """One statement about one attribute, with where it was said.
+    """One statement about one attribute, with its source.
 
-    `event_time` is when it began (or ceased) to hold, `created_at` when we learnt it. With `ends` the
-    value holds no longer, or with an empty one no value does. `replaces` names the value of a list
-    that it takes the place of. `subject` is the user's name in the conversation. What was set by hand
-    has no conversation.
+    `event_time` is when the value began (or ceased) to hold, `created_at` when the system
+    learnt it. With `ends` the statement ends its value or, if that is empty, all values.
+    `replaces` is the value of a list that this one replaces. `subject` is the user's name
+    in the conversation. A value set by hand has no conversation.
     """
 
     user_id: str
@@ -69,7 +72,7 @@ class ProfileEntry:
 
     @cached_property
     def id(self) -> str:
-        """The same statement of the same messages has the same id, whenever it arrives."""
+        """The id: equal for the same statement of the same messages."""
         said = (
             self.user_id,
             self.key,
@@ -90,17 +93,25 @@ _ENTRY = TypeAdapter(ProfileEntry)
 
 
 def profile_key(key: str) -> str:
-    """The key itself. Raises Rejected: not a lower-case name of letters, digits and underscores."""
+    """Return the key unchanged.
+
+    Raises Rejected: not a lower-case name of letters, digits and underscores.
+    """
     if not _KEY.fullmatch(key):
         raise Rejected(
             "key",
-            f"{key[:40]!r} is not one of {', '.join(KNOWN_KEYS)}, nor of the form [a-z][a-z0-9_]{{0,39}}",
+            f"{key[:40]!r} is not one of {', '.join(KNOWN_KEYS)}, "
+            "nor of the form [a-z][a-z0-9_]{0,39}",
         )
     return key
 
 
 def profile_value(value: str) -> str:
-    """The value on one line. Raises Rejected: too long, or characters that cannot be printed."""
+    """Return the value on one line.
+
+    Raises Rejected: longer than MAX_VALUE_CHARACTERS, or with characters that cannot be
+    printed.
+    """
     if not isinstance(value, str):
         raise Rejected("value", "must be a string")
     line = " ".join(value.split())
@@ -111,55 +122,58 @@ def profile_value(value: str) -> str:
     return line
 
 
-def stated(
+def build_entries(
     operations: Iterable[TripleOperation], utterances: Sequence[Utterance]
 ) -> list[ProfileEntry]:
-    """What users say of themselves: operations on triples about the very speaker of a message they cite."""
+    """Return the profile statements that users make about themselves.
+
+    These are operations about the speaker of one of the messages they cite. A value that
+    is not valid in a profile is left out.
+    """
     entries: dict[str, ProfileEntry] = {}
     for operation in operations:
         key = KEY_OF_PREDICATE.get(operation.predicate)
-        speaker = _speaker(operation, utterances)
-        value = " ".join(operation.object.split())
-        if (
-            key
-            and speaker
-            and len(value) <= MAX_VALUE_CHARACTERS
-            and value.isprintable()
-        ):
-            entry = ProfileEntry(
-                user_id=speaker.user_id or DEFAULT_USER,
-                key=key,
-                value=value,
-                event_time=operation.event_time,
-                created_at=operation.created_at,
-                conversation_id=operation.conversation_id,
-                message_ids=operation.message_ids,
-                subject=operation.subject,
-                ends=operation.op is Op.DELETE,
-                replaces=operation.replaces or "",
-            )
-            entries.setdefault(entry.id, entry)
+        speaker = _find_speaker(operation, utterances)
+        if key is None or speaker is None:
+            continue
+        try:
+            value = profile_value(operation.object)
+        except Rejected:
+            continue
+        entry = ProfileEntry(
+            user_id=speaker.user_id or DEFAULT_USER,
+            key=key,
+            value=value,
+            event_time=operation.event_time,
+            created_at=operation.created_at,
+            conversation_id=operation.conversation_id,
+            message_ids=operation.message_ids,
+            subject=operation.subject,
+            ends=operation.op is Op.DELETE,
+            replaces=operation.replaces or "",
+        )
+        entries.setdefault(entry.id, entry)
     return list(entries.values())
 
 
-def _speaker(
+def _find_speaker(
     operation: TripleOperation, utterances: Sequence[Utterance]
 ) -> Utterance | None:
+    """Return the user's message that the operation cites and whose speaker it is about."""
     name = normalized(operation.subject)
-    own = (
-        u
-        for u in utterances
-        if u.role == "user" and u.message_id in operation.message_ids
-    )
-    return next(
-        (utterance for utterance in own if normalized(utterance.speaker) == name), None
-    )
+    for utterance in utterances:
+        is_cited = utterance.message_id in operation.message_ids
+        if utterance.role != "user" or not is_cited:
+            continue
+        if normalized(utterance.speaker) == name:
+            return utterance
+    return None
 
 
-def merged(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
-    """All statements by id; of two accounts of one statement the one that was learnt first."""
+def merge_entries(*accounts: Iterable[ProfileEntry]) -> dict[str, ProfileEntry]:
+    """Return all statements by id; of two with one id, the one learnt first."""
     entries: dict[str, ProfileEntry] = {}
-    for entry in (entry for account in accounts for entry in account):
+    for entry in chain.from_iterable(accounts):
         known = entries.setdefault(entry.id, entry)
         if known != entry:
             entries[entry.id] = min(known, entry, key=_learnt)
@@ -170,53 +184,60 @@ def _learnt(entry: ProfileEntry) -> tuple[datetime, str]:
     return (entry.created_at, json.dumps(entry_as_json(entry)))
 
 
-def in_order(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
-    """By the time spoken of; at one instant endings come first, then by id so that ties are stable."""
+def sort_entries(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
+    """Return the statements by event time.
+
+    At the same time, endings come first; ties are broken by id.
+    """
     return sorted(
         entries, key=lambda entry: (entry.event_time, not entry.ends, entry.id)
     )
 
 
-def standing(entries: Iterable[ProfileEntry], now: datetime) -> list[ProfileEntry]:
-    """The statements that hold at the time, those of the known keys first.
+def select_current_entries(
+    entries: Iterable[ProfileEntry], now: datetime
+) -> list[ProfileEntry]:
+    """Return the statements that hold at `now`, those of the known keys first.
 
-    Of a value that was stated several times it is the statement that it has held since.
+    A value that was stated several times has the statement since which it has held.
     """
     held: dict[str, dict[str, ProfileEntry]] = {}
-    for entry in in_order(merged(entries).values()):
+    for entry in sort_entries(merge_entries(entries).values()):
         if entry.event_time <= now:
             _apply(held.setdefault(entry.key, {}), entry)
-    keys = [
-        *(key for key in KNOWN_KEYS if key in held),
-        *sorted(held.keys() - set(KNOWN_KEYS)),
-    ]
-    return [entry for key in keys for entry in held[key].values()]
+    current: list[ProfileEntry] = []
+    for key in (*KNOWN_KEYS, *sorted(held.keys() - set(KNOWN_KEYS))):
+        current += held.get(key, {}).values()
+    return current
 
 
 def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:
-    """Change one attribute's values, by their normalized form, as the statement says."""
+    """Change one attribute's values, which are keyed by their normalized form."""
     value = normalized(entry.value)
     if entry.ends:
-        ended = (
-            list(held)
-            if not entry.value
-            else [value]
-            if entry.key in LISTS
-            else meant(value, held)
-        )
-        for other in ended:
-            held.pop(other, None)
+        _end_values(held, entry, value)
         return
-    if entry.key not in LISTS:
-        for other in [other for other in held if other != value]:
-            del held[other]
+    if entry.key not in LIST_KEYS:
+        for other in list(held):
+            if other != value:
+                del held[other]
     elif normalized(entry.replaces) != value:
         held.pop(normalized(entry.replaces), None)
     held.setdefault(value, entry)
 
 
+def _end_values(held: dict[str, ProfileEntry], entry: ProfileEntry, value: str) -> None:
+    if not entry.value:
+        held.clear()
+    elif entry.key in LIST_KEYS:
+        held.pop(value, None)
+    else:
+        for other in meant(value, held):
+            held.pop(other, None)
+
+
 def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
-    """The statement as plain JSON values, times in ISO 8601; the inverse of `entry_from_json`."""
+    """Return the statement as JSON values; the inverse of `entry_from_json`."""
     return {
         "userId": entry.user_id,
         "key": entry.key,
@@ -232,7 +253,10 @@ def entry_as_json(entry: ProfileEntry) -> dict[str, Any]:
 
 
 def entry_from_json(value: Mapping[str, Any]) -> ProfileEntry:
-    """A statement from the values of `entry_as_json`. Raises KeyError, TypeError, ValueError: not such."""
+    """Return the statement of `entry_as_json` values.
+
+    Raises KeyError, TypeError, ValueError: not such values.
+    """
     fields = {
         "user_id": value["userId"],
         "key": value["key"],

@@ -1,4 +1,4 @@
-"""One row of a grain's store: a fact, a turn or a summary."""
+"""Records, the rows of an agent's stores, and the names of those stores."""
 
 import json
 from dataclasses import dataclass, field, fields
@@ -31,28 +31,27 @@ class MemoryType(StrEnum):
 
 
 class Store(StrEnum):
-    """Stores of an agent beside those of its grains, kept by a retention of their own."""
+    """The stores of an agent that belong to no grain and have their own retention."""
 
     EXPERIENCE = "experience"
 
 
 StoreName = Grain | Store
-"""One of an agent's LanceDB databases."""
-
+"""The name of one of an agent's LanceDB databases."""
 
 GRAINS: tuple[StoreName, ...] = tuple(Grain)
-"""Those of the calendar."""
+"""The names of the calendar's stores."""
 STORES: tuple[StoreName, ...] = (*GRAINS, *Store)
-"""All of them."""
+"""The names of all stores."""
 
 
 def store_name(text: str) -> StoreName:
-    """The store of that name. Raises ValueError: there is none."""
+    """Return the store with this name. Raises ValueError: there is none."""
     return Store(text) if text in set(Store) else Grain(text)
 
 
 def calendar_of(store: StoreName) -> Grain:
-    """The grain of the store's periods: experience is kept by the year."""
+    """Return the grain of the store's periods; experience has yearly periods."""
     return store if isinstance(store, Grain) else Grain.YEARLY
 
 
@@ -60,13 +59,15 @@ def calendar_of(store: StoreName) -> Grain:
 class Record:
     """A record without its vector, which only the stores and the write queue carry.
 
-    `event_time` is when it happened (for a turn, when it was said), `created_at` when we learnt it;
-    `period` is the period it was said in. `importance` and `confidence` lie in [0, 1]; `position`
-    is the message's place in its conversation, from 0. `source_ids` are message ids for facts and
-    turns, record ids for summaries. Only summaries have people, topics, open questions, key facts (as
-    JSON) and, beside each source id, the fingerprint that the source had. Rows of the experience store
-    keep their details in `key_facts` (domain.experience.rows) and may grow: of two rows of one id a lesser
-    `position` never replaces a greater.
+    `event_time` is when it happened (for a turn, when it was said) and `created_at` when
+    the system learnt it. `period` is the label of the period it was said in. `importance`
+    and `confidence` lie in [0, 1]. `position` is the message's place in its conversation,
+    from 0. `source_ids` are message ids for facts and turns, record ids for summaries.
+
+    Only summaries have people, topics, open questions, key facts (as JSON) and, for each
+    source id, the fingerprint that the source had. Rows of the experience store keep
+    their details in `key_facts` (domain.experience.rows). They may grow: a row with a
+    smaller `position` never replaces one of the same id with a greater.
     """
 
     id: str
@@ -89,42 +90,38 @@ class Record:
     key_facts: str = ""
 
     def gives_way_to(self, other: "Record") -> bool:
-        """Whether another row of the same id takes this one's place: it says something else, and no less.
+        """Return whether `other`, a row of the same id, replaces this one.
 
-        A summary gives way to none that was made before it: one that was held up (a dead letter, sent
-        again) knows less, and settles what it does not know.
+        It does if it says something else and its `position` is not smaller. A summary is
+        never replaced by one that was made earlier. Such a delayed summary (a redriven
+        dead letter) has fewer sources, but would settle the period's newer marks.
         """
-        older = (
-            self.memory_type is MemoryType.SUMMARY
-            and self.created_at > other.created_at
-        )
-        return (
-            self.fingerprint != other.fingerprint
-            and self.position <= other.position
-            and not older
-        )
+        is_summary = self.memory_type is MemoryType.SUMMARY
+        if is_summary and other.created_at < self.created_at:
+            return False
+        if other.position < self.position:
+            return False
+        return self.fingerprint != other.fingerprint
 
     @property
     def words(self) -> str:
-        """The content without the speaker's name that a turn begins with."""
-        of_turn = self.memory_type is MemoryType.TURN and self.about
-        return self.content.removeprefix(f"{self.about}: ") if of_turn else self.content
+        """The content; a turn's without the speaker's name at its beginning."""
+        if self.memory_type is MemoryType.TURN and self.about:
+            return self.content.removeprefix(f"{self.about}: ")
+        return self.content
 
     @property
     def fingerprint(self) -> str:
-        """What the record says, hashed: equal for a repeated delivery, whenever that arrives."""
-        said = {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if f.name != "created_at"
-        }
+        """A hash of all fields but `created_at`, so that a repeated delivery has the same."""
+        said = {f.name: getattr(self, f.name) for f in fields(self)}
+        del said["created_at"]
         said["event_time"] = iso(self.event_time)
         return digest(json.dumps(said, sort_keys=True, ensure_ascii=False), length=32)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write did: how many records were new or said anew, and the store's version that has them."""
+    """The result of a write: how many records it added or changed, the store's version."""
 
     changed: int
     version: int
@@ -132,18 +129,21 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedRecord:
-    """A record with its vector: float32, unit length, as many dimensions as its model gives."""
+    """A record with its vector: float32, unit length, its model's dimensions."""
 
     record: Record
     vector: Vector = field(compare=False)
 
 
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:
-    """The id of a message's turn; a long message has several passages, counted from 0."""
+    """Return the id of a message's turn; a long message has passages, counted from 0."""
     return "turn-" + digest(conversation_id, message_id, str(passage), length=24)
 
 
 def fact_id(conversation_id: str, message_ids: tuple[str, ...], content: str) -> str:
-    """The id of a fact: where it was said and what it says, but for case and white space."""
+    """Return the id of a fact, from the messages that say it and its content.
+
+    Case and white space of the content do not count.
+    """
     said = " ".join(content.casefold().split())
     return "fact-" + digest(conversation_id, *sorted(message_ids), said, length=24)

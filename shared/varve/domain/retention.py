@@ -1,4 +1,4 @@
-"""How long each plan keeps each grain, and what has outlived it, exact to the calendar."""
+"""How long each plan keeps each grain, and which periods have expired."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ MAX_AMOUNT = 999_999
 
 
 class Plan(StrEnum):
-    """The plans, each with its retention."""
+    """A retention plan."""
 
     FREE = "free"
     STARTER = "starter"
@@ -23,7 +23,7 @@ class Plan(StrEnum):
 
 
 class Unit(StrEnum):
-    """What a limit counts."""
+    """The unit of time of a limit."""
 
     HOURS = "hours"
     DAYS = "days"
@@ -45,7 +45,7 @@ _LIMIT = re.compile(rf"([1-9][0-9]{{0,5}}) ({'|'.join(unit[:-1] for unit in Unit
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much time is kept: so many hours back from now, or so many calendar units with the running one.
+    """How much time is kept: hours back from now, or calendar units with the running one.
 
     Raises Rejected: an amount below 1 or above MAX_AMOUNT.
     """
@@ -61,25 +61,30 @@ class Limit:
 
     @classmethod
     def parse(cls, text: str) -> "Limit":
-        """The limit of a text such as `30 days` or `1 year`. Raises Rejected: any other form."""
+        """Return the limit of a text such as `30 days` or `1 year`.
+
+        Raises Rejected: any other form.
+        """
         match = _LIMIT.fullmatch(text)
         if match is None:
             units = ", ".join(Unit)
             raise Rejected(
                 "retention",
-                f"{text[:40]!r} is not a number and one of {units}, as '30 days' is",
+                f"{text[:40]!r} must be a number and one of {units}, such as '30 days'",
             )
         return cls(int(match[1]), Unit(match[2] + "s"))
 
     def __str__(self) -> str:
-        return f"{self.amount} {self.unit if self.amount > 1 else self.unit[:-1]}"
+        unit = self.unit if self.amount > 1 else self.unit[:-1]
+        return f"{self.amount} {unit}"
 
 
 def _plan(*limits: str) -> Mapping[Grain, Limit]:
-    return MappingProxyType(dict(zip(Grain, map(Limit.parse, limits), strict=True)))
+    """Return a plan's limits, which are given from working to yearly."""
+    parsed = [Limit.parse(limit) for limit in limits]
+    return MappingProxyType(dict(zip(Grain, parsed, strict=True)))
 
 
-# In the order of the grains, from working to yearly.
 PLANS: Mapping[Plan, Mapping[Grain, Limit]] = MappingProxyType(
     {
         Plan.FREE: _plan(
@@ -96,14 +101,15 @@ PLANS: Mapping[Plan, Mapping[Grain, Limit]] = MappingProxyType(
 
 
 def cutoff(limit: Limit, now: datetime, zone: ZoneInfo) -> datetime:
-    """The instant, in UTC, at or before which a period must have ended to be expired.
+    """Return the instant, in UTC, by which an expired period has ended.
 
-    Hours are elapsed time: `48 hours` is now minus 48 hours, daylight saving or not. The other units
-    are whole periods of the pyramid's calendar in the zone, the one that holds now among them: `30
-    days` is the start of the day 29 calendar days ago, so that exactly 30 daily periods are left, today
-    and 29 before. In Lisbon on 2026-03-31, whatever the hour, that is 2026-03-02T00:00Z: 2 March is
-    kept and 1 March expired, though the clocks changed on the 29th. `1 year` on 2026-11-30 is the start
-    of 2026-W01, 2025-12-29. A limit that reaches beyond the calendar expires nothing: EARLIEST.
+    Hours are elapsed time: `48 hours` is now minus 48 hours, with or without daylight
+    saving. The other units are whole calendar periods in the zone, including the running
+    one. `30 days` is the start of the day 29 calendar days ago, so that 30 daily periods
+    are left: today and 29 before. In Lisbon on 2026-03-31, at any hour, that is
+    2026-03-02T00:00Z. 2 March is kept and 1 March is expired, though the clocks changed
+    on the 29th. `1 year` on 2026-11-30 is the start of 2026-W01, which is 2025-12-29. For
+    a limit that reaches beyond the calendar it is EARLIEST, and no period is expired.
     """
     try:
         if limit.unit is Unit.HOURS:
@@ -115,40 +121,48 @@ def cutoff(limit: Limit, now: datetime, zone: ZoneInfo) -> datetime:
 
 
 def expired(period: Period, limit: Limit, now: datetime, zone: ZoneInfo) -> bool:
-    """Whether all of the period has outlived the limit; a day is kept until its last hour has."""
+    """Return whether the whole period is older than the limit, its last hour included."""
     return period.end(zone) <= cutoff(limit, now, zone)
 
 
 def expires_at(period: Period, limit: Limit, zone: ZoneInfo) -> datetime:
-    """The first instant, in UTC, at which the period is expired; LATEST if the calendar ends before."""
+    """Return the first instant, in UTC, at which the period is expired.
+
+    It is LATEST if the calendar ends before.
+    """
     try:
         if limit.unit is Unit.HOURS:
             return period.end(zone) + timedelta(hours=limit.amount)
-        return (
-            Period.of_day(period.days[1], _GRAINS[limit.unit])
-            .shifted(limit.amount)
-            .start(zone)
-        )
+        running = Period.of_day(period.days[1], _GRAINS[limit.unit])
+        return running.shifted(limit.amount).start(zone)
     except (OverflowError, Rejected):
         return LATEST
 
 
 def oldest_kept(grain: Grain, limit: Limit, now: datetime, zone: ZoneInfo) -> Period:
-    """The first period of the grain that is not expired: exactly the lesser labels are."""
+    """Return the grain's first period that is not expired.
+
+    A period of the grain is expired if and only if its label is smaller.
+    """
     return Period.of(cutoff(limit, now, zone), grain, zone)
 
 
 def timeline_limit(
     plan: Plan, own: Limit | None, now: datetime, zone: ZoneInfo
 ) -> Limit:
-    """The timeline's limit: the plan's yearly one, or the workspace's own where that keeps less."""
+    """Return the timeline's limit.
+
+    It is the plan's yearly limit, or the workspace's own where that keeps less.
+    """
     yearly = PLANS[plan][Grain.YEARLY]
-    return max(yearly, own or yearly, key=lambda limit: cutoff(limit, now, zone))
+    if own is None or cutoff(own, now, zone) <= cutoff(yearly, now, zone):
+        return yearly
+    return own
 
 
 def timeline_expires_at(
     day: Period, plan: Plan, own: Limit | None, zone: ZoneInfo
 ) -> datetime:
-    """The first instant, in UTC, at which the messages of a local day have outlived that limit."""
-    yearly = PLANS[plan][Grain.YEARLY]
-    return min(expires_at(day, limit, zone) for limit in (yearly, own or yearly))
+    """Return the first instant, in UTC, at which a local day's messages are expired."""
+    by_plan = expires_at(day, PLANS[plan][Grain.YEARLY], zone)
+    return min(by_plan, expires_at(day, own, zone)) if own else by_plan

@@ -1,8 +1,8 @@
-"""A summary of one period: what it is made from, what it says, and the key facts that ride along.
+"""The summary of one period: its sources, its contents, and its key facts.
 
-Key facts are carried up the pyramid word for word. The most important of a union are the most
-important of its parts' most important, so a year built through its quarters keeps the same ones as
-a year built from its days, and no summary of summaries can wash them out.
+Key facts are copied word for word from child summaries to parents. The most important
+facts of a union are among the most important of its parts. So a year built from its
+quarters keeps the same key facts as a year built from its days.
 """
 
 import json
@@ -26,19 +26,21 @@ BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
         Grain.YEARLY: 1_200,
     }
 )
-"""How long a summary may be, in estimated tokens, its key facts included."""
+"""The maximum length of a summary with its key facts, in estimated tokens."""
 
 MAX_INPUT_TOKENS = 12_000
-"""How much one model call reads; larger inputs are summarized in parts, and the parts again."""
+"""The maximum input of one model call; larger inputs are summarized in parts."""
 
 KEY_FACTS = 12
+"""The maximum number of key facts in a summary."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class KeyFact:
-    """A fact important enough to be kept word for word; `id` is the fact record's.
+    """A fact that is important enough to be kept word for word.
 
-    The conversation and the messages it was said in are what erasure finds it by once the record is gone.
+    `id` is the id of the fact's record. Once that record has expired, erasure finds the
+    key fact by its conversation and messages.
     """
 
     id: str
@@ -52,9 +54,10 @@ class KeyFact:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One record a summary is made from: its id, sort, what it says (hashed), its words, its time in UTC.
+    """One record that a summary is made from; `at` is its event time in UTC.
 
-    `label` is a child period's for a child summary and None for a fact or a turn.
+    `label` is the child period's label for a child summary, and None for a fact or a
+    turn.
     """
 
     id: str
@@ -69,9 +72,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """Everything a summarizer is given: whose period it is and its sources, oldest first.
+    """The input of a summarizer: a period of one agent, and its sources, oldest first.
 
-    `budget` is in tokens, for the text alone: what the key facts take has been taken off it.
+    `budget` is in tokens, for the text alone, without the key facts.
     """
 
     scope: Scope
@@ -83,7 +86,7 @@ class SummaryTask:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a summarizer answers: the text, and what later search can filter by."""
+    """The output of a summarizer: the text, and values that a search can filter by."""
 
     text: str
     people: tuple[str, ...] = ()
@@ -92,23 +95,27 @@ class Summary:
 
 
 def summary_id(period: Period) -> str:
-    """The id of an agent's one summary of a period."""
+    """Return the id of an agent's summary of a period."""
     return "summary-" + digest(period.grain, period.label, length=24)
 
 
 def most_important(
     facts: Iterable[KeyFact], count: int = KEY_FACTS
 ) -> tuple[KeyFact, ...]:
-    """The most important, oldest first; a fact told twice in the same words counts once."""
+    """Return the most important facts, oldest first.
+
+    Facts of one user with the same words count once.
+    """
     once: dict[tuple[str | None, str], KeyFact] = {}
     for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):
-        once.setdefault((fact.user_id, " ".join(fact.content.casefold().split())), fact)
+        words = " ".join(fact.content.casefold().split())
+        once.setdefault((fact.user_id, words), fact)
     chosen = list(once.values())[:count]
     return tuple(sorted(chosen, key=lambda f: (f.event_time, f.id)))
 
 
 def key_facts_as_json(facts: Sequence[KeyFact]) -> str:
-    """The key facts as the record keeps them."""
+    """Return the key facts as the JSON text in a record."""
     rows = [
         {
             "id": f.id,
@@ -125,7 +132,7 @@ def key_facts_as_json(facts: Sequence[KeyFact]) -> str:
 
 
 def key_facts_from_json(text: str) -> tuple[KeyFact, ...]:
-    """The inverse of `key_facts_as_json`. Raises ValueError, KeyError: not such a text."""
+    """Return the key facts of `key_facts_as_json`. Raises ValueError, KeyError: not such."""
     rows: list[dict[str, Any]] = json.loads(text) if text else []
     return tuple(
         KeyFact(

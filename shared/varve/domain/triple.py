@@ -1,18 +1,19 @@
-"""What is known about whom: triple operations, and the triples they fold into.
+"""Triple operations, and the triples that they fold into.
 
-The fold is a function of the set of operations alone. Operations may come late, twice, in any order
-and in any batching; the triples are the same, because they are always derived from the operations in
-the order of the times they speak of. That goes for aliases too: a name that turns out late to be
-another's moves what was said under it, and what one of the names replaced, the other had replaced.
+The fold depends on the set of operations alone. Operations may come late, twice, in any
+order and in any batches. The triples stay the same, because they are always derived from
+the operations in the order of their event times. This includes aliases: when a name turns
+out late to be an alias, its triples move to the entity and end each other there.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -27,11 +28,11 @@ SINGLE_VALUED = frozenset(
         "phone", "time_zone", "language", "married_to", "reports_to", "hometown", "studies_at",
     }
 )  # fmt: skip
-"""Predicates of which one value holds at a time: a newer value closes the one before it."""
+"""Predicates that have one value at a time: a newer value closes the one before it."""
 
 
 class Op(StrEnum):
-    """What an operation does to the triples of its subject and predicate."""
+    """The effect of an operation on the triples of its subject and predicate."""
 
     ADD = "ADD"
     UPDATE = "UPDATE"
@@ -40,10 +41,11 @@ class Op(StrEnum):
 
 @dataclass(frozen=True)
 class TripleOperation:
-    """One statement about a triple, with where it was said.
+    """One statement about a triple, with its source.
 
-    `event_time` is when it began (or ceased) to hold, `created_at` when we learnt it. An UPDATE may
-    name the value it `replaces`; a DELETE with an empty object ends every value of its predicate.
+    `event_time` is when it began (or ceased) to hold, `created_at` when the system learnt
+    it. An UPDATE may name the value it `replaces`. A DELETE with an empty object ends
+    every value of its predicate.
     """
 
     op: Op
@@ -60,7 +62,7 @@ class TripleOperation:
 
     @cached_property
     def id(self) -> str:
-        """The same statement of the same messages has the same id, whenever it arrives."""
+        """The id: equal for the same statement of the same messages."""
         said = (self.op, self.subject, self.predicate, self.object, self.replaces or "")
         place = (iso(self.event_time), self.conversation_id, *sorted(self.message_ids))
         return digest(*said, *place, length=24)
@@ -71,10 +73,11 @@ _OPERATION = TypeAdapter(TripleOperation)
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """One value of one predicate over one span of time; `evidence` are the operations behind it.
+    """One value of one predicate over one span of time.
 
-    It held from `valid_at` until `invalid_at` (None: it still does); we learnt the one at
-    `created_at` and the other at `expired_at`. The last of the evidence closed it where it is closed.
+    It held from `valid_at` until `invalid_at`; None means that it still holds. The system
+    learnt of the beginning at `created_at` and of the end at `expired_at`. `evidence` are
+    the operations that made it; the last one of a closed triple closed it.
     """
 
     source_id: str
@@ -88,71 +91,78 @@ class Triple:
 
     @property
     def id(self) -> str:
-        """From the statement that began it, so that the same operations give the same row."""
+        """The id, derived from the first statement: the same operations give the same id."""
         return digest(
             self.source_id, self.label, self.target_id, self.evidence[0].id, length=24
         )
 
     @property
     def confidence(self) -> float:
-        """The strongest single statement for it, in [0, 1]; what closed it does not count."""
+        """The highest confidence of a statement for it, in [0, 1].
+
+        The statement that closed it does not count.
+        """
         told = self.evidence[:-1] if self.invalid_at else self.evidence
-        asserted = [
-            operation for operation in told if operation.op is not Op.DELETE
-        ] or self.evidence
-        return max(operation.confidence for operation in asserted)
+        asserted = [o.confidence for o in told if o.op is not Op.DELETE]
+        if asserted:
+            return max(asserted)
+        return max(operation.confidence for operation in self.evidence)
 
     def holds(self, at: datetime) -> bool:
-        """Whether it holds at the time: it has begun, and not ended yet."""
+        """Return whether it holds at the time: it has begun and has not ended."""
         return self.valid_at <= at and (self.invalid_at is None or at < self.invalid_at)
 
 
 def fold(
     operations: Iterable[TripleOperation], names: Names | None = None
 ) -> list[Triple]:
-    """The triples that the operations amount to, current and past, in a stable order.
+    """Return the triples, current and past, that the operations make, in stable order.
 
-    `names` are those of all operations where these are only some.
+    If the operations are only a part of the graph's, `names` are the names of the whole
+    graph.
     """
     known: dict[str, TripleOperation] = {}
     for operation in operations:
-        known[operation.id] = first_learnt(
-            known.get(operation.id, operation), operation
-        )
-    resolved = names or stated_names(known.values())
-    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
-    for operation in known.values():
-        groups[group_of(operation, resolved)].append(operation)
-    triples = [
-        t for key, group in groups.items() for t in _Group(*key, resolved).run(group)
-    ]
+        earlier = known.get(operation.id, operation)
+        known[operation.id] = first_learnt(earlier, operation)
+    triples = _fold_groups(known.values(), names or stated_names(known.values()))
     return sorted(
         triples, key=lambda t: (t.source_id, t.label, t.valid_at, t.target_id, t.id)
     )
 
 
-def group_of(operation: TripleOperation, names: Names) -> tuple[str, str]:
-    """The entity and predicate whose values the operation is about; an alias is about the name itself."""
+def _fold_groups(
+    operations: Iterable[TripleOperation], names: Names
+) -> Iterator[Triple]:
+    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
+    for operation in operations:
+        groups[group_key(operation, names)].append(operation)
+    for (subject, predicate), group in groups.items():
+        yield from _Group(subject, predicate, names).run(group)
+
+
+def group_key(operation: TripleOperation, names: Names) -> tuple[str, str]:
+    """Return the entity and predicate whose values the operation changes.
+
+    The subject of an alias is the name itself, not its entity.
+    """
     predicate = normalized(operation.predicate)
     resolve = normalized if predicate == ALSO_KNOWN_AS else names.entity
     return (resolve(operation.subject), predicate)
 
 
 def stated_names(operations: Iterable[TripleOperation]) -> Names:
-    """The names that the operations state, as they stand at the end of their history."""
-    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
-    bare = Names()
-    for operation in operations:
-        if normalized(operation.predicate) == ALSO_KNOWN_AS:
-            groups[group_of(operation, bare)].append(operation)
-    aliases = (
-        t for key, group in groups.items() for t in _Group(*key, bare).run(group)
-    )
-    return Names((t.source_id, t.target_id) for t in aliases if t.invalid_at is None)
+    """Return the names that the operations state and that still hold."""
+    aliases = [o for o in operations if normalized(o.predicate) == ALSO_KNOWN_AS]
+    triples = _fold_groups(aliases, Names())
+    return Names((t.source_id, t.target_id) for t in triples if t.invalid_at is None)
 
 
 def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:
-    """Of two accounts of one statement the earlier; of two at one time always the same one."""
+    """Return the earlier learnt of two versions of one statement.
+
+    Of two learnt at the same time it is always the same one.
+    """
     if one == other:
         return one
     return min(
@@ -161,27 +171,27 @@ def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperatio
 
 
 def evidence_of(triples: Iterable[Triple]) -> dict[str, TripleOperation]:
-    """Every operation behind the triples, by id: what `fold` needs to derive them again."""
-    return {
-        operation.id: operation for triple in triples for operation in triple.evidence
-    }
+    """Return every operation behind the triples, by id; `fold` derives them from these."""
+    operations = chain.from_iterable(triple.evidence for triple in triples)
+    return {operation.id: operation for operation in operations}
 
 
-def without(
+def remove_operations(
     operations: Mapping[str, TripleOperation], ids: Iterable[str]
 ) -> dict[str, TripleOperation]:
-    """The operations by id but for those of the ids; folded, it is as if those had never been said."""
-    doomed = frozenset(ids)
+    """Return the operations whose ids are not in `ids`."""
+    removed = frozenset(ids)
     return {
-        id_: operation for id_, operation in operations.items() if id_ not in doomed
+        id_: operation for id_, operation in operations.items() if id_ not in removed
     }
 
 
 class _Group:
-    """The values of one subject's one predicate, while its operations are applied in time order."""
+    """The values of one subject and predicate while its operations are applied."""
 
     def __init__(self, subject: str, predicate: str, names: Names) -> None:
-        self.subject, self.predicate = subject, predicate
+        self.subject = subject
+        self.predicate = predicate
         self.value_of: Callable[[str], str] = (
             normalized if predicate in LITERAL else names.entity
         )
@@ -207,7 +217,10 @@ class _Group:
             self.open[value] = replace(known, evidence=(*known.evidence, operation))
 
     def _superseded(self, operation: TripleOperation, value: str) -> list[str]:
-        """What a new value ends: all others of a single-valued predicate, else what it names."""
+        """Return the values that a new value ends.
+
+        For a single-valued predicate these are all others, else the one it replaces.
+        """
         if self.predicate in SINGLE_VALUED:
             return [other for other in self.open if other != value]
         named = self.value_of(operation.replaces or "")
@@ -215,11 +228,12 @@ class _Group:
 
     def _delete(self, operation: TripleOperation) -> None:
         value = self.value_of(operation.object)
-        ended = list(self.open) if not operation.object.strip() else self._meant(value)
+        ended = self._meant(value) if operation.object.strip() else list(self.open)
         for other in ended:
             self._close(other, operation)
-        if not ended and not self._again(operation):
-            # Kept as a value that held for no time: a statement that arrives late may still need it.
+        if not ended and not self._add_to_earlier_ending(operation):
+            # Kept as a value that held for no time, because the statement that it ends
+            # may still arrive.
             never = replace(
                 self._triple(value, operation),
                 invalid_at=operation.event_time,
@@ -227,8 +241,11 @@ class _Group:
             )
             self.closed.append(never)
 
-    def _again(self, operation: TripleOperation) -> bool:
-        """Whether the same words have ended a value before; they are then evidence for that."""
+    def _add_to_earlier_ending(self, operation: TripleOperation) -> bool:
+        """Add the operation to the evidence of a triple that the same words closed.
+
+        Returns whether there is one.
+        """
         for place, known in enumerate(self.closed):
             *before, end = known.evidence
             if before and replace(operation, event_time=end.event_time) == end:
@@ -264,7 +281,7 @@ class _Group:
 
 
 def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
-    """By the time spoken of; at one instant endings come first and corrections last, ties by id."""
+    """Return the sort key: event time, then endings first and corrections last, then id."""
     return (
         operation.event_time,
         operation.op is not Op.DELETE,
@@ -274,7 +291,7 @@ def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
 
 
 def operation_as_json(operation: TripleOperation) -> dict[str, object]:
-    """The operation as plain JSON values, times in ISO 8601; the inverse of `operation_from_json`."""
+    """Return the operation as JSON values; the inverse of `operation_from_json`."""
     return {
         "op": str(operation.op),
         "subject": operation.subject,
@@ -291,7 +308,10 @@ def operation_as_json(operation: TripleOperation) -> dict[str, object]:
 
 
 def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
-    """An operation from the values of `operation_as_json`. Raises KeyError, ValueError: not such values."""
+    """Return the operation of `operation_as_json` values.
+
+    Raises KeyError, ValueError: not such values.
+    """
     fields = {
         "op": value["op"],
         "subject": value["subject"],
@@ -309,7 +329,7 @@ def operation_from_json(value: Mapping[str, Any]) -> TripleOperation:
 
 
 def properties(triple: Triple) -> str:
-    """The row's `properties` column: the newest statement's origin, and all evidence."""
+    """Return the JSON of the `properties` column: the last statement's source, evidence."""
     last = triple.evidence[-1]
     return json.dumps(
         {

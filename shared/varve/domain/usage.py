@@ -1,25 +1,33 @@
-"""What models were asked for: requests and tokens, counted over all clients of one process."""
+"""The use of models: requests and tokens, counted over all clients of one process."""
 
 from dataclasses import dataclass
 from typing import Any
 
 
 @dataclass
-class Usage:
-    """Requests answered, and tokens as the provider counts them; one that tells none adds none."""
+class ModelUsage:
+    """Answered requests, and tokens as the provider counts them.
+
+    A provider that reports no tokens adds none.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
     def add(self, usage: Any) -> None:
-        """Count one answer by its `usage`: `prompt_tokens` and `completion_tokens` as attributes, or None."""
+        """Count one answer.
+
+        `usage` is None or has `prompt_tokens` and `completion_tokens` as attributes.
+        """
         self.calls += 1
         self.prompt_tokens += getattr(usage, "prompt_tokens", None) or 0
         self.completion_tokens += getattr(usage, "completion_tokens", None) or 0
 
-    def taken(self) -> "Usage":
-        """What was counted since this was last asked; the count begins anew."""
-        taken = Usage(self.calls, self.prompt_tokens, self.completion_tokens)
-        self.calls = self.prompt_tokens = self.completion_tokens = 0
+    def take(self) -> "ModelUsage":
+        """Return the counts since the last call, and reset them to zero."""
+        taken = ModelUsage(self.calls, self.prompt_tokens, self.completion_tokens)
+        self.calls = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
         return taken

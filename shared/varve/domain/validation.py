@@ -1,10 +1,17 @@
-"""Pydantic's findings in our words: one field, one reason, no content of the input."""
+"""Pydantic's errors as Rejected: one field, one reason, no content of the input."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
 from varve.domain.errors import Rejected
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+T = TypeVar("T")
 
 _REASONS = {
     "missing": "is missing",
@@ -30,40 +37,94 @@ _REASONS = {
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
 }
+_CHOICES = frozenset({"literal_error", "enum"})
+_RANGES = frozenset(
+    {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}
+)
+
+
+class StrictCamelModel(BaseModel):
+    """An immutable model with camel case names in JSON that refuses unknown names."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
+    )
 
 
 def rejected(
     error: ValidationError, prefix: str = "", known: Iterable[str] = ()
 ) -> Rejected:
-    """The first of pydantic's findings as a Rejected with the field's path in JSON terms.
+    """Build a Rejected from pydantic's first error, with the field's path in JSON terms.
 
-    `known` are the names to tell whoever has used another.
+    `known` are the valid names, which the reason lists for an unknown name.
     """
     first = error.errors(include_url=False)[0]
-    kind, context = first["type"], first.get("ctx", {})
-    if kind == "literal_error" or kind == "enum":
-        reason = (
-            f"must be one of {context['expected']}, not {str(first['input'])[:40]!r}"
+    field = (prefix + _path(first["loc"])).rstrip(".")
+    return Rejected(field or "value", _reason(first, known))
+
+
+def _reason(error: "ErrorDetails", known: Iterable[str]) -> str:
+    kind = error["type"]
+    context = error.get("ctx", {})
+    if kind in _CHOICES:
+        given = str(error["input"])[:40]
+        return f"must be one of {context['expected']}, not {given!r}"
+    if kind == "extra_forbidden" and known:
+        return f"is not a known name; there are {', '.join(known)}"
+    if kind in _RANGES:
+        return error["msg"].replace("Input should be", "must be")
+    return _reason_of_limit(kind, context)
+
+
+def _reason_of_limit(kind: str, context: dict[str, Any]) -> str:
+    if kind == "too_long":
+        return (
+            f"holds {context['actual_length']} items; "
+            f"the limit is {context['max_length']}"
         )
-    elif kind == "extra_forbidden" and known:
-        reason = f"is not a known name; there are {', '.join(known)}"
-    elif kind == "too_long":
-        reason = f"holds {context['actual_length']} items; the limit is {context['max_length']}"
-    elif kind in {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}:
-        reason = first["msg"].replace("Input should be", "must be")
-    elif kind == "string_pattern_mismatch":
-        reason = f"does not have the form {context['pattern']}"
-    elif kind == "string_too_long":
-        reason = f"is longer than {context['max_length']:,} characters"
-    elif kind == "value_error":
-        reason = str(context["error"])
-    else:
-        reason = _REASONS.get(kind, "is not valid")
-    return Rejected((prefix + _path(first["loc"])).rstrip(".") or "value", reason)
+    if kind == "string_too_long":
+        return f"is longer than {context['max_length']:,} characters"
+    if kind == "string_pattern_mismatch":
+        return f"does not have the form {context['pattern']}"
+    if kind == "value_error":
+        return str(context["error"])
+    return _REASONS.get(kind, "is not valid")
+
+
+def build_validator(check: Callable[[str, str], object]) -> Callable[[str], str]:
+    """Return a pydantic validator that keeps each text which `check(text, field)` accepts.
+
+    The Rejected of `check` becomes the ValueError that pydantic expects; pydantic itself
+    knows the field's path.
+    """
+
+    def keep(text: str) -> str:
+        build_converter(check)(text)
+        return text
+
+    return keep
+
+
+def build_converter(parse: Callable[[str, str], T]) -> Callable[[str], T]:
+    """Return a pydantic validator that replaces each text by `parse(text, field)`.
+
+    The Rejected of `parse` becomes the ValueError that pydantic expects.
+    """
+
+    def convert(text: str) -> T:
+        try:
+            return parse(text, "")
+        except Rejected as error:
+            raise ValueError(error.reason) from error
+
+    return convert
 
 
 def valid_text(text: str, field: str) -> str:
-    """The text itself. Raises Rejected: a lone surrogate, which no store can hold."""
+    """Return the text itself.
+
+    Raises Rejected: it has a lone surrogate, which no store can hold.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -74,7 +135,7 @@ def valid_text(text: str, field: str) -> str:
 
 
 def _path(location: Iterable[int | str]) -> str:
-    """`messages[0].role`; the names pydantic gives to the arms of a union are left out."""
+    """Return a path such as `messages[0].role`, without pydantic's names of union arms."""
     path = ""
     for step in location:
         if isinstance(step, int):

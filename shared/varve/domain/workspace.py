@@ -1,108 +1,104 @@
-"""A workspace's configuration: plan, time zone, prompts, models, privacy, and where keys lie."""
+"""A workspace's configuration: plan, time zone, prompts, models, privacy, key locations."""
 
-import re
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
 from varve.domain.experience.segments import Thresholds
+from varve.domain.model_names import (
+    parse_embedder_name,
+    parse_llm_name,
+    parse_reranker_name,
+)
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.search.strategies import HALF_LIFE_DAYS
-from varve.domain.validation import rejected
+from varve.domain.validation import (
+    StrictCamelModel,
+    build_converter,
+    build_validator,
+    rejected,
+)
 
 DEFAULT_EMBEDDER = "default"
-"""What `moving_from` says for the embedder that VARVE_EMBEDDER names."""
+"""The name in `moving_from` of the embedder that VARVE_EMBEDDER names."""
 
 
-def _zone(name: str) -> str:
+def _check_zone(name: str, field: str) -> None:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(
-            f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
+        raise Rejected(
+            field, f"{name[:40]!r} is not an IANA time zone, such as Europe/Lisbon"
         ) from error
-    return name
 
 
-def _llm(name: str) -> str:
-    if not re.fullmatch(r"offline|openai:.+", name):
-        raise ValueError(f"{name[:60]!r} is neither 'offline' nor 'openai:<model>'")
-    return name
-
-
-def _embedder(name: str) -> str:
-    if not re.fullmatch(r"embedded|openai:.+:[1-9][0-9]{0,3}", name):
-        raise ValueError(
-            f"{name[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'"
-        )
-    return name
-
-
-def _embedders(names: str) -> str:
+def _check_embedders(names: str, field: str) -> None:
     for name in names.split(","):
         if name != DEFAULT_EMBEDDER:
-            _embedder(name)
-    return names
+            parse_embedder_name(name, field)
 
 
-def _reranker(name: str) -> str:
-    if not re.fullmatch(r"off|openai:.+", name):
-        raise ValueError(f"{name[:60]!r} is neither 'off' nor 'openai:<model>'")
-    return name
+def _normalize_limit(text: str, field: str) -> str:
+    try:
+        return str(Limit.parse(text))
+    except Rejected as error:
+        raise Rejected(field, error.reason) from error
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
-    )
+ZoneText = Annotated[str, AfterValidator(build_validator(_check_zone))]
+LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
+EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
+EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))]
+RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
+LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]
 
 
-class KeyReference(_Part):
-    """Where the model provider's key lies: an environment variable or a Secrets Manager secret.
+class _SecretLocation(StrictCamelModel):
+    """An environment variable or a Secrets Manager secret that holds a key."""
 
-    Never the key itself: the configuration is an object in the store like any other. The variable's
-    name must end in `_API_KEY`, so that no other secret of the process can be sent to a base URL.
+    environment: str | None = None
+    secret: str | None = None
+
+    @model_validator(mode="after")
+    def _require_one_place(self) -> Self:
+        if (self.environment is None) == (self.secret is None):
+            raise ValueError("must name either 'environment' or 'secret'")
+        return self
+
+
+class KeyReference(_SecretLocation):
+    """The location of the model provider's key.
+
+    It is never the key itself, because the configuration is an object in the store like
+    any other. The variable's name must end in `_API_KEY`, so that no other secret of the
+    process can be sent to a base URL.
     """
 
     environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] = (
         None
     )
-    secret: str | None = None
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> "KeyReference":
-        if (self.environment is None) == (self.secret is None):
-            raise ValueError("names either 'environment' or 'secret'")
-        return self
 
 
-class Models(_Part):
-    """Which models to use in place of VARVE_LLM, VARVE_EMBEDDER, VARVE_RERANKER, VARVE_ENTITIES and
-    OPENAI_BASE_URL.
+class ModelsConfig(StrictCamelModel):
+    """The models to use in place of those that the environment names.
 
-    `moving_from` are the embedders that stores may still be of, with commas between, until `reembed` has
-    moved all of them: it is written where `embedder` changes.
+    They override VARVE_LLM, VARVE_EMBEDDER, VARVE_RERANKER, VARVE_ENTITIES and
+    OPENAI_BASE_URL. `moving_from` lists, separated by commas, the embedders whose vectors
+    some stores may still hold. A change of `embedder` sets it, and `reembed` clears it
+    when every store has moved.
     """
 
-    llm: Annotated[str, AfterValidator(_llm)] | None = None
-    embedder: Annotated[str, AfterValidator(_embedder)] | None = None
-    reranker: Annotated[str, AfterValidator(_reranker)] | None = None
-    entities: Annotated[str, AfterValidator(_llm)] | None = None
-    moving_from: Annotated[str, AfterValidator(_embedders)] | None = None
+    llm: LlmText | None = None
+    embedder: EmbedderText | None = None
+    reranker: RerankerText | None = None
+    entities: LlmText | None = None
+    moving_from: EmbeddersText | None = None
     base_url: str | None = None
     key: KeyReference | None = None
 
@@ -112,32 +108,25 @@ class Models(_Part):
         return tuple(self.moving_from.split(",")) if self.moving_from else ()
 
     @model_validator(mode="after")
-    def _own_key_for_own_url(self) -> "Models":
-        """The operator's key never goes to an address that a workspace chose."""
+    def _require_key_for_base_url(self) -> Self:
+        """Keep the operator's key from an address that a workspace chose."""
         if self.base_url is not None and self.key is None:
             raise ValueError("a baseUrl needs a key reference of its own beside it")
         return self
 
 
-class Prompts(_Part):
-    """Words to use in place of the project's own, by task; `summarize` by grain."""
+class PromptsConfig(StrictCamelModel):
+    """Prompt texts that replace the built-in ones, by task; `summarize` by grain."""
 
     extract: str | None = None
-    summarize: dict[Grain, str] = {}
+    summarize: dict[Grain, str] = Field(default_factory=dict)
 
 
-def _limit(text: str) -> str:
-    try:
-        return str(Limit.parse(text))
-    except Rejected as error:
-        raise ValueError(error.reason) from error
+class RetentionConfig(StrictCamelModel):
+    """Limits such as `30 days` that replace the plan's, by grain.
 
-
-LimitText = Annotated[str, AfterValidator(_limit)]
-
-
-class Retention(_Part):
-    """Limits to use in place of the plan's, by grain, such as `30 days`; the timeline's only if shorter."""
+    The timeline's limit counts only if it keeps less than the plan's yearly one.
+    """
 
     working: LimitText | None = None
     daily: LimitText | None = None
@@ -149,14 +138,15 @@ class Retention(_Part):
 
     @property
     def timeline_limit(self) -> Limit | None:
-        """The timeline's own limit, where the workspace sets one."""
+        """The timeline's own limit, or None if the workspace sets none."""
         return Limit.parse(self.timeline) if self.timeline else None
 
 
-class PseudonymKey(_Part):
-    """Where the key of the pseudonyms lies: an environment variable or a Secrets Manager secret.
+class PseudonymKey(_SecretLocation):
+    """The location of the pseudonyms' key.
 
-    The variable's name must end in `_PSEUDONYM_KEY`, so that no other secret of the process serves as one.
+    The variable's name must end in `_PSEUDONYM_KEY`, so that no other secret of the
+    process serves as one.
     """
 
     environment: Annotated[
@@ -164,17 +154,13 @@ class PseudonymKey(_Part):
     ] = None
     secret: Annotated[str | None, Field(pattern=r"^(varve/|arn:).+$")] = None
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> "PseudonymKey":
-        if (self.environment is None) == (self.secret is None):
-            raise ValueError("names either 'environment' or 'secret'")
-        return self
 
+class PrivacyConfig(StrictCamelModel):
+    """What happens to personal data before anything is stored.
 
-class Privacy(_Part):
-    """What becomes of personal data before anything is stored, for each kind its own mode or the common one.
-
-    `regions` are the countries, as ISO 3166 codes with commas between, whose phones are known without "+".
+    Each kind of data has its own mode or, where that is None, the common `mode`.
+    `regions` are the countries whose phone numbers are found without a leading "+", as
+    ISO 3166 codes separated by commas.
     """
 
     mode: Mode = Mode.OFF
@@ -188,37 +174,43 @@ class Privacy(_Part):
     key: PseudonymKey | None = None
 
     @model_validator(mode="after")
-    def _key_for_pseudonyms(self) -> "Privacy":
+    def _require_key_for_pseudonyms(self) -> Self:
         if Mode.PSEUDONYM in self.modes.values() and self.key is None:
             raise ValueError(
-                "pseudonym needs a key: set privacy.key.environment or privacy.key.secret first"
+                "pseudonym needs a key: set privacy.key.environment or "
+                "privacy.key.secret first"
             )
         return self
 
     @property
     def modes(self) -> dict[Kind, Mode]:
-        """The mode of every kind that is not off; secrets are not among them, for no mode lets them be."""
-        named = {
-            kind: getattr(self, kind.replace("-", "_"))
-            for kind in Kind
-            if kind is not Kind.SECRET
-        }
-        chosen = {kind: own or self.mode for kind, own in named.items()}
-        return {kind: mode for kind, mode in chosen.items() if mode is not Mode.OFF}
+        """The mode of each kind that is not off, without secrets.
+
+        Secrets have no mode: they are always redacted.
+        """
+        modes: dict[Kind, Mode] = {}
+        for kind in Kind:
+            if kind is Kind.SECRET:
+                continue
+            mode = getattr(self, kind.replace("-", "_")) or self.mode
+            if mode is not Mode.OFF:
+                modes[kind] = mode
+        return modes
 
 
-class Search(_Part):
-    """How memories are ranked: in `half_life_days` days a memory's recency halves."""
+class SearchConfig(StrictCamelModel):
+    """How memories are ranked: a memory's recency halves every `half_life_days` days."""
 
     half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
 
 
-class Experience(_Part):
-    """How experience is cut and kept: thresholds of segmentation, and forgetting, which is off by default.
+class ExperienceConfig(StrictCamelModel):
+    """How conversations are cut into episodes, and when experience is forgotten.
 
-    `likeness` is the cosine below which a message begins a new episode, `material_signals` the names
-    (with commas between) whose presence calls for a new answer, `time_to_live_days` the age at which
-    rows go, `decay` whether what nobody reads loses importance until it goes.
+    `likeness` is the cosine below which a message begins a new episode.
+    `material_signals` lists, separated by commas, the names whose presence calls for a
+    new answer. `time_to_live_days` is the age at which rows are deleted. With `decay`, a
+    row that is never read loses importance until it is deleted. Both are off by default.
     """
 
     gap_minutes: Annotated[int, Field(ge=1)] = 120
@@ -231,44 +223,52 @@ class Experience(_Part):
 
     @property
     def thresholds(self) -> Thresholds:
-        """Where the workspace's conversations are cut."""
+        """The thresholds at which conversations are cut into episodes."""
         return Thresholds(
             timedelta(minutes=self.gap_minutes), self.likeness, self.window
         )
 
 
-class WorkspaceConfig(_Part):
-    """The object at `workspaces/{workspace}/config.json`; everything in it is optional."""
+class WorkspaceConfig(StrictCamelModel):
+    """The object at `workspaces/{workspace}/config.json`; every value is optional."""
 
     plan: Plan = Plan.FREE
-    timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    retention: Retention = Retention()
-    prompts: Prompts = Prompts()
-    agents: dict[PathId, Prompts] = {}
-    models: Models = Models()
-    privacy: Privacy = Privacy()
-    search: Search = Search()
-    experience: Experience = Experience()
+    timezone: ZoneText = "UTC"
+    retention: RetentionConfig = RetentionConfig()
+    prompts: PromptsConfig = PromptsConfig()
+    agents: dict[PathId, PromptsConfig] = Field(default_factory=dict)
+    models: ModelsConfig = ModelsConfig()
+    privacy: PrivacyConfig = PrivacyConfig()
+    search: SearchConfig = SearchConfig()
+    experience: ExperienceConfig = ExperienceConfig()
 
     @property
     def zone(self) -> ZoneInfo:
         """The time zone in which the workspace's days begin."""
         return ZoneInfo(self.timezone)
 
-    def prompts_for(self, agent: str) -> Prompts:
-        """The agent's own words where it has any, else the workspace's."""
-        own = self.agents.get(agent, Prompts())
-        summarize = {**self.prompts.summarize, **own.summarize}
-        return Prompts(extract=own.extract or self.prompts.extract, summarize=summarize)
+    def prompts_for(self, agent: str) -> PromptsConfig:
+        """Return the agent's own prompts, completed by the workspace's."""
+        own = self.agents.get(agent, PromptsConfig())
+        return PromptsConfig(
+            extract=own.extract or self.prompts.extract,
+            summarize={**self.prompts.summarize, **own.summarize},
+        )
 
     def limit(self, grain: Grain) -> Limit:
-        """How long records of the grain are kept: the workspace's own limit, else its plan's."""
+        """Return how long records of the grain are kept.
+
+        That is the workspace's own limit, else its plan's.
+        """
         own = getattr(self.retention, grain)
         return Limit.parse(own) if own else PLANS[self.plan][grain]
 
 
 def parse_workspace_config(data: bytes) -> WorkspaceConfig:
-    """The configuration from its stored JSON. Raises Rejected: names the faulty field."""
+    """Return the configuration from its stored JSON.
+
+    Raises Rejected: names the faulty field.
+    """
     try:
         return WorkspaceConfig.model_validate_json(data)
     except ValidationError as error:

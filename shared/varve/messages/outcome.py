@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from varve.domain.calendar import iso, parse_instant
-from varve.domain.conversation import OUTCOMES, Reference
+from varve.domain.calendar import iso, parse_instant, parse_instant_field
+from varve.domain.conversation import Reference, check_outcome
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
@@ -63,7 +63,7 @@ def parse_outcome_event(
     report = Report(
         target=parsed.episode_id or parsed.conversation_id,
         outcome=parse_outcome(parsed.outcome),
-        at=_instant(parsed.at),
+        at=parse_instant_field(parsed.at, "at"),
         created_at=now,
         correction=parsed.correction or None,
         decision=parsed.decision or None,
@@ -73,14 +73,6 @@ def parse_outcome_event(
         conversation_id=parsed.conversation_id,
     )
     return Scope(parsed.workspace_id, parsed.agent_id), check_report(report)
-
-
-def _instant(text: str) -> datetime:
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        reason = "is not an instant such as 2026-03-02T09:15:00Z"
-        raise Rejected("at", reason) from error
 
 
 def check_report(report: Report) -> Report:
@@ -171,10 +163,8 @@ def report_from_json(body: Mapping[str, Any]) -> Report:
 
 def parse_outcome(value: object) -> Outcome:
     """Return the outcome of a name in upper or lower case. Raises Rejected: no such name."""
-    if not isinstance(value, str) or value.upper() not in OUTCOMES:
-        names = ", ".join(OUTCOMES)
-        raise Rejected("outcome", f"must be one of {names}, not {str(value)[:40]!r}")
-    return Outcome(value.upper())
+    check_outcome(value, "outcome")
+    return Outcome(str(value).upper())
 
 
 def _text(value: object) -> str | None:

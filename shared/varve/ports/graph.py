@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from varve.domain.graph import Link, Neighbour, QueryLimits, QueryResult
+from varve.domain.graph import Neighbour, PathStep, QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.triple import Triple, TripleOperation
@@ -58,7 +58,7 @@ class GraphView(Protocol):
 
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime, most: int
-    ) -> list[tuple[Link, ...]]:
+    ) -> list[tuple[PathStep, ...]]:
         """Return paths between two entities that visit no entity twice, shortest first."""
 
 

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from varve.domain.extraction import Batch, Extraction
-from varve.domain.personal import Finding
+from varve.domain.personal import Detection
 from varve.domain.record import Vector
 from varve.domain.summary import Summary, SummaryTask
 
@@ -72,5 +72,5 @@ class LLM(Protocol):
 class Detector(Protocol):
     """Detector of personal data or secrets in a text."""
 
-    def find(self, text: str) -> Sequence[Finding]:
+    def find(self, text: str) -> Sequence[Detection]:
         """Return all findings, in any order; findings may overlap. Raises Misconfigured."""

@@ -14,7 +14,7 @@ from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.validation import rejected
 from varve.domain.workspace import (
     DEFAULT_EMBEDDER,
-    Models,
+    ModelsConfig,
     WorkspaceConfig,
     parse_workspace_config,
 )
@@ -152,7 +152,7 @@ def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
             node.pop(parent, None)
 
 
-def _note_embedder(tree: dict[str, Any], before: Models, text: str) -> None:
+def _note_embedder(tree: dict[str, Any], before: ModelsConfig, text: str) -> None:
     """Stores are searched with the embedder they were written with until `reembed` has moved them."""
     known = dict.fromkeys(
         [*before.embedders_before, before.embedder or DEFAULT_EMBEDDER]

@@ -5,12 +5,12 @@ from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import Entry, Head, closed, head
+from varve.domain.block import Entry, Head, build_block, build_head
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import DEFAULT_USER, ProfileEntry, standing
+from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
 from varve.domain.record import STORES, Vector
 from varve.domain.relevance import (
     BACKGROUND,
@@ -81,10 +81,10 @@ def _answer_view(
             "documents": tuple(map(session.privacy, request.documents)),
         }
     )
-    return build_block(session.scope, filtered, session.now, session.zone, sources)
+    return build_context(session.scope, filtered, session.now, session.zone, sources)
 
 
-def build_block(
+def build_context(
     scope: Scope,
     request: ContextRequest,
     now: datetime,
@@ -97,9 +97,9 @@ def build_block(
     time, the fused order stays, and the result says so.
     """
     prompt = _query(request.prompt)
-    statements = standing(sources.profile(), now)
+    statements = select_current_entries(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
-    top = head(profile, request.max_tokens)
+    top = build_head(profile, request.max_tokens)
     if not content_words(prompt):
         return _empty(top, Choice(profile), "the prompt has no words to look for")
     choice = gathered(
@@ -109,7 +109,7 @@ def build_block(
     if ranked is None:
         return _empty(top, choice, "nothing in memory has enough to do with the prompt")
     order, reranking = _reranked(prompt, ranked, sources.reranker)
-    text, ids = closed(
+    text, ids = build_block(
         top, _diverse(order, vectors), request.max_tokens, choice.lessons
     )
     if not text or not (ids or top.ids):

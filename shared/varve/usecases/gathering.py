@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from varve.domain.block import MAX_ENTRY_CHARACTERS, Entry, Kind
+from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
 from varve.domain.calendar import day_of
-from varve.domain.context import ContextRequest, Gathered
-from varve.domain.entities import of_user
+from varve.domain.context import ContextRequest, ContextSearched
+from varve.domain.entities import fold_of_user
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, select_lessons
 from varve.domain.identity import Scope
@@ -97,14 +97,14 @@ def gathered(
     prompt, zone = question.prompt, question.zone
     response = _searched(question, sources)
     names, naming = _names(prompt, sources.finder)
-    known = of_user(sources.triples(), question.request.user_id)
+    known = fold_of_user(sources.triples(), question.request.user_id)
     entities, triples = _known(question, statements, names, known)
     over = find_ended(known, question.now)
     return Choice(
         profile=[attribute_entry(statement, zone) for statement in statements],
         found=[_result(result, prompt, over, zone) for result in response.results],
         triples=[
-            Entry(f"{Kind.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t))
+            Entry(f"{EntryType.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t))
             for t in triples
         ],
         passages=list(
@@ -221,7 +221,7 @@ def _result(
     result: Result, prompt: str, over: Sequence[EndedStatement], zone: ZoneInfo
 ) -> Entry:
     """A record; a summary is dated by its period, and a fact that has ended says until when it held."""
-    when = result.period if result.memory_type == Kind.SUMMARY else result.date
+    when = result.period if result.memory_type == EntryType.SUMMARY else result.date
     words = _excerpt(result.content, prompt)
     if result.memory_type == MemoryType.FACT:
         messages = {(result.conversation_id, id_) for id_ in result.source_ids}
@@ -232,7 +232,7 @@ def _result(
 
 def _excerpt(text: str, prompt: str) -> str:
     """The text, or of a long one the passage that holds most of the prompt's words."""
-    pieces = list(passages(text, MAX_ENTRY_CHARACTERS))
+    pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
     if len(pieces) < 2:
         return text
     shares = word_shares(prompt, pieces)
@@ -245,10 +245,10 @@ def _excerpt(text: str, prompt: str) -> str:
 def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Entry]:
     """The passages of the caller's documents that hold most of the prompt's words: `document-2.1`."""
     pieces = [
-        Entry(f"{Kind.DOCUMENT}-{number}.{part}", today, passage)
+        Entry(f"{EntryType.DOCUMENT}-{number}.{part}", today, passage)
         for number, document in enumerate(documents, start=1)
         for part, passage in enumerate(
-            passages(document, MAX_ENTRY_CHARACTERS), start=1
+            passages(document, MAX_BLOCK_ENTRY_CHARACTERS), start=1
         )
     ]
     shares = word_shares(prompt, [piece.text for piece in pieces])
@@ -256,10 +256,10 @@ def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Ent
     yield from (pieces[index] for index in order[:MAX_PASSAGES])
 
 
-def account(choice: Choice, reranking: str) -> Gathered:
+def account(choice: Choice, reranking: str) -> ContextSearched:
     """Where the context looked, in numbers."""
     searched = choice.response.searched if choice.response else None
-    return Gathered(
+    return ContextSearched(
         grains=searched.grains if searched else [],
         records=searched.records if searched else 0,
         understood=searched.understood if searched else None,

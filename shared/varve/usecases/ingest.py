@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from varve.domain.conversation import Conversation, Message, parse_conversation
-from varve.domain.errors import Rejected, within
+from varve.domain.errors import Rejected, prefix_field
 from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.usecases.session import OpenSession, Session
@@ -46,7 +46,7 @@ def read_event(event: object) -> list[Conversation]:
 
 
 def _numbered(index: int, value: object) -> Conversation:
-    with within(f"conversations[{index}]."):
+    with prefix_field(f"conversations[{index}]."):
         return parse_conversation(value)
 
 
@@ -61,7 +61,7 @@ def parse_conversations(given: object, scope: Scope) -> list[Conversation]:
         return [parse_conversation(given).in_scope(scope)]
     conversations = []
     for index, one in enumerate(given):
-        with within(f"[{index}]."):
+        with prefix_field(f"[{index}]."):
             conversations.append(parse_conversation(one).in_scope(scope))
     return conversations
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message
 from varve.domain.echo import without_injected
-from varve.domain.extraction import Fact, Utterance, restated
-from varve.domain.profile import stated
+from varve.domain.extraction import Fact, Utterance, restate_changes
+from varve.domain.profile import build_entries
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
 from varve.domain.triple import TripleOperation
@@ -47,7 +47,7 @@ def learn(
         if said & set(fact.message_ids)
     ]
     send_facts_and_turns(session, facts, message)
-    operations = restated(extraction.operations, spoken)
+    operations = restate_changes(extraction.operations, spoken)
     if operations:
         triples = WriteTriples(session.scope, tuple(operations), message.correlation_id)
         send_triples(triples, queue=session.queues.write, objects=session.objects)
@@ -160,7 +160,7 @@ def _send_profiles(
     message: IngestMessage,
 ) -> None:
     """Send what users said of themselves, one message a user."""
-    entries = stated(operations, spoken)
+    entries = build_entries(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)
         profile = WriteProfile(session.scope, user_id, own, message.correlation_id)

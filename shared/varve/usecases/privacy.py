@@ -3,18 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from varve.domain.conversation import Conversation, reworded
+from varve.domain.conversation import Conversation, reword
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Batch, Extraction, Fact
 from varve.domain.personal import (
-    Finding,
+    Detection,
     Kind,
     Mode,
-    apart,
+    drop_overlaps,
+    iterate_strings,
+    map_strings,
     placeholder,
-    replaced,
-    strings_changed,
-    strings_in,
+    replace_detections,
 )
 from varve.domain.search.query import SearchRequest
 from varve.domain.summary import Summary, SummaryTask
@@ -56,7 +56,7 @@ class Privacy:
         Raises Misconfigured: what is to be looked for cannot be.
         """
         found = self._findings(text)
-        return replaced(text, found, self._word) if found else text
+        return replace_detections(text, found, self._word) if found else text
 
     def conversation(self, conversation: Conversation) -> Conversation:
         """The conversation as it may be kept, its ids and its speakers' names as they are.
@@ -65,11 +65,11 @@ class Privacy:
         Raises Rejected: names the message that holds what the workspace blocks, and the kind. Misconfigured.
         """
         self._refuse(conversation)
-        return reworded(conversation, self._json)
+        return reword(conversation, self._json)
 
     def delivered(self, message: IngestMessage) -> IngestMessage:
         """A message of the ingest queue as it may be kept. Raises as `conversation` does."""
-        before = reworded(
+        before = reword(
             message.conversation.model_copy(update={"messages": [*message.context]}),
             self._json,
         )
@@ -90,15 +90,15 @@ class Privacy:
         )
 
     def _json(self, value: object) -> object:
-        return strings_changed(value, self)
+        return map_strings(value, self)
 
-    def _findings(self, text: str) -> list[Finding]:
+    def _findings(self, text: str) -> list[Detection]:
         found = (
             finding for detector in self._detectors for finding in detector.find(text)
         )
         return [finding for finding in found if finding.kind in self._modes]
 
-    def _word(self, finding: Finding) -> str:
+    def _word(self, finding: Detection) -> str:
         if self._modes[finding.kind] is Mode.PSEUDONYM and self._pseudonym is not None:
             return self._pseudonym(finding.kind, finding.canonical)
         return placeholder(finding.kind)
@@ -113,7 +113,11 @@ class Privacy:
             )
 
     def _refuse_in(self, value: object, field: str) -> None:
-        found = [f for text in strings_in(value) for f in apart(self._findings(text))]
+        found = [
+            f
+            for text in iterate_strings(value)
+            for f in drop_overlaps(self._findings(text))
+        ]
         blocked = sorted({f.kind for f in found if self._modes[f.kind] is Mode.BLOCK})
         if blocked:
             raise Rejected(
@@ -186,7 +190,7 @@ class PrivateLLM:
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
         """The inner model's answer as it may be kept. Raises what both do."""
         answer = self._inner.complete(system, user, reply)
-        return reply.model_validate(strings_changed(answer.model_dump(), self._privacy))
+        return reply.model_validate(map_strings(answer.model_dump(), self._privacy))
 
 
 class PrivateSummarizer:

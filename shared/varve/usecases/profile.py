@@ -8,10 +8,10 @@ from varve.domain.identity import reference
 from varve.domain.profile import (
     DEFAULT_USER,
     ProfileEntry,
-    in_order,
     profile_key,
     profile_value,
-    standing,
+    select_current_entries,
+    sort_entries,
 )
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session
@@ -27,13 +27,13 @@ def read_profile(session: Session, user_id: str | None = None) -> dict[str, Any]
     """
     user = _user(user_id)
     entries = session.profiles.entries(session.scope, user)
-    held = standing(entries, session.now)
+    held = select_current_entries(entries, session.now)
     return {
         "workspaceId": session.scope.workspace,
         "agentId": session.scope.agent,
         "userId": user,
         "attributes": [_as_json(entry) for entry in held],
-        "history": [_as_json(entry) for entry in in_order(entries)],
+        "history": [_as_json(entry) for entry in sort_entries(entries)],
     }
 
 

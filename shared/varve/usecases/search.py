@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from varve.domain.calendar import Grain, iso
-from varve.domain.entities import of_user
+from varve.domain.entities import fold_of_user
 from varve.domain.identity import Scope
 from varve.domain.record import GRAINS, STORES
 from varve.domain.search.answer import SearchResponse
@@ -240,7 +240,7 @@ def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Brows
     found = find(wanted, asking.stock)
     if not current:
         return found
-    triples = of_user(asking.lookup.triples(), asking.request.user_id)
+    triples = fold_of_user(asking.lookup.triples(), asking.request.user_id)
     return demote_ended(found, way.text, find_ended(triples, way.present))
 
 

@@ -5,7 +5,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from varve.domain.errors import Misconfigured
-from varve.domain.usage import Usage
+from varve.domain.model_names import (
+    ModelName,
+    parse_embedder_name,
+    parse_llm_name,
+    parse_reranker_name,
+)
+from varve.domain.usage import ModelUsage
 from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import LLM, Embedder, Extractor, Summarizer
@@ -18,13 +24,7 @@ from varve.usecases.privacy import (
     PrivateSummarizer,
 )
 from varve.wiring.privacy import build_privacy
-from varve.wiring.settings import (
-    ModelName,
-    Settings,
-    embedder_name,
-    llm_name,
-    reranker_name,
-)
+from varve.wiring.settings import Settings
 
 EMBEDDED = "embedded"
 FINDER_SECONDS = 3.0
@@ -46,7 +46,7 @@ class ConfiguredModels:
         self._settings = settings
         self._environment = environment
         self._built: dict[Key, Any] = {}
-        self.usage = Usage()
+        self.usage = ModelUsage()
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
         """Return the embedder, the same for writing and asking, with its cache.
@@ -113,7 +113,7 @@ class ConfiguredModels:
         given = config.models.reranker
         name = self._settings.reranker
         if given:
-            name = reranker_name(given, "config.json: models.reranker")
+            name = parse_reranker_name(given, "config.json: models.reranker")
         if name.provider == "off":
             return None
         build = partial(self._build_reranker, name, config)
@@ -124,7 +124,7 @@ class ConfiguredModels:
         given = config.models.entities
         name = self._settings.entities
         if given:
-            name = llm_name(given, "config.json: models.entities")
+            name = parse_llm_name(given, "config.json: models.entities")
         if name.provider == "offline":
             return None
         from varve.usecases.naming import ModelEntityFinder
@@ -135,7 +135,7 @@ class ConfiguredModels:
     def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
         name = self._settings.embedder
         if given not in (None, DEFAULT_EMBEDDER):
-            name = embedder_name(str(given), "config.json: models")
+            name = parse_embedder_name(str(given), "config.json: models")
         build = partial(self._build_embedder, name, config)
         return self._once(("embedder", name, *_provider(config)), build)
 
@@ -186,7 +186,7 @@ class ConfiguredModels:
     def _llm_name(self, config: WorkspaceConfig) -> ModelName:
         given = config.models.llm
         if given:
-            return llm_name(given, "config.json: models.llm")
+            return parse_llm_name(given, "config.json: models.llm")
         return self._settings.llm
 
     def _llm(

@@ -1,54 +1,227 @@
-"""Every environment variable, read and checked once."""
+"""Every environment variable that Varve reads, checked once.
+
+Each field of `Settings` names its variable and describes it; the reference page of the
+settings is generated from these descriptions. The standard variables of AWS are read by
+its own libraries.
+"""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope
+from varve.domain.model_names import (
+    ModelName,
+    parse_embedder_name,
+    parse_llm_name,
+    parse_reranker_name,
+)
 from varve.domain.retention import Plan
+from varve.domain.validation import build_converter, rejected
 
 DEFAULT_STORE = "./memory"
 DEFAULT_CACHE_MEGABYTES = 360
-MOST = 1_000_000
+MAX_WHOLE_NUMBER = 1_000_000
 DEFAULT_BASE_URL = "https://openrouter.ai/api/v1"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName:
-    """A model as the settings spell it: the provider, the name, and dimensions for embedders."""
+def _parse_text(parse: Callable[[str, str], object]) -> BeforeValidator:
+    """Return a validator that parses a variable's text and keeps a parsed value."""
+    convert = build_converter(parse)
+    return BeforeValidator(
+        lambda value: convert(value) if isinstance(value, str) else value
+    )
 
-    provider: str
-    name: str = ""
-    dimensions: int = 0
+
+def _parse_store(text: str, field: str) -> str:
+    if text.startswith("s3://"):
+        if not text.removeprefix("s3://").partition("/")[0]:
+            raise Rejected(field, f"{text!r} names no bucket")
+        return text
+    if "://" in text:
+        raise Rejected(field, f"{text!r} is neither a directory nor s3://bucket/prefix")
+    return str(_parse_directory(text, field))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Plain values; what they mean is the composition root's business."""
+def _parse_directory(text: str, field: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:  # "~name" of a user that this machine does not have
+        raise Rejected(field, f"{text!r} names no home directory") from error
 
-    store: str = DEFAULT_STORE
-    ingest_queue_url: str | None = None
-    write_queue_url: str | None = None
-    summary_queue_url: str | None = None
-    llm: ModelName = ModelName("offline")
-    embedder: ModelName = ModelName("embedded")
-    reranker: ModelName = ModelName("off")
-    reranker_url: str | None = None
-    reranker_key: str | None = None
-    entities: ModelName = ModelName("offline")
-    base_url: str = DEFAULT_BASE_URL
-    api_key: str | None = None
-    api_key_secret: str | None = None
-    default_plan: Plan = Plan.FREE
-    identities: Mapping[str, Scope] | None = None
-    scoped_role: str | None = None
-    cache_directory: Path = field(default_factory=lambda: Path(gettempdir()))
-    cache_bytes: int = DEFAULT_CACHE_MEGABYTES * 10**6
-    max_staleness: timedelta = timedelta(0)
+
+def _parse_whole_number(text: str, field: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) > MAX_WHOLE_NUMBER:
+        raise Rejected(
+            field, f"{text[:40]!r} is not a whole number from 0 to {MAX_WHOLE_NUMBER}"
+        )
+    return int(text)
+
+
+def _parse_seconds(text: str, field: str) -> timedelta:
+    return timedelta(seconds=_parse_whole_number(text, field))
+
+
+def _parse_identities(text: str, field: str) -> dict[str, Scope]:
+    """Parse `{"gateway target or Bedrock agent": "workspace/agent"}`."""
+    identities = {}
+    try:
+        for caller, memory in json.loads(text).items():
+            workspace, agent = memory.split("/")
+            identities[caller] = Scope(workspace, agent)
+    except (ValueError, AttributeError, TypeError, Rejected) as error:
+        raise Rejected(
+            field, 'must be a JSON object such as {"my-target": "workspace/agent"}'
+        ) from error
+    return identities
+
+
+StoreAddress = Annotated[str, _parse_text(_parse_store)]
+Directory = Annotated[Path, _parse_text(_parse_directory)]
+WholeNumber = Annotated[int, _parse_text(_parse_whole_number)]
+Seconds = Annotated[timedelta, _parse_text(_parse_seconds)]
+Identities = Annotated[Mapping[str, Scope], _parse_text(_parse_identities)]
+LlmName = Annotated[ModelName, _parse_text(parse_llm_name)]
+EmbedderName = Annotated[ModelName, _parse_text(parse_embedder_name)]
+RerankerName = Annotated[ModelName, _parse_text(parse_reranker_name)]
+
+
+class Settings(BaseSettings):
+    """The values of all environment variables; read them with `read_settings`."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        populate_by_name=True,
+        validate_default=True,
+        hide_input_in_errors=True,
+    )
+
+    store: StoreAddress = Field(
+        DEFAULT_STORE,
+        validation_alias="VARVE_STORE",
+        description="The store's root: `s3://bucket/prefix` or a directory.",
+    )
+    ingest_queue_url: str | None = Field(
+        None,
+        validation_alias="VARVE_INGEST_QUEUE_URL",
+        description="The SQS queue of conversations to extract from. Without it they "
+        "are extracted in the calling process.",
+    )
+    write_queue_url: str | None = Field(
+        None,
+        validation_alias="VARVE_WRITE_QUEUE_URL",
+        description="The SQS queue of writes to the stores. Without it the calling "
+        "process writes.",
+    )
+    summary_queue_url: str | None = Field(
+        None,
+        validation_alias="VARVE_SUMMARY_QUEUE_URL",
+        description="The SQS queue of periods to summarize. Without it the calling "
+        "process summarizes.",
+    )
+    llm: LlmName = Field(
+        ModelName("offline"),
+        validation_alias="VARVE_LLM",
+        description="The model that extracts facts and writes summaries: `offline` or "
+        "`openai:<model>`.",
+    )
+    embedder: EmbedderName = Field(
+        ModelName("embedded"),
+        validation_alias="VARVE_EMBEDDER",
+        description="The embedding model: `embedded` or `openai:<model>:<dimensions>`.",
+    )
+    reranker: RerankerName = Field(
+        ModelName("off"),
+        validation_alias="VARVE_RERANKER",
+        description="The model that reranks search results: `off` or `openai:<model>`.",
+    )
+    reranker_url: str | None = Field(
+        None,
+        validation_alias="VARVE_RERANKER_URL",
+        description="The reranker's address, where it is not `OPENAI_BASE_URL`; it "
+        "needs `VARVE_RERANKER_API_KEY`.",
+    )
+    reranker_key: str | None = Field(
+        None,
+        repr=False,
+        validation_alias="VARVE_RERANKER_API_KEY",
+        description="The key for `VARVE_RERANKER_URL`.",
+    )
+    entities: LlmName = Field(
+        ModelName("offline"),
+        validation_alias="VARVE_ENTITIES",
+        description="The model that names the entities in a context's prompt: "
+        "`offline` or `openai:<model>`.",
+    )
+    base_url: str = Field(
+        DEFAULT_BASE_URL,
+        validation_alias="OPENAI_BASE_URL",
+        description="The address of the OpenAI-compatible API of all models.",
+    )
+    api_key: str | None = Field(
+        None,
+        repr=False,
+        validation_alias="OPENAI_API_KEY",
+        description="The key for `OPENAI_BASE_URL`.",
+    )
+    api_key_secret: str | None = Field(
+        None,
+        validation_alias="VARVE_API_KEY_SECRET",
+        description="The Secrets Manager secret that holds the key, in place of "
+        "`OPENAI_API_KEY`.",
+    )
+    default_plan: Plan = Field(
+        Plan.FREE,
+        validation_alias="VARVE_DEFAULT_PLAN",
+        description="The retention plan of a workspace that sets none: `free`, "
+        "`starter` or `pro`.",
+    )
+    identities: Identities = Field(
+        {},
+        validation_alias="VARVE_IDENTITIES",
+        description="The memory of each gateway target or Bedrock agent, as a JSON "
+        'object such as `{"my-target": "workspace/agent"}`.',
+    )
+    scoped_role: str | None = Field(
+        None,
+        validation_alias="VARVE_SCOPED_ROLE",
+        description="The ARN of a role to assume for each agent. Its sessions are "
+        "tagged with workspace and agent and reach only that agent's objects.",
+    )
+    cache_directory: Directory = Field(
+        default_factory=lambda: Path(gettempdir()),
+        validation_alias="VARVE_CACHE_DIR",
+        description="The directory for copies of stores on S3 (default: the temporary "
+        "directory, `/tmp` on Lambda).",
+    )
+    cache_megabytes: WholeNumber = Field(
+        DEFAULT_CACHE_MEGABYTES,
+        validation_alias="VARVE_CACHE_MEGABYTES",
+        description="How many megabytes these copies may take, 0 to 1000000.",
+    )
+    max_staleness: Seconds = Field(
+        timedelta(0),
+        validation_alias="VARVE_MAX_STALENESS_SECONDS",
+        description="How many seconds old a search's view of a memory on S3 may be, 0 "
+        "to 1000000; with 0 a search sees the newest commit.",
+    )
+
+    @property
+    def cache_bytes(self) -> int:
+        """How many bytes copies of stores on S3 may take."""
+        return self.cache_megabytes * 10**6
 
     @property
     def s3_location(self) -> tuple[str, str] | None:
@@ -58,122 +231,32 @@ class Settings:
         bucket, _, prefix = self.store.removeprefix("s3://").partition("/")
         return bucket, prefix.strip("/")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from the constructor alone, never from `os.environ`."""
+        return (init_settings,)
+
 
 def read_settings(environment: Mapping[str, str], store: str | None = None) -> Settings:
-    """The settings of an environment; `store` overrides VARVE_STORE.
+    """Return the settings of an environment; an empty variable counts as not set.
 
-    Raises Misconfigured: names the variable and what it should look like.
+    `store` overrides VARVE_STORE. Raises Misconfigured: names the variable and the form
+    that it must have.
     """
-    return Settings(
-        store=_store(store or environment.get("VARVE_STORE") or DEFAULT_STORE),
-        ingest_queue_url=environment.get("VARVE_INGEST_QUEUE_URL") or None,
-        write_queue_url=environment.get("VARVE_WRITE_QUEUE_URL") or None,
-        summary_queue_url=environment.get("VARVE_SUMMARY_QUEUE_URL") or None,
-        llm=llm_name(environment.get("VARVE_LLM") or "offline", "VARVE_LLM"),
-        embedder=embedder_name(
-            environment.get("VARVE_EMBEDDER") or "embedded", "VARVE_EMBEDDER"
-        ),
-        reranker=reranker_name(
-            environment.get("VARVE_RERANKER") or "off", "VARVE_RERANKER"
-        ),
-        reranker_url=environment.get("VARVE_RERANKER_URL") or None,
-        reranker_key=environment.get("VARVE_RERANKER_API_KEY") or None,
-        entities=llm_name(
-            environment.get("VARVE_ENTITIES") or "offline", "VARVE_ENTITIES"
-        ),
-        base_url=environment.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL,
-        api_key=environment.get("OPENAI_API_KEY") or None,
-        api_key_secret=environment.get("VARVE_API_KEY_SECRET") or None,
-        default_plan=_plan(environment.get("VARVE_DEFAULT_PLAN") or "free"),
-        identities=_identities(environment.get("VARVE_IDENTITIES") or "{}"),
-        scoped_role=environment.get("VARVE_SCOPED_ROLE") or None,
-        cache_directory=Path(
-            environment.get("VARVE_CACHE_DIR") or gettempdir()
-        ).expanduser(),
-        cache_bytes=_whole(
-            environment, "VARVE_CACHE_MEGABYTES", DEFAULT_CACHE_MEGABYTES
-        )
-        * 10**6,
-        max_staleness=timedelta(
-            seconds=_whole(environment, "VARVE_MAX_STALENESS_SECONDS", 0)
-        ),
-    )
-
-
-def llm_name(text: str, setting: str) -> ModelName:
-    """`offline` or `openai:<model>`. Raises Misconfigured."""
-    provider, _, name = text.partition(":")
-    if text == "offline" or (provider == "openai" and name):
-        return ModelName(provider, name)
-    raise Misconfigured(
-        f"{setting}: {text!r} is neither 'offline' nor 'openai:<model>'"
-    )
-
-
-def embedder_name(text: str, setting: str) -> ModelName:
-    """`embedded` or `openai:<model>:<dimensions>`. Raises Misconfigured."""
-    if text == "embedded":
-        return ModelName("embedded")
-    provider, _, rest = text.partition(":")
-    name, _, dimensions = rest.rpartition(":")
-    if (
-        provider == "openai"
-        and name
-        and dimensions.isdecimal()
-        and 1 <= int(dimensions) <= 8192
-    ):
-        return ModelName(provider, name, int(dimensions))
-    raise Misconfigured(
-        f"{setting}: {text!r} is neither 'embedded' nor 'openai:<model>:<dimensions>'"
-    )
-
-
-def reranker_name(text: str, setting: str) -> ModelName:
-    """`off` or `openai:<model>`. Raises Misconfigured."""
-    provider, _, name = text.partition(":")
-    if text == "off" or (provider == "openai" and name):
-        return ModelName(provider, name)
-    raise Misconfigured(f"{setting}: {text!r} is neither 'off' nor 'openai:<model>'")
-
-
-def _store(text: str) -> str:
-    if text.startswith("s3://") and not text.removeprefix("s3://").partition("/")[0]:
-        raise Misconfigured(f"VARVE_STORE: {text!r} names no bucket")
-    if "://" in text and not text.startswith("s3://"):
-        raise Misconfigured(
-            f"VARVE_STORE: {text!r} is neither a directory nor s3://bucket/prefix"
-        )
+    given: dict[str, Any] = {}
+    for field in Settings.model_fields.values():
+        variable = str(field.validation_alias)
+        if environment.get(variable):
+            given[variable] = environment[variable]
+    if store:
+        given["VARVE_STORE"] = store
     try:
-        return text if text.startswith("s3://") else str(Path(text).expanduser())
-    except RuntimeError as error:  # "~nobody": a user that this machine does not have
-        raise Misconfigured(f"VARVE_STORE: {text!r} names no home directory") from error
-
-
-def _whole(environment: Mapping[str, str], variable: str, default: int) -> int:
-    text = environment.get(variable) or str(default)
-    if not text.isascii() or not text.isdecimal() or int(text) > MOST:
-        raise Misconfigured(
-            f"{variable}: {text[:40]!r} is not a whole number from 0 to {MOST}"
-        )
-    return int(text)
-
-
-def _plan(text: str) -> Plan:
-    if text not in set(Plan):
-        raise Misconfigured(
-            f"VARVE_DEFAULT_PLAN: {text!r} is not one of {', '.join(Plan)}"
-        )
-    return Plan(text)
-
-
-def _identities(text: str) -> dict[str, Scope]:
-    """`{"gateway target or Bedrock agent": "workspace/agent"}`: whose memory a fixed caller sees."""
-    try:
-        pairs = {name: value.split("/") for name, value in json.loads(text).items()}
-        return {
-            name: Scope(workspace, agent) for name, (workspace, agent) in pairs.items()
-        }
-    except (ValueError, AttributeError, TypeError, Rejected) as error:
-        raise Misconfigured(
-            'VARVE_IDENTITIES: must be a JSON object such as {"my-target": "workspace/agent"}'
-        ) from error
+        return Settings.model_validate(given)
+    except ValidationError as error:
+        raise Misconfigured(str(rejected(error))) from None

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from varve.adapters.detectors.national_ids import BEFORE, NationalId, national_ids
 from varve.domain.errors import Misconfigured
-from varve.domain.personal import Finding, Kind
+from varve.domain.personal import Detection, Kind
 
 _NUMBERS = re.compile(r"\d(?:[^\d\n]{0,3}\d){5}")
 """Without six digits near each other there is no phone, card, IBAN or national id to import a library for."""
@@ -86,7 +86,7 @@ class PersonalDetector:
     def __init__(self, regions: Sequence[str]) -> None:
         self._regions = tuple(regions)
 
-    def find(self, text: str) -> Sequence[Finding]:
+    def find(self, text: str) -> Sequence[Detection]:
         """The personal data in the text, overlapping findings each for itself.
 
         Raises Misconfigured: a region that has no phones.
@@ -108,10 +108,10 @@ class PersonalDetector:
             if not any(start <= f.start and f.end <= end for start, end in images)
         ]
 
-    def _ids(self, text: str) -> Iterator[Finding]:
+    def _ids(self, text: str) -> Iterator[Detection]:
         for national_id in self._national_ids:
             for start, end in national_id.spans(text):
-                yield Finding(
+                yield Detection(
                     Kind.NATIONAL_ID,
                     start,
                     end,
@@ -122,14 +122,14 @@ class PersonalDetector:
     def _national_ids(self) -> tuple[NationalId, ...]:
         return national_ids()
 
-    def _phones(self, text: str) -> Iterator[Finding]:
+    def _phones(self, text: str) -> Iterator[Detection]:
         # Only what is written or spoken of as a phone's number is given to phonenumbers, whose own search
         # through a text takes seconds for a megabyte.
         for match in _PHONE.finditer(text):
             if (found := self._phone(text, *match.span())) is not None:
                 yield found
 
-    def _phone(self, text: str, start: int, end: int) -> Finding | None:
+    def _phone(self, text: str, start: int, end: int) -> Detection | None:
         before = text[max(0, start - BEFORE) : start]
         if _JOINED_BEFORE.search(before.removesuffix("tel:")) or _JOINED_AFTER.match(
             text, end
@@ -153,7 +153,7 @@ class PersonalDetector:
                 canonical = phonenumbers.format_number(
                     match.number, phonenumbers.PhoneNumberFormat.E164
                 )
-                return Finding(
+                return Detection(
                     Kind.PHONE, start + match.start, start + match.end, canonical
                 )
         return None
@@ -174,12 +174,12 @@ def phoneless(regions: Sequence[str]) -> list[str]:
     ]
 
 
-def _emails(text: str) -> Iterator[Finding]:
+def _emails(text: str) -> Iterator[Detection]:
     if "@" in text:
         for match in _EMAIL.finditer(text):
             address = match["address"]
             if address.rpartition(".")[2].lower() not in _FILES and ".." not in address:
-                yield Finding(Kind.EMAIL, *match.span("address"), address.casefold())
+                yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
     for match in _EMAIL_IN_WORDS.finditer(text):
         plain = re.sub(
             r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?",
@@ -190,10 +190,10 @@ def _emails(text: str) -> Iterator[Finding]:
         plain = re.sub(
             r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", ".", plain, flags=re.IGNORECASE
         )
-        yield Finding(Kind.EMAIL, *match.span("address"), plain.casefold())
+        yield Detection(Kind.EMAIL, *match.span("address"), plain.casefold())
 
 
-def _ibans(text: str) -> Iterator[Finding]:
+def _ibans(text: str) -> Iterator[Detection]:
     from stdnum import iban
 
     for match in _IBAN.finditer(text):
@@ -202,11 +202,11 @@ def _ibans(text: str) -> Iterator[Finding]:
             if not text[end : end + 1].isalnum() and text[end - 1].isalnum():
                 number = re.sub(r"[ -]", "", text[match.start() : end]).upper()
                 if iban.is_valid(number):
-                    yield Finding(Kind.IBAN, match.start(), end, number)
+                    yield Detection(Kind.IBAN, match.start(), end, number)
                     break
 
 
-def _cards(text: str) -> Iterator[Finding]:
+def _cards(text: str) -> Iterator[Detection]:
     from stdnum import luhn
 
     for match in _CARD.finditer(text):
@@ -217,10 +217,10 @@ def _cards(text: str) -> Iterator[Finding]:
             and luhn.is_valid(number)
             and not _NO_CARD.search(before)
         ):
-            yield Finding(Kind.CARD, *match.span(), number)
+            yield Detection(Kind.CARD, *match.span(), number)
 
 
-def _addresses(text: str) -> Iterator[Finding]:
+def _addresses(text: str) -> Iterator[Detection]:
     """Addresses of machines; not networks, masks, loopback, or versions of four parts."""
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(text):
@@ -232,7 +232,7 @@ def _addresses(text: str) -> Iterator[Finding]:
                 and not _is_network(address, match["net"])
                 and not _VERSION.search(before)
             ):
-                yield Finding(Kind.IP, match.start(), end, str(address))
+                yield Detection(Kind.IP, match.start(), end, str(address))
 
 
 def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from varve.domain.personal import Finding, Kind
+from varve.domain.personal import Detection, Kind
 
 # Nothing shorter, and nothing without one of these words, is a secret to any pattern below. Looking
 # here first spares most texts the import of detect-secrets, which takes longer than all patterns. Looked
@@ -54,12 +54,12 @@ _BEARER = re.compile(r"\bBearer\s+(?P<value>[A-Za-z0-9._~+/=-]{20,})")
 class SecretDetector:
     """The Detector port for what gives access; every finding's kind is secret."""
 
-    def find(self, text: str) -> Sequence[Finding]:
+    def find(self, text: str) -> Sequence[Detection]:
         """The secrets in the text, overlapping ones each for itself."""
         if _WORTH_READING.search(text.casefold()) is None:
             return ()
         return [
-            Finding(Kind.SECRET, start, end, text[start:end])
+            Detection(Kind.SECRET, start, end, text[start:end])
             for start, end in _spans(text)
             if _stands_alone(text, start, end)
         ]

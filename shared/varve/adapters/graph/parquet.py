@@ -104,7 +104,7 @@ def _take_back(table: "GraphTable", doomed: frozenset[str]) -> int:
     """Fold everything anew without these operations, for an alias among them may have joined any groups."""
     triples = table.triples()
     known = triple.evidence_of(triples)
-    left = triple.without(known, doomed)
+    left = triple.remove_operations(known, doomed)
     if len(left) < len(known):
         table.groups({(t.source_id, t.label) for t in triples}, ())
         table.replace_groups(triple.fold(left.values()))
@@ -126,7 +126,7 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
     entities = changed | {
         names.entity(name) for name in changed for names in (before, after)
     }
-    keys = {triple.group_of(operation, after) for operation in operations}
+    keys = {triple.group_key(operation, after) for operation in operations}
     known = triple.evidence_of(table.groups(keys, entities))
     merged = dict(known)
     for operation in operations:

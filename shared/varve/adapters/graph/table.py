@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from varve.adapters.graph.walks import FAN_OUT, FRONTIER, HOLDS, NEIGHBOURS, PATHS
 from varve.domain import triple
 from varve.domain.damage import Damaged, intact
-from varve.domain.graph import Link, Neighbour
+from varve.domain.graph import Neighbour, PathStep
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple
 
@@ -186,14 +186,14 @@ class GraphTable:
 
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime, most: int
-    ) -> list[tuple[Link, ...]]:
+    ) -> list[tuple[PathStep, ...]]:
         """Ways from one entity to the other that pass none twice, the shortest first."""
         given = {"start": start, "goal": goal, "hops": max_hops, "at": at, "most": most}
         found = self._rows(PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})
         labels = self._labels({id_ for _, ids, _ in found for id_ in ids})
         return [
             tuple(
-                Link(here, labels[id_], there, forward)
+                PathStep(here, labels[id_], there, forward)
                 for here, there, id_, forward in zip(
                     seen, seen[1:], ids, forwards, strict=False
                 )

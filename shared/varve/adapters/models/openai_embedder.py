@@ -8,7 +8,7 @@ import numpy as np
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.record import Vector
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 
 MAX_TEXT_CHARACTERS = 6_000
 MAX_BATCH_TEXTS = 64
@@ -35,7 +35,7 @@ class OpenAIEmbedder:
         max_retries: int = 2,
         batch_texts: int = MAX_BATCH_TEXTS,
         text_characters: int = MAX_TEXT_CHARACTERS,
-        usage: Usage | None = None,
+        usage: ModelUsage | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
@@ -44,7 +44,7 @@ class OpenAIEmbedder:
         self._dimensions = dimensions
         self._batch_texts = batch_texts
         self._text_characters = text_characters
-        self.usage = Usage() if usage is None else usage
+        self.usage = ModelUsage() if usage is None else usage
 
     @property
     def model(self) -> str:

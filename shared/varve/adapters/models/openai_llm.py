@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Rejected, Retryable
-from varve.domain.usage import Usage
+from varve.domain.usage import ModelUsage
 from varve.ports.models import Reply
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class OpenAILLM:
         base_url: str,
         timeout: float = 60.0,
         max_retries: int = 2,
-        usage: Usage | None = None,
+        usage: ModelUsage | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
@@ -52,7 +52,7 @@ class OpenAILLM:
         )
         self._level = _STRICT_SCHEMA
         self._options: dict[str, Any] = {"temperature": 0}
-        self.usage = Usage() if usage is None else usage
+        self.usage = ModelUsage() if usage is None else usage
 
     @property
     def model(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from varve.domain.personal import strings_changed
+from varve.domain.personal import map_strings
 from varve.domain.record import Record
 from varve.usecases.privacy import private_operation
 from varve.usecases.transfer.imported import Imported
@@ -74,7 +74,7 @@ class Filter:
         if not text:
             return text
         value = json.loads(text)
-        changed = strings_changed(value, self._private)
+        changed = map_strings(value, self._private)
         return text if changed == value else json.dumps(changed, ensure_ascii=False)
 
     def _name(self, text: str, names: set[str]) -> str:
@@ -82,7 +82,7 @@ class Filter:
 
     def _line(self, line: dict[str, Any]) -> dict[str, Any]:
         message = {
-            name: part if name in _KEPT else strings_changed(part, self._private)
+            name: part if name in _KEPT else map_strings(part, self._private)
             for name, part in line["message"].items()
         }
         return {**line, "message": message}
