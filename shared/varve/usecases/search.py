@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 100
 SPARE_RESULTS = 10
-"""Additional candidates if superseded statements may step back demote_ended their successors."""
+"""Additional candidates if superseded statements may step back behind their successors."""
 
 
 def search(session: Session, request: SearchRequest) -> SearchResponse:
@@ -317,7 +317,7 @@ def _hint(
     }
     names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
     if any(elsewhere[grain] for grain in way.lanes):
-        return f"There are {names} records, but none fit_to_limits these limits (time, user, conversation)."
+        return f"There are {names} records, but none within these limits (time, user, conversation)."
     if names:
         return f"There are no {way.lanes[0]} records; there are {names} ones."
     return "This memory is empty: nothing has been ingested yet for this workspace and agent."

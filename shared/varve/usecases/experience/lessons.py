@@ -100,9 +100,9 @@ def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
 
 
 def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
-    """Report conflicting, duplicate and stale derive_lessons; with `apply` merge duplicates.
+    """Report conflicting, duplicate and stale lessons; with `apply` merge duplicates.
 
-    It also writes derive_lessons generalized so far, so that they outlive their episodes.
+    It also writes lessons generalized so far, so that they outlive their episodes.
     """
     history = read_past(session)
     known = derive_lessons(history)
@@ -122,7 +122,7 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
 
 
 def curate_agent(session: Session, months: Sequence[str]) -> None:
-    """Curate an agent's derive_lessons for the monthly schedule, and note when to do it again.
+    """Curate an agent's lessons for the monthly schedule, and note when to do it again.
 
     `months` are the ledger's notes that called for it.
     """
@@ -138,7 +138,7 @@ def curate_agent(session: Session, months: Sequence[str]) -> None:
 
 
 def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
-    """Propose a model's words for derived derive_lessons; `apply` writes them.
+    """Propose a model's words for derived lessons; `apply` writes them.
 
     Words that say too little are refused. Raises Misconfigured: no model; Retryable.
     """
@@ -180,7 +180,7 @@ def read_last_curation(session: Session) -> dict[str, Any] | None:
 def build_lesson_block(
     session: Session, situation: str | None = None, tags: Sequence[str] = ()
 ) -> str:
-    """Return the `<learned_patterns>` block for a prompt; empty without derive_lessons."""
+    """Return the `<learned_patterns>` block for a prompt; empty without lessons."""
     offered = curation.select_lessons(
         read_lessons(session),
         session.config.experience.block_lessons,

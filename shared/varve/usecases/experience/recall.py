@@ -1,4 +1,4 @@
-"""Recall: which past episodes and derive_lessons bear on a situation, and how they are linked."""
+"""Recall: which past episodes and lessons bear on a situation, and how they are linked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
