@@ -136,3 +136,16 @@ def test_every_test_that_a_table_of_controls_names_exists(document: str) -> None
     }
     assert len(named) > 15
     assert named - written == set()
+
+
+@pytest.mark.parametrize("heading", ["How a message travels", "How a question is answered"])
+def test_a_walk_through_the_code_has_at_most_twelve_steps_each_in_a_file(
+    heading: str,
+) -> None:
+    page = (ROOT / "docs/internals.md").read_text("utf-8")
+    section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
+    files = re.findall(r"^\d+\. `([\w/]+\.py)`", section, re.MULTILINE)
+    assert 10 <= len(files) <= 12
+    assert len(set(files)) == len(files)
+    for file in files:
+        assert (ROOT / file).is_file() or (ROOT / "shared/varve" / file).is_file(), file
