@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from varve.domain.names import normalized
-from varve.domain.relevance import content_words
+from varve.domain.relevance import telling_stems
 from varve.domain.triple import Op, Triple, TripleOperation
 
 ALIASES = frozenset(
@@ -69,4 +69,4 @@ def _words(text: str) -> list[str]:
 
 def _is_name(name: str) -> bool:
     """Whether it can name something: neither a role, nor made of words that are in every prompt."""
-    return name not in _ROLES and bool(content_words(name))
+    return name not in _ROLES and bool(telling_stems(name))

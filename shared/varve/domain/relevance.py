@@ -7,12 +7,13 @@ embedder. That also makes the scale much the same for one embedder and another.
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 import Stemmer
 
+from varve.domain.language.stopwords import EMPTY_IN_PROMPTS
+from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
 
 FLOOR = 0.16
@@ -51,38 +52,20 @@ BACKGROUND = (
 )
 """Sentences about nothing in particular, in the languages that the rules read."""
 
-_EMPTY_WORDS = (
-    "a about all also am an and any are as at be been but by can could did do does for from had has have he "
-    "her here his how i if in into is it its just may me might must my no not of off on or our out "
-    "please she should so some than that the their them then there these they this those to too up us was "
-    "we were what when where which who whom whose why will with would you your "
-    "bye fine good great hello hey hi ok okay perfect sorry sure thank thanks well yes "
-    "al algo ante como con cual cuando cuanto de del desde donde el ella en entre era eres es esa ese eso "
-    "esta este esto fue ha han has hay he hola la las le les lo los mas me mi mis muy ni nos o para pero por "
-    "porque que quien se ser si sin sobre son su sus te tu tus un una unas unos y ya yo "
-    "adios bien buenas bueno buenos dias gracias noches perfecto tardes vale"
-)
-"""Words that say nothing of what is meant: function words and courtesies, without accents."""
-
-_EMPTY = frozenset(_EMPTY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
 _STEM = Stemmer.Stemmer("english")
 
 
-def content_words(text: str) -> frozenset[str]:
-    """The stems of the words that say what is meant; codes such as `NW-53977` are one word."""
-    plain = "".join(
-        c
-        for c in unicodedata.normalize("NFKD", text.casefold())
-        if not unicodedata.combining(c)
-    )
-    words = (word.removesuffix("'s") for word in _WORD.findall(plain))
-    kept = [
-        word
-        for word in words
-        if word not in _EMPTY and (len(word) > 1 or not word.isascii())
-    ]
+def telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that say what is meant; a code such as `NW-53977` is one word."""
+    words = (word.removesuffix("'s") for word in _WORD.findall(fold(text)))
+    kept = [word for word in words if word not in EMPTY_IN_PROMPTS and _is_long(word)]
     return frozenset(_STEM.stemWords(kept))
+
+
+def _is_long(word: str) -> bool:
+    """Return whether a word has more than one letter; one of another script is a word."""
+    return len(word) > 1 or not word.isascii()
 
 
 def relevances(
@@ -110,8 +93,8 @@ def relevances(
 
 def word_shares(prompt: str, texts: Sequence[str]) -> list[float]:
     """Which share of the prompt's words each text holds, in [0, 1], weighed by how few texts do."""
-    asked = content_words(prompt)
-    held = [content_words(text) & asked for text in texts]
+    asked = telling_stems(prompt)
+    held = [telling_stems(text) & asked for text in texts]
     weights = {
         word: _rarity(sum(word in words for words in held), len(texts))
         for word in asked

@@ -16,8 +16,8 @@ from varve.domain.relevance import (
     ENTRY_FLOOR,
     FLOOR,
     NAMED_FLOOR,
-    content_words,
     relevances,
+    telling_stems,
 )
 from varve.domain.search.diversity import distinct, mmr
 from varve.domain.text import estimated_tokens
@@ -56,7 +56,7 @@ def context(
     statements = standing(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
     top = head(profile, request.max_tokens)
-    if not content_words(prompt):
+    if not telling_stems(prompt):
         return _empty(top, Choice(profile), "the prompt has no words to look for")
     choice = gathered(
         Question(scope, request, prompt, now, zone), statements, sources=sources

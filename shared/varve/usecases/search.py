@@ -34,7 +34,7 @@ from varve.usecases.find import Stock, Wanted, find, reranked
 from varve.usecases.ledger import Ledger
 
 if TYPE_CHECKING:
-    from varve.domain.search.timewords import TimeWords
+    from varve.domain.language.timewords import TimeWords
 
 MAX_RESULTS = 100
 BEHIND = 10

@@ -80,7 +80,9 @@ def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
     return Fact(
         content=statement.fact,
         about=statement.about,
-        event_time=_midnight(when.day, utterance, batch) if when else utterance.said_at,
+        event_time=_midnight(when.first, utterance, batch)
+        if when
+        else utterance.said_at,
         message_ids=(utterance.message_id,),
         importance=statement.importance,
         confidence=statement.confidence,

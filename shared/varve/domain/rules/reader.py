@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from varve.domain.language.dates import Span
+from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
-from varve.domain.rules.dates import Lean, When
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, Language, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
@@ -25,7 +26,7 @@ class Statement:
     importance: float
     confidence: float
     about: str
-    when: When | None
+    when: Span | None
     clause: str
     values: Values
     rule: Rule | None
@@ -184,7 +185,7 @@ class Reader:
             said,
         )
 
-    def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> When | None:
+    def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> Span | None:
         """The time the clause speaks of, when its rule looks for one."""
         dates = self.language.dates
         if "birthdate" in parts:
@@ -201,36 +202,36 @@ class Reader:
             else dates.find(clause, said, rule.lean)
         )
 
-    def _add_birthday(self, parts: Values, when: When | None) -> None:
+    def _add_birthday(self, parts: Values, when: Span | None) -> None:
         if when is None or when.unit != "day":
             return
-        told = str(when.day.year) in parts["birthdate"]
+        told = str(when.first.year) in parts["birthdate"]
         year, of_year = (
-            (f" {when.day.year}", f" de {when.day.year}") if told else ("", "")
+            (f" {when.first.year}", f" de {when.first.year}") if told else ("", "")
         )
-        parts["birthday"] = f"{when.day.day} {_MONTHS[when.day.month - 1]}{year}"
-        month = self.language.months[when.day.month - 1]
+        parts["birthday"] = f"{when.first.day} {_MONTHS[when.first.month - 1]}{year}"
+        month = self.language.months[when.first.month - 1]
         parts["day_name"] = self.language.day_name.format(
-            day=when.day.day, month=month, year=year, of_year=of_year
+            day=when.first.day, month=month, year=year, of_year=of_year
         )
 
-    def _dated(self, fact: str, when: When | None) -> str:
+    def _dated(self, fact: str, when: Span | None) -> str:
         """The fact with its day, week, month or year after it, where it does not name it already."""
         if when is None:
             return fact
-        monday = when.day - timedelta(days=when.day.weekday())
+        monday = when.first - timedelta(days=when.first.weekday())
         labels = {
             "week": self.language.week_of.format(monday.isoformat()),
-            "month": f"{when.day:%Y-%m}",
-            "year": f"{when.day:%Y}",
+            "month": f"{when.first:%Y-%m}",
+            "year": f"{when.first:%Y}",
         }
-        label = labels.get(when.unit, when.day.isoformat())
+        label = labels.get(when.unit, when.first.isoformat())
         return fact if label in fact else f"{fact[:-1]} ({label}){fact[-1]}"
 
 
-def _wrong_side(when: When, lean: Lean, said: date) -> bool:
+def _wrong_side(when: Span, lean: Lean, said: date) -> bool:
     """Whether the time contradicts the tense: then the clause means something else."""
-    return when.day > said if lean is Lean.PAST else when.last < said
+    return when.first > said if lean is Lean.PAST else when.last < said
 
 
 def _filled(change: Change, parts: Mapping[str, str]) -> Iterator[Change]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
-from varve.domain.rules.dates import Expressions, Lean
 from varve.domain.triple import SINGLE_VALUED, Op
 
 Values = dict[str, str]

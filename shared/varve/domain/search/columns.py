@@ -7,14 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import words
 from varve.domain.record import EmbeddedRecord, MemoryType
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import Floats, Lexical, Spots, words
+from varve.domain.search.lexical import Floats, Lexical, Spots
 from varve.domain.search.occurrences import Met
 from varve.domain.search.outline import TYPES, Outline, coded, microseconds
 from varve.domain.search.places import Places, places_of
 from varve.domain.search.row import Row
-from varve.domain.search.stopwords import STOP_WORDS
 
 MAX_ROWS = 100_000
 """The most rows a store may have to be held whole: faster at any size, but a process reads them all at first,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.language.stopwords import STOP_WORDS_BUT_DENIALS
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
-from varve.domain.search.stopwords import STOP_WORDS, word_set
 
 BALANCE = 0.7
 """How much relevance counts against novelty where the caller does not say."""
@@ -16,8 +16,6 @@ BALANCE = 0.7
 
 NEARLY_ALL = 0.85
 _WORD = re.compile(r"\w+")
-_SAYS_LITTLE = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
-"""Stop words but for denials; `t` is what is left of "don't"."""
 
 
 def mmr(
@@ -61,7 +59,7 @@ def distinct(texts: Sequence[str]) -> list[int]:
     kept: list[tuple[int, frozenset[str], frozenset[str]]] = []
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
-        telling = words - _SAYS_LITTLE
+        telling = words - STOP_WORDS_BUT_DENIALS
         if not any(
             telling == other_telling and _alike(words, other)
             for _, other, other_telling in kept

@@ -9,8 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
-from varve.domain.search.lexical import Ints, Lexical, Spots, parts, runs, words
-from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
+from varve.domain.language.stopwords import (
+    ADDRESSING,
+    STOP_WORDS,
+    STOP_WORDS_BY_STEMMER,
+)
+from varve.domain.language.tokens import parts, words
+from varve.domain.search.lexical import Ints, Lexical, Spots, runs
 
 MOST_STEMMED = 65_536
 """Words of each language that a process remembers with their stems, some 20 MB: candidates are read anew for
@@ -57,16 +62,20 @@ def _indexed(
 ) -> Lexical:
     """The index of these texts alone; their new stems and forms are added to those given."""
     read, size = _Words(texts), max(1, len(texts))
-    spanish = read.count(SPANISH) > read.count(ENGLISH)
-    # Each word is stemmed once for each language, in which the most of its text's small words are.
-    stemmed = 2 * read.tokens + spanish[read.text_of]
-    different = by_first(stemmed, 2 * len(read.seen))
-    found = [_STEMS[one % 2][read.seen[one // 2]] for one in different.tolist()]
+    # A text's language is that of most of its stop words; each word is stemmed once for each language.
+    told = [read.count(stop_words) for stop_words in STOP_WORDS_BY_STEMMER.values()]
+    language, languages = np.argmax(told, axis=0), len(told)
+    stemmed = languages * read.tokens + language[read.text_of]
+    different = by_first(stemmed, languages * len(read.seen))
+    found = [
+        _STEMS[one % languages][read.seen[one // languages]]
+        for one in different.tolist()
+    ]
     pairs = list(chain.from_iterable(found))
     coded = [codes.setdefault(stem, len(codes)) for _, stem in pairs]
     for (form, _), code in zip(pairs, coded, strict=True):
         forms.setdefault(form, code)
-    amounts, starts = np.zeros((2, 2 * len(read.seen)), np.int64)
+    amounts, starts = np.zeros((2, languages * len(read.seen)), np.int64)
     amounts[different] = list(map(len, found))
     starts[different] = np.cumsum(amounts[different]) - amounts[different]
     amount = amounts[stemmed]
@@ -144,4 +153,4 @@ class _Stems(dict[str, tuple[tuple[str, str], ...]]):
         return stemmed
 
 
-_STEMS = (_Stems("english"), _Stems("spanish"))
+_STEMS = tuple(_Stems(stemmer) for stemmer in STOP_WORDS_BY_STEMMER)

@@ -4,19 +4,18 @@ BM25 after Robertson and Zaragoza, The Probabilistic Relevance Framework (2009),
 the values of Lin et al. for short texts (Anserini's defaults), and an idf that is never negative.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from math import log1p
-from unicodedata import combining, normalize
 
 import numpy as np
 import numpy.typing as npt
-import Stemmer
 
-from varve.domain.search.stopwords import STOP_WORDS
+from varve.domain.language.stems import stems
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import parts, words
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
@@ -32,38 +31,6 @@ Spots = npt.NDArray[np.intp]
 Bools = npt.NDArray[np.bool_]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
-
-_WORD = re.compile(r"[^\W_]++(?:[-_./:#@+\\][^\W_]++)*+")
-_ASCII_WORD = re.compile(r"[a-z0-9]++(?:[-_./:#@+\\][a-z0-9]++)*+")
-"""The same in folded text of ASCII alone, in half the time."""
-_PART = re.compile(r"[^\W_]+")
-_ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
-
-
-def fold(text: str) -> str:
-    """The text without case and accents."""
-    if text.isascii():
-        return text.lower()
-    return "".join(c for c in normalize("NFKD", text) if not combining(c)).casefold()
-
-
-def words(text: str) -> list[str]:
-    """The folded words of a text in order; one with joints, such as a code or a path, is kept whole."""
-    folded = fold(text)
-    return (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
-
-
-def parts(word: str) -> list[str]:
-    """What stands between a word's joints, where it has any: `e-4711` has `e` and `4711`."""
-    return [] if word.isalnum() else _PART.findall(word)
-
-
-@lru_cache(maxsize=MOST_KNOWN)
-def stems(word: str) -> tuple[str, ...]:
-    """The word without its ending, by the rules of English and of Spanish; codes and numbers as they are."""
-    if not word.isalpha():
-        return (word,)
-    return tuple(dict.fromkeys((_ENGLISH.stemWord(word), _SPANISH.stemWord(word))))
 
 
 @dataclass(frozen=True, slots=True)

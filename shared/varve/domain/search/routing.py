@@ -11,7 +11,7 @@ from varve.domain.search.query import Filter, SearchRequest, as_of, window
 from varve.domain.search.question import asks_for_a_state, asks_what_happened
 
 if TYPE_CHECKING:
-    from varve.domain.search.timewords import TimeWords
+    from varve.domain.language.timewords import TimeWords
 
 
 _FROM_NOW = re.compile(
@@ -70,7 +70,7 @@ class Route:
 
     def seen_from(self, moment: datetime, zone: ZoneInfo) -> "Route":
         """The same question with its words of time understood as if asked at another moment."""
-        from varve.domain.search.timewords import understand
+        from varve.domain.language.timewords import understand
 
         return replace(
             self, understood=understand(self.text, moment, zone) or self.understood
@@ -118,7 +118,7 @@ def _understood(
 ) -> "TimeWords | None":
     if not request.text or _limited(request):
         return None
-    from varve.domain.search.timewords import understand
+    from varve.domain.language.timewords import understand
 
     return understand(request.text, present, zone)
 
