@@ -92,6 +92,25 @@ def understand(
         return None
 
 
+def find_refusals(text: str, grammar: Grammar) -> list[str]:
+    """Return the names of the rows that refuse an expression of the text, in order."""
+    reading = _Reading(text, grammar)
+    return [name for found in reading.matches() for name in reading.refusals(found)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A match of the grammar's pattern, and the text around it that can change its meaning."""
+
+    found: re.Match[str]
+    form: str
+    parts: Parts | None
+    lead: re.Match[str] | None
+    kind: str
+    before: str
+    behind: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     """A text as a grammar reads it."""
@@ -101,28 +120,36 @@ class _Reading:
 
     def expressions(self) -> Iterator[_Expression]:
         """Yield every expression with its preposition, but for refused ones."""
-        for match in self.grammar.scan.finditer(self.text):
-            start, end = match.span()
+        for match in self.matches():
+            if match.parts is None or any(self.refusals(match)):
+                continue
+            left, end = match.found.span()
+            start = left
+            if match.lead is not None:
+                left -= len(match.before) - match.lead.start()
+            edge = bool(match.lead and match.lead["edge"])
+            yield _Expression(
+                match.form, match.parts, match.kind, edge, left, start, end
+            )
+
+    def matches(self) -> Iterator[_Match]:
+        """Yield everything that looks like an expression of time."""
+        for found in self.grammar.scan.finditer(self.text):
+            start, end = found.span()
             before = self.text[max(0, start - _NEARBY) : start]
             behind = self.text[end : end + _NEARBY]
             lead = self.grammar.lead.search(before)
+            form, parts = self.grammar.parse(found)
             kind = self._lead_kind(lead)
-            form, parts = self.grammar.parse(match)
-            if parts is None or self.refusals(form, kind, before, match[0], behind):
-                continue
-            left = start - (len(before) - lead.start()) if lead else start
-            edge = bool(lead and lead["edge"])
-            yield _Expression(form, parts, kind, edge, left, start, end)
+            yield _Match(found, form, parts, lead, kind, before, behind)
 
-    def refusals(
-        self, form: str, lead: str, before: str, phrase: str, behind: str
-    ) -> list[str]:
-        """Return the names of the rows that refuse an expression."""
-        return [
-            row.name
-            for row in self.grammar.refused
-            if row.applies(form, lead, before, phrase, behind)
-        ]
+    def refusals(self, match: _Match) -> Iterator[str]:
+        """Yield the names of the rows that refuse an expression."""
+        for row in self.grammar.refused:
+            if row.applies(
+                match.form, match.kind, match.before, match.found[0], match.behind
+            ):
+                yield row.name
 
     def _lead_kind(self, lead: re.Match[str] | None) -> str:
         if lead is None:
