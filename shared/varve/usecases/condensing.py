@@ -11,9 +11,9 @@ from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.extractive import Line, candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
+from varve.domain.language.names import NAME
 from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
-from varve.domain.rules.names import NAME
 from varve.domain.summary import MAX_INPUT_TOKENS, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
 from varve.ports.models import LLM, Embedder

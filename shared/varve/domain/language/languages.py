@@ -120,6 +120,15 @@ class Questions:
 
 
 @dataclass(frozen=True, slots=True)
+class NameWords:
+    """Words about names: capitalized ones that are none, particles within a name, and "or"."""
+
+    not_names: Words = ()
+    particles: Words = ()
+    or_: Words = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """An everyday kind of things: the words that ask for it, and words of it, without accents."""
 
@@ -138,6 +147,7 @@ class Language:
     times: Times = field(default_factory=Times)
     statements: Statements | None = None
     questions: Questions = field(default_factory=Questions)
+    names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
 
 
@@ -176,6 +186,7 @@ def _language(path: Traversable) -> Language:
     times = table.pop("times", {})
     stated = table.pop("statements", None)
     questions = table.pop("questions", {})
+    names = table.pop("names", {})
     kinds = table.pop("kinds", {})
     try:
         return Language(
@@ -184,6 +195,7 @@ def _language(path: Traversable) -> Language:
             times=_times(times),
             statements=_statements(stated) if stated else None,
             questions=Questions(**_frozen(questions)),
+            names=NameWords(**_frozen(names)),
             kinds={name: _kind(kind) for name, kind in kinds.items()},
             **table,
         )

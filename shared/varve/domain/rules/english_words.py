@@ -1,6 +1,7 @@
 """English: its expressions of time, and what the values in its sentences look like."""
 
 from varve.domain.language.languages import installed_language
+from varve.domain.language.names import FIRST_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
@@ -74,20 +75,19 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(
-        rf"(?:the (?={_WITH_THE}))?{names.NAME}(?! (?:\d|team|department|division|project|floor|plan|group"
+        rf"(?:the (?={_WITH_THE}))?{NAME}(?! (?:\d|team|department|division|project|floor|plan|group"
         rf"|board))",
         is_place,
     ),
     "company": Slot(
-        rf"(?:the )?{names.NAME}(?! \d)",
+        rf"(?:the )?{NAME}(?! \d)",
         is_employer,
         lambda value: {"at_company": f" at {value}"},
     ),
-    "name": Slot(names.FIRST_NAME, is_no_language),
-    "full_name": Slot(names.NAME, is_person),
-    "two_names": Slot(rf"(?=\w+ [{names.UPPER}]){names.NAME}", is_person),
-    "person": Slot(names.FIRST_NAME, is_person),
-    "names": Slot(names.NAMES),
+    "name": Slot(FIRST_NAME, is_no_language),
+    "full_name": Slot(NAME, is_person),
+    "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_person),
+    "person": Slot(FIRST_NAME, is_person),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "things": Slot(

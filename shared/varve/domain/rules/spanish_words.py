@@ -3,6 +3,7 @@
 import re
 
 from varve.domain.language.languages import installed_language
+from varve.domain.language.names import FIRST_NAME, NAME, UPPER
 from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
 from varve.domain.rules.rule import Slot
@@ -100,14 +101,14 @@ def _in_english(language: re.Match[str]) -> str:
 SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
-    "place": Slot(rf"(?:(?:la|el|los|las) (?=[{names.UPPER}]))?{names.NAME}", is_place),
+    "place": Slot(rf"(?:(?:la|el|los|las) (?=[{UPPER}]))?{NAME}", is_place),
     "company": Slot(
-        rf"{names.NAME}(?! \d)",
+        rf"{NAME}(?! \d)",
         is_employer,
         lambda value: {"at_company": f" en {value}"},
     ),
-    "name": Slot(names.FIRST_NAME, is_no_language),
-    "full_name": Slot(names.NAME, is_person),
+    "name": Slot(FIRST_NAME, is_no_language),
+    "full_name": Slot(NAME, is_person),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "things": Slot(
