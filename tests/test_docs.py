@@ -138,7 +138,9 @@ def test_every_test_that_a_table_of_controls_names_exists(document: str) -> None
     assert named - written == set()
 
 
-@pytest.mark.parametrize("heading", ["How a message travels", "How a question is answered"])
+@pytest.mark.parametrize(
+    "heading", ["How a message travels", "How a question is answered"]
+)
 def test_a_walk_through_the_code_has_at_most_twelve_steps_each_in_a_file(
     heading: str,
 ) -> None:

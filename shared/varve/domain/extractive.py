@@ -1,4 +1,4 @@
-"""A summary without a model: the sources' own sentences, the most central ones that differ most.
+"""A summary without a model: the most central of the sources' sentences that differ most.
 
 Centrality is the cosine to the centroid, diversity maximal marginal relevance (Carbonell and
 Goldstein, SIGIR 1998), both under a budget of tokens.
@@ -21,7 +21,7 @@ from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 
 MAX_LINES = 8_000
-"""How many lines are weighed at most; of more, the most important of each day."""
+"""How many lines are weighed at most; of more, the most important of each day are."""
 
 MAX_LINE_CHARACTERS = 300
 
@@ -34,9 +34,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One sentence on one line, its local day, and its speaker ("": nobody, or not known).
+    """One sentence on one line, with its local day and its speaker ("": none is known).
 
-    `heard`: it is of the words as they were said, neither of a fact nor of a summary.
+    `heard` is true for words as they were said, false for a fact or a summary.
     """
 
     day: str
@@ -56,39 +56,42 @@ class Line:
 
 
 def lines_of(task: SummaryTask) -> list[Line]:
-    """Every sentence with words, by local day, time and id, whatever order the sources come in."""
+    """Return every sentence that has words, by local day, time and id, in any order of the sources."""
     ordered = sorted(task.sources, key=lambda s: (s.at, s.id, s.text, s.importance))
-    return sorted(
-        (line for s in ordered for line in _lines(s, task.zone)),
-        key=lambda line: line.day,
-    )
+    lines: list[Line] = []
+    for source in ordered:
+        lines += _lines(source, task.zone)
+    return sorted(lines, key=lambda line: line.day)
 
 
 def candidates(lines: Sequence[Line]) -> list[Line]:
-    """The lines worth choosing from, in order: said once, and greetings only where there is nothing else."""
+    """Return the lines worth choosing from, in order, each said once; no greetings if there is more."""
     once: dict[str, Line] = {}
     for line in lines:
         words = " ".join(_WORD.findall(line.said.casefold()))
         first = once.setdefault(words, line)
         once[words] = replace(first, importance=max(first.importance, line.importance))
-    return _bounded(
-        [line for line in once.values() if not _is_trivial(line)] or list(once.values())
-    )
+    every = list(once.values())
+    telling = [line for line in every if not _is_trivial(line)]
+    return _bounded(telling or every)
 
 
 def _is_trivial(line: Line) -> bool:
-    """A greeting, or too short to tell anything; scripts without spaces tell more in fewer words."""
+    """Return whether it is a greeting, or too short to tell anything.
+
+    Scripts without spaces tell more in fewer words: their bytes count too.
+    """
     words = len(_WORD.findall(line.sentence))
-    return (words < 3 and len(line.sentence.encode()) < 18) or (
-        words < 5 and _GREETING.match(line.sentence) is not None
-    )
+    if words < 3 and len(line.sentence.encode()) < 18:
+        return True
+    return words < 5 and _GREETING.match(line.sentence) is not None
 
 
 def chosen(lines: Sequence[Line], vectors: Sequence[Vector], budget: int) -> str:
-    """The best of the lines in their order, within the budget in tokens; `vectors` are of their `said`.
+    """Return the best of the lines in their order, within the budget in tokens.
 
-    Of lines of which none fits whole, the best is cut. Empty: there are no lines, or the budget (under
-    four tokens) has no room for a word.
+    `vectors` are those of the lines' `said`. If no line fits whole, the best one is cut. Empty:
+    there are no lines, or the budget (under four tokens) has no room for a word.
     """
     if not lines:
         return ""
@@ -102,7 +105,7 @@ def chosen(lines: Sequence[Line], vectors: Sequence[Vector], budget: int) -> str
 
 
 def _relevance(lines: Sequence[Line], matrix: Floats) -> Floats:
-    """How much each line stands for all of them, and matters in itself; in [0, 1]."""
+    """Return how much each line stands for all of them and matters in itself, in [0, 1]."""
     importance = np.clip([line.importance for line in lines], 0.0, 1.0)
     centroid = (0.5 + importance) @ matrix
     cosine = matrix @ (centroid / max(float(np.linalg.norm(centroid)), 1e-9))
@@ -113,22 +116,23 @@ def _relevance(lines: Sequence[Line], matrix: Floats) -> Floats:
     relevance: Floats = (
         (np.clip(cosine, 0.0, 1.0) + importance) / 2 * substance * asking
     )
-    # Rounded, so that lines that are equal are so on every machine and the earlier one is taken.
+    # Rounded, so that equal lines are equal on every machine, and the earlier one is picked.
     return np.round(relevance, 6)
 
 
 def _picked(
     lines: Sequence[Line], matrix: Floats, relevance: Floats, budget: int
 ) -> list[int]:
-    """The lines' indexes as they are picked; each pick costs one product of the matrix with a vector."""
+    """Return the lines' indexes in the order of picking.
+
+    Each pick costs one product of the matrix with a vector.
+    """
     costs = np.array([estimated_tokens(f"{line}\n") for line in lines])
     figures = _figures(lines)
-    nearest, is_open, picked = (
-        np.zeros(len(lines)),
-        np.ones(len(lines), bool),
-        list[int](),
-    )
-    while (is_open := is_open & (costs <= budget)).any():
+    nearest = np.zeros(len(lines))
+    is_open = costs <= budget
+    picked: list[int] = []
+    while is_open.any():
         gain = _RELEVANCE_SHARE * relevance - (1 - _RELEVANCE_SHARE) * nearest
         best = int(np.argmax(np.where(is_open, gain, -np.inf)))
         likeness = np.round(matrix @ matrix[best], 6)
@@ -136,35 +140,39 @@ def _picked(
         is_open &= (likeness < _NEAR_DUPLICATE) | (figures != figures[best])
         is_open[best] = False
         budget -= int(costs[best])
+        is_open &= costs <= budget
         picked.append(best)
     return picked
 
 
 def _figures(lines: Sequence[Line]) -> npt.NDArray[np.int64]:
-    """Equal for lines with the same numbers: two that differ in nothing else still say two things."""
+    """Return a number for each line, equal for lines that hold the same figures.
+
+    Two lines that differ in a figure alone say two things.
+    """
     seen: dict[tuple[str, ...], int] = {}
-    keys = (tuple(re.findall(r"\d+", line.sentence)) for line in lines)
+    keys = [tuple(_FIGURE.findall(line.sentence)) for line in lines]
     return np.array([seen.setdefault(key, len(seen)) for key in keys])
 
 
 def _bounded(lines: list[Line]) -> list[Line]:
-    """At most `MAX_LINES`, evenly over the days: each day's most important, then its second, and so on."""
+    """Return at most `MAX_LINES`, evenly over the days: the most important of each, then the second."""
     if len(lines) <= MAX_LINES:
         return lines
     places: Counter[str] = Counter()
-    ranked = []
+    ranked: list[tuple[int, int]] = []
     for index in sorted(range(len(lines)), key=lambda i: -lines[i].importance):
-        ranked.append((places[lines[index].day], index))
-        places[lines[index].day] += 1
-    return [
-        lines[index]
-        for index in sorted(index for _, index in sorted(ranked)[:MAX_LINES])
-    ]
+        day = lines[index].day
+        ranked.append((places[day], index))
+        places[day] += 1
+    kept = sorted(index for _, index in sorted(ranked)[:MAX_LINES])
+    return [lines[index] for index in kept]
 
 
 # Sentences
 
 _WORD = re.compile(r"[^\W_]+")
+_FIGURE = re.compile(r"\d+")
 _DATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}): ")
 _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
 _END = re.compile(
@@ -181,7 +189,7 @@ _GREETING = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The text's sentences, each on one line without a bullet, long ones in pieces."""
+    """Yield the text's sentences, each on one line without a bullet, long ones in pieces."""
     start = 0
     for end in (*_sentence_ends(text), len(text)):
         plain = " ".join(text[start:end].split()).lstrip("-–—*•#> ")
@@ -190,18 +198,28 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def shortened(text: str, tokens: int, head: str = "") -> str:
-    """As much of the text after `head` as the tokens hold, whole sentences if one fits, else whole words.
+    """Return `head` and as much of the text as the tokens hold.
 
-    Empty: not even one character fits.
+    Whole sentences if one fits, else whole words. Empty: not even one character fits.
     """
+    lengths = range(1, len(text) + 1)
     room = bisect_right(
-        range(1, len(text) + 1), tokens, key=lambda n: estimated_tokens(head + text[:n])
+        lengths, tokens, key=lambda length: estimated_tokens(head + text[:length])
     )
-    if room == len(text) or not room:
-        return head + text if room else ""
+    if not room:
+        return ""
+    if room == len(text):
+        return head + text
+    return head + text[: _cut(text, room)].rstrip()
+
+
+def _cut(text: str, room: int) -> int:
+    """Return where to cut: after the last sentence that fits, else the last word, else at `room`."""
     ends = [end for end in _sentence_ends(text[: room + 1]) if end <= room]
+    if ends:
+        return ends[-1]
     space = text.rfind(" ", 1, room + 1)
-    return head + text[: ends[-1] if ends else space if space > 0 else room].rstrip()
+    return space if space > 0 else room
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
@@ -211,37 +229,39 @@ def _sentence_ends(text: str) -> Iterator[int]:
 
 
 def _lines(source: Source, zone: ZoneInfo) -> Iterator[Line]:
-    """A summary's lines have dates of their own; words as they were said are one text with one speaker.
+    """Yield a source's sentences.
 
-    Facts have none: what stands before their colon is no name.
+    Each line of a summary may have a date and a speaker of its own. A turn is one text with one
+    speaker. A fact has no speaker: the words before its colon are no name.
     """
     heard = source.memory_type is MemoryType.TURN
-    for text in source.text.split("\n") if source.label else [source.text]:
-        day, dated = _dated(text) if source.label else ("", text)
-        speaker, words = (
-            _spoken(dated, source) if heard or source.label else ("", dated)
-        )
+    is_summary = bool(source.label)
+    for text in source.text.split("\n") if is_summary else [source.text]:
+        day, speaker, words = "", "", text
+        if is_summary:
+            day, words = _split_date(words)
+        if heard or is_summary:
+            speaker, words = _split_speaker(words, source)
+        day = day or day_of(source.at, zone)
         for sentence in sentences(words):
             if _WORD.search(sentence):
-                day = day or day_of(source.at, zone)
                 yield Line(day, sentence, source.at, source.importance, speaker, heard)
 
 
-def _dated(text: str) -> tuple[str, str]:
-    """The date that a line begins with, and the rest."""
+def _split_date(text: str) -> tuple[str, str]:
+    """Return the date that a line begins with, and the rest."""
     found = _DATED.match(text)
+    if found is None:
+        return "", text
     try:
-        return (
-            (date.fromisoformat(found[1]).isoformat(), text[found.end() :])
-            if found
-            else ("", text)
-        )
+        day = date.fromisoformat(found[1])
     except ValueError:
         return "", text
+    return day.isoformat(), text[found.end() :]
 
 
-def _spoken(text: str, source: Source) -> tuple[str, str]:
-    """The speaker's name that a text begins with, if it looks like a name or is the user's id."""
+def _split_speaker(text: str, source: Source) -> tuple[str, str]:
+    """Return the speaker that a text begins with, if it looks like a name or is the user's id."""
     found = _SPEAKER.match(text)
     if found is None or not (found[1] == source.user_id or _is_name(found[1])):
         return "", text

@@ -1,11 +1,11 @@
-"""Which of the graph's entities a prompt speaks of, found by their own names and aliases."""
+"""The graph's entities that a prompt speaks of, found by their names and aliases."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
 from varve.domain.names import normalized
-from varve.domain.relevance import content_words
+from varve.domain.relevance import telling_stems
 from varve.domain.triple import Op, Triple, TripleOperation
 
 ALIASES = frozenset(
@@ -16,45 +16,55 @@ ALIASES = frozenset(
 MAX_NAME_WORDS = 6
 _ROLES = frozenset({"user", "assistant", "system", "human", "agent"})
 _WORD = re.compile(r"[^\W_]+(?:[-.&][^\W_]+)*")
+_POSSESSIVE = re.compile(r"'s\b")
 
 
 def mentioned(
     prompt: str, triples: Iterable[Triple], given: Iterable[str] = ()
 ) -> set[str]:
-    """The ids of the entities that the prompt names, or that are named in `given`, aliases resolved."""
+    """Return the ids of the entities that the prompt or a text of `given` names, aliases resolved."""
+    names = _entities_by_name(triples)
+    wanted: set[str] = set()
+    for text in (prompt, *given):
+        wanted.update(_phrases(text))
+    found: set[str] = set()
+    for name in wanted & names.keys():
+        if _is_name(name):
+            found |= names[name]
+    return found
+
+
+def _entities_by_name(triples: Iterable[Triple]) -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
     for triple in triples:
         for name in (triple.source_id, triple.target_id):
             names.setdefault(_key(name), set()).add(name)
         if triple.label in ALIASES:
             names[_key(triple.target_id)].add(triple.source_id)
-    wanted = {phrase for text in (prompt, *given) for phrase in _phrases(text)}
-    return {
-        entity
-        for name in wanted & names.keys()
-        if _is_name(name)
-        for entity in names[name]
-    }
+    return names
 
 
 def in_words(triple: Triple) -> str:
-    """`Dana lives in: Lisbon`, names as they were written last."""
+    """Return `Dana lives in: Lisbon`, with the names as they were last written."""
     said = _statement(triple)
     return f"{said.subject} {triple.label.replace('_', ' ')}: {said.object}"
 
 
 def _statement(triple: Triple) -> TripleOperation:
-    """The newest statement for it; the evidence may also hold the one that ended it."""
-    own = (o for o in reversed(triple.evidence) if o.op is not Op.DELETE)
-    return next(
-        (o for o in own if normalized(o.object) == triple.target_id), triple.evidence[0]
-    )
+    """Return the newest statement for a triple; its evidence may also hold the one that ended it."""
+    for operation in reversed(triple.evidence):
+        states = operation.op is not Op.DELETE
+        if states and normalized(operation.object) == triple.target_id:
+            return operation
+    return triple.evidence[0]
 
 
 def _phrases(text: str) -> Iterator[str]:
+    """Yield every run of up to `MAX_NAME_WORDS` words."""
     words = _words(text)
     for start in range(len(words)):
-        for end in range(start + 1, min(start + MAX_NAME_WORDS, len(words)) + 1):
+        longest = min(start + MAX_NAME_WORDS, len(words))
+        for end in range(start + 1, longest + 1):
             yield " ".join(words[start:end])
 
 
@@ -64,9 +74,9 @@ def _key(name: str) -> str:
 
 def _words(text: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return _WORD.findall(re.sub(r"'s\b", "", folded))
+    return _WORD.findall(_POSSESSIVE.sub("", folded))
 
 
 def _is_name(name: str) -> bool:
-    """Whether it can name something: neither a role, nor made of words that are in every prompt."""
-    return name not in _ROLES and bool(content_words(name))
+    """Return whether it can name something: no role, and a word that is not in every prompt."""
+    return name not in _ROLES and bool(telling_stems(name))

@@ -1,17 +1,17 @@
-"""Which names mean the same person or thing: by their form, and by what conversations state."""
+"""Names of the same person or thing: by their form, and by the aliases that conversations state."""
 
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 ALSO_KNOWN_AS = "also_known_as"
-"""The predicate of an alias: its subject is the name by which the entity is kept, its object another one."""
+"""The predicate of an alias: its subject is the entity's name, its object another name of it."""
 
 LITERAL = frozenset({ALSO_KNOWN_AS, "name", "goes_by"})
-"""Predicates whose object is a name as a word, not the one who bears it."""
+"""Predicates whose object is a name as a word, not the person or thing of that name."""
 
-_NOBODY = frozenset(
-    {
+_NO_NAMES = frozenset(
+    (
         "",
         "user",
         "assistant",
@@ -22,21 +22,24 @@ _NOBODY = frozenset(
         "i",
         "me",
         "yo",
-    }
+    )
 )
-"""What may stand where a speaker has no name; as an alias it would make everybody one person."""
+"""Labels of speakers without a name; as an alias one would merge all such speakers."""
 
 
 def normalized(name: str) -> str:
-    """The form under which names are the same entity: NFKC, case folded, single spaces, no final dot."""
+    """Return the form in which equal names are one entity.
+
+    NFKC, case folded, single spaces, no punctuation at the end.
+    """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(folded.split()).rstrip(".!?,; ")
 
 
 def meant(value: str, known: Collection[str]) -> list[str]:
-    """Which of the known values, all normalized, one is: itself, else its longer or shorter forms.
+    """Return the known values that a value means: itself, else its longer and shorter forms.
 
-    "Acme" and "Acme Ltd" are one employer.
+    All are normalized. "Acme" and "Acme Ltd" are one employer.
     """
     if value in known:
         return [value]
@@ -48,18 +51,18 @@ def meant(value: str, known: Collection[str]) -> list[str]:
 
 
 class Names:
-    """Names resolved to entities, a function of the set of stated pairs alone.
+    """Names resolved to entities. The result depends on the set of stated pairs alone.
 
-    An alias stands for the one entity that claims it. One that several claim stands for none of them
-    (two people called Dana) and stays a name of its own, unless the claimants turn out to be one.
-    Where names claim each other, the longest of them is the entity's.
+    An alias stands for the one entity that claims it. An alias that several entities claim (two
+    people called Dana) stands for none and stays a name of its own, unless the claimants resolve to
+    one entity. If names claim each other, the longest is the entity's.
     """
 
     def __init__(self, stated: Iterable[tuple[str, str]] = ()) -> None:
-        """`stated` are pairs of an entity's name and another name of it, both normalized."""
+        """Resolve the pairs of `stated`: an entity's name and another name of it, both normalized."""
         self._claims: defaultdict[str, set[str]] = defaultdict(set)
         for owner, alias in stated:
-            if owner != alias and not {owner, alias} & _NOBODY:
+            if owner != alias and not {owner, alias} & _NO_NAMES:
                 self._claims[alias].add(owner)
         self._owner = {
             alias: next(iter(owners))
@@ -71,30 +74,30 @@ class Names:
         self._entities = {name: self._root(name) for name in sorted(self._claims)}
 
     def entity(self, name: str) -> str:
-        """The entity the name stands for, normalized; the name's own form where nobody else claims it."""
+        """Return the normalized entity that a name stands for; its own form if none claims it."""
         form = normalized(name)
         return self._entities.get(form, form)
 
     def claimants(self, name: str) -> tuple[str, ...]:
-        """The entities that claim an ambiguous name; none where it is clear whose it is."""
+        """Return the entities that claim an ambiguous name; none if the name is not ambiguous."""
         form = normalized(name)
         if form in self._owner or form not in self._claims:
             return ()
         return tuple(sorted({self._root(owner) for owner in self._claims[form]}))
 
     def resolved(self) -> Mapping[str, str]:
-        """Every alias that stands for another name, with that name."""
+        """Return every alias that stands for another name, with that name."""
         return {
             alias: entity for alias, entity in self._entities.items() if alias != entity
         }
 
     def changed(self, other: "Names") -> set[str]:
-        """The names that the two resolve differently."""
+        """Return the names that the two resolve differently."""
         known = {*self._claims, *other._claims}
         return {name for name in known if self.entity(name) != other.entity(name)}
 
     def _joined(self) -> bool:
-        """Settle an alias of several claimants that are by now one; whether there was any."""
+        """Settle one alias whose claimants resolve to one entity; return whether there was one."""
         for alias in sorted(self._claims.keys() - self._owner.keys()):
             roots = {self._root(owner) for owner in self._claims[alias]}
             if len(roots) == 1 and alias not in roots:
@@ -103,7 +106,7 @@ class Names:
         return False
 
     def _root(self, name: str) -> str:
-        """The end of the chain of owners; of a circle its longest name, then the first by letters."""
+        """Return the end of the chain of owners; of a circle the longest name, then the first by letters."""
         seen: list[str] = []
         while name in self._owner and name not in seen:
             seen.append(name)

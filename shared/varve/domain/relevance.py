@@ -1,27 +1,31 @@
-"""How much a text has to do with a prompt, on a scale that knows a zero: is there anything to inject at all?
+"""How much a text has to do with a prompt, on a scale with a zero: is anything worth injecting?
 
-Search ranks what there is, so that even a prompt about nothing in memory has a first result. Here a text
-is compared with what any text would have got: sentences about nothing in particular, in the same
-embedder. That also makes the scale much the same for one embedder and another.
+Search ranks all records, so that even a prompt about nothing in memory has a first result. Here a
+text is compared with sentences about nothing in particular, in the same embedder. That makes the
+scale much the same for every embedder.
 """
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 import Stemmer
 
+from varve.domain.language.stopwords import EMPTY_IN_PROMPTS
+from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
 
 FLOOR = 0.16
-"""What the best entry must reach for a block to be worth its tokens. Calibrated on labelled prompts over
-the project's corpus; `tests/e2e/test_context.py` holds them and others that had no part in it."""
+"""The least relevance of the best entry for a block to be worth its tokens.
+
+Calibrated on labelled prompts over the project's corpus; `tests/e2e/test_context.py` has these
+prompts, and others that had no part in the calibration.
+"""
 NAMED_FLOOR = 0.08
-"""The same where the prompt names a person or thing that the graph knows."""
+"""The least relevance of the best entry if the prompt names a person or thing of the graph."""
 ENTRY_FLOOR = 0.06
-"""What every single entry must reach."""
+"""The least relevance of every entry."""
 WORDS_WEIGHT = 0.15
 _NEAREST = 3
 
@@ -51,38 +55,20 @@ BACKGROUND = (
 )
 """Sentences about nothing in particular, in the languages that the rules read."""
 
-_EMPTY_WORDS = (
-    "a about all also am an and any are as at be been but by can could did do does for from had has have he "
-    "her here his how i if in into is it its just may me might must my no not of off on or our out "
-    "please she should so some than that the their them then there these they this those to too up us was "
-    "we were what when where which who whom whose why will with would you your "
-    "bye fine good great hello hey hi ok okay perfect sorry sure thank thanks well yes "
-    "al algo ante como con cual cuando cuanto de del desde donde el ella en entre era eres es esa ese eso "
-    "esta este esto fue ha han has hay he hola la las le les lo los mas me mi mis muy ni nos o para pero por "
-    "porque que quien se ser si sin sobre son su sus te tu tus un una unas unos y ya yo "
-    "adios bien buenas bueno buenos dias gracias noches perfecto tardes vale"
-)
-"""Words that say nothing of what is meant: function words and courtesies, without accents."""
-
-_EMPTY = frozenset(_EMPTY_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
 _STEM = Stemmer.Stemmer("english")
 
 
-def content_words(text: str) -> frozenset[str]:
-    """The stems of the words that say what is meant; codes such as `NW-53977` are one word."""
-    plain = "".join(
-        c
-        for c in unicodedata.normalize("NFKD", text.casefold())
-        if not unicodedata.combining(c)
-    )
-    words = (word.removesuffix("'s") for word in _WORD.findall(plain))
-    kept = [
-        word
-        for word in words
-        if word not in _EMPTY and (len(word) > 1 or not word.isascii())
-    ]
+def telling_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that say what is meant; a code such as `NW-53977` is one word."""
+    words = (word.removesuffix("'s") for word in _WORD.findall(fold(text)))
+    kept = [word for word in words if word not in EMPTY_IN_PROMPTS and _is_long(word)]
     return frozenset(_STEM.stemWords(kept))
+
+
+def _is_long(word: str) -> bool:
+    """Return whether a word has more than one letter; one of another script is a word."""
+    return len(word) > 1 or not word.isascii()
 
 
 def relevances(
@@ -92,15 +78,15 @@ def relevances(
     vectors: Sequence[Vector],
     nothing: Sequence[Vector],
 ) -> list[float]:
-    """A number for each text: 0 for what has no more to do with the prompt than anything has.
+    """Return a number for each text: 0 if it has no more to do with the prompt than any text.
 
-    Its cosine to the prompt, less the mean of the prompt's three greatest with the vectors of
-    `BACKGROUND`, plus a little for the prompt's words that it holds, rare ones counting more.
+    It is the text's cosine to the prompt, less the mean of the prompt's three greatest cosines to
+    the vectors of `BACKGROUND`, plus a share for the prompt's words that the text holds. Rare words
+    count more. `nothing` are the vectors of `BACKGROUND`.
     """
-    background = sorted(
-        (float(vector @ prompt_vector) for vector in nothing), reverse=True
-    )[:_NEAREST]
-    zero = float(np.mean(background)) if background else 0.0
+    background = [float(vector @ prompt_vector) for vector in nothing]
+    nearest = sorted(background, reverse=True)[:_NEAREST]
+    zero = float(np.mean(nearest)) if nearest else 0.0
     shares = word_shares(prompt, texts)
     return [
         float(vector @ prompt_vector) - zero + WORDS_WEIGHT * share
@@ -109,17 +95,17 @@ def relevances(
 
 
 def word_shares(prompt: str, texts: Sequence[str]) -> list[float]:
-    """Which share of the prompt's words each text holds, in [0, 1], weighed by how few texts do."""
-    asked = content_words(prompt)
-    held = [content_words(text) & asked for text in texts]
-    weights = {
-        word: _rarity(sum(word in words for words in held), len(texts))
-        for word in asked
-    }
+    """Return the share of the prompt's words that each text holds, in [0, 1]; rare words weigh more."""
+    asked = telling_stems(prompt)
+    held = [telling_stems(text) & asked for text in texts]
+    weights: dict[str, float] = {}
+    for word in asked:
+        holding = sum(word in words for words in held)
+        weights[word] = _rarity(holding, len(texts))
     total = sum(weights.values()) or 1.0
     return [sum(weights[word] for word in words) / total for words in held]
 
 
 def _rarity(texts: int, of: int) -> float:
-    """Inverse document frequency as BM25 has it (Robertson and Zaragoza, 2009), kept above 0."""
+    """Return the inverse document frequency of BM25 (Robertson and Zaragoza, 2009), kept above 0."""
     return math.log(1.0 + (of + 0.5) / (texts + 0.5))

@@ -1,4 +1,4 @@
-"""Words as they are before they are remembered: in passages of bounded size, weighed and counted."""
+"""Texts before they are stored: cut into passages, weighed, and counted in tokens."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ _BREAKS = ("\n\n", "\n", ". ", "? ", "! ", " ")
 
 
 def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:
-    """The text in pieces of at most `limit` characters, cut at paragraphs, sentences or words."""
+    """Yield the text in pieces of at most `limit` characters, cut at paragraphs, sentences or words."""
     rest = text.strip()
     while len(rest) > limit:
         cut = _cut(rest, limit)
@@ -18,7 +18,7 @@ def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:
 
 
 def _cut(text: str, limit: int) -> int:
-    """Where to cut: after the last break of the strongest sort in the second half, else at the limit."""
+    """Return where to cut: after the last of the strongest breaks in the second half, else `limit`."""
     for mark in _BREAKS:
         at = text.rfind(mark, limit // 2, limit)
         if at >= 0:
@@ -27,15 +27,15 @@ def _cut(text: str, limit: int) -> int:
 
 
 def salience(text: str) -> float:
-    """How much a turn is likely to matter, in [0.05, 0.5]: greetings little, whole sentences more.
+    """Return how much a turn is likely to matter, in [0.05, 0.5]: whole sentences more than greetings.
 
-    Counts words up to twenty. Facts, which an extractor judged worth keeping, start where this ends.
+    It grows with the words, up to twenty. The importance of an extracted fact starts at 0.5.
     """
     return max(0.05, 0.5 * min(1.0, len(text.split()) / 20))
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens a model will count for the text, estimated at four UTF-8 bytes each, rounded up.
+    """Return the estimated number of a text's tokens: four UTF-8 bytes each, rounded up.
 
     The usual rule of thumb for byte-pair vocabularies on English (OpenAI's tokenizer documentation);
     it overstates scripts of several bytes a character, which keeps a budget on the safe side.

@@ -1,17 +1,17 @@
-"""Transcripts: messages without a name of their own whose text says who speaks, as in `Dana: I moved.`"""
+"""Transcripts: messages whose text names the speaker, as in `Dana: I moved.`"""
 
 import re
 from collections.abc import Iterable
 
 SHARE = 0.8
-"""Of the texts so many must be introduced by a name, for it might be a heading of the writer's."""
+"""The share of the texts that must begin with a name; fewer may be headings."""
 _INTRODUCED = re.compile(r"\s*((?:[^\W_][\w.'’-]*)(?: [^\W_][\w.'’-]*){0,2}):\s+(?=\S)")
 
 
 def introduction(text: str) -> tuple[str, str]:
-    """The name that a text begins with, and the rest; the name is empty where there is none.
+    """Return the name that a text begins with, and the rest; without a name "" and the text.
 
-    A name has one to three words, none of which begins with a small letter.
+    A name has one to three words. None of them begins with a small letter.
     """
     found = _INTRODUCED.match(text)
     if found is None or any(word[0].islower() for word in found[1].split()):
@@ -20,10 +20,10 @@ def introduction(text: str) -> tuple[str, str]:
 
 
 def speakers(texts: Iterable[str]) -> frozenset[str]:
-    """The names that introduce the texts of a conversation; none where it is no transcript.
+    """Return the names that begin the texts of a conversation; none if it is no transcript.
 
-    It is one where nearly all of at least two texts are introduced, by two names at most or by no more than
-    half as many names as there are texts: a list of headings has a new one on each line.
+    In a transcript at least two texts, and `SHARE` of all, begin with a name. There are at most two
+    names, or half as many as such texts: a list of headings has another one on each line.
     """
     every = list(texts)
     named = [name for name, _ in map(introduction, every) if name]

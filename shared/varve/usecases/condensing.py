@@ -11,7 +11,9 @@ from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.extractive import Line, candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
-from varve.domain.rules.names import NAME
+from varve.domain.language.names import NAME
+from varve.domain.language.stopwords import NO_TOPICS
+from varve.domain.language.tokens import fold
 from varve.domain.summary import MAX_INPUT_TOKENS, Summary, SummaryTask
 from varve.domain.text import estimated_tokens
 from varve.ports.models import LLM, Embedder
@@ -242,22 +244,6 @@ _NAMED = re.compile(
     rf"|\b(?:Dr|Dra|Mr|Mrs|Ms|Prof|Sr|Sra)\.? (?P<titled>{NAME})|^(?P<subject>{NAME}) (?:{_VERBS})\b"
 )
 _TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
-_STOP_WORDS = _words(
-    """the and for are but not you all any can had her was one our out has him his how its may new now old
-    see two who did get let put say she too use that this with have from they will would there their
-    what about which when make like just know take into your some could them than then look only come
-    over also after before where been were being does doing don doesn didn isn aren won wasn weren hasn
-    haven couldn wouldn shouldn here very more most much many such each other these those because while
-    should must might shall yes okay thanks thank please hello sure need want back still even well
-    really got going goes went thing things today tomorrow yesterday week day month year time good great
-    anything something nothing everything every again why off down through between until since both few
-    own same que los las una unos unas del por con para como más pero sus les este esta esto estos estas
-    ese esa eso está están era eran fue son ser soy eres muy sin sobre también hasta hay donde quien
-    desde todo toda todos todas nos nosotros durante uno ellos ellas entre cuando mucho muchos nada algo
-    porque qué cómo cuál sí mis tus tiene tengo tienes hace hacer puede puedo puedes quiero voy vas
-    vamos así aquí ahora bien gracias hola favor tan solo sólo ya aún hoy mañana ayer día semana mes año
-    vez otra otro había han has haber"""
-)
 
 
 def _people(lines: Sequence[Line]) -> tuple[str, ...]:
@@ -309,7 +295,7 @@ def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
 
 
 def _is_term(word: str) -> bool:
-    return 2 < len(word) < 30 and word not in _STOP_WORDS and not word[0].isdigit()
+    return 2 < len(word) < 30 and fold(word) not in NO_TOPICS and not word[0].isdigit()
 
 
 def _apart(terms: Iterable[str]) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ from varve.domain.relevance import (
     ENTRY_FLOOR,
     FLOOR,
     NAMED_FLOOR,
-    content_words,
     relevances,
+    telling_stems,
 )
 from varve.domain.search.diversity import distinct, mmr
 from varve.domain.search.query import SearchRequest
@@ -100,7 +100,7 @@ def build_context(
     statements = select_current_entries(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
     top = build_head(profile, request.max_tokens)
-    if not content_words(prompt):
+    if not telling_stems(prompt):
         return _empty(top, Choice(profile), "the prompt has no words to look for")
     choice = gathered(
         Question(scope, request, prompt, now, zone), statements, sources=sources

@@ -40,7 +40,7 @@ from varve.usecases.session import Session
 from varve.usecases.views import View
 
 if TYPE_CHECKING:
-    from varve.domain.search.timewords import TimeWords
+    from varve.domain.language.timewords import TimeWords
 
 MAX_RESULTS = 100
 SPARE_RESULTS = 10

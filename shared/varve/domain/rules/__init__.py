@@ -1,10 +1,10 @@
-"""Extraction without a model: English and Spanish statements of a closed set of shapes, and no others.
+"""Extraction without a model: English and Spanish statements of a closed set of shapes.
 
-Read are a user's own words in the first person: who they are, where they live and work, what they like,
-prefer, speak and cannot eat, their family, pets and birthdays, appointments, numbers that have a label,
-corrections of the message before, and what they ask to remember or to forget. Questions, conditions,
-hearsay, quotations, code and logs are passed over, and so is all that is put in other words: the turn
-itself is kept in any case, and silence is better than a wrong fact.
+The rules read a user's own words in the first person: who they are, where they live and work, what
+they like, prefer, speak and cannot eat, their family, pets and birthdays, appointments, numbers
+with a label, corrections of the message before, and what they ask to remember or to forget. They
+pass over questions, conditions, hearsay, quotations, code, logs, and statements in other words:
+the turn itself is kept in any case, and no fact is better than a wrong one.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.corrections import corrected
 from varve.domain.rules.english import ENGLISH
 from varve.domain.rules.reader import Reader, Statement
-from varve.domain.rules.sentences import sentences
+from varve.domain.rules.sentences import Sentence, sentences
 from varve.domain.rules.spanish import SPANISH
 from varve.domain.triple import TripleOperation
 
@@ -26,12 +26,12 @@ READERS = (Reader(ENGLISH), Reader(SPANISH))
 
 @dataclass(frozen=True, slots=True)
 class RuleExtractor:
-    """An Extractor that needs no model and gives the same answer every time."""
+    """An Extractor without a model; the same batch always has the same facts."""
 
     name: str = "rules-2"
 
     def extract(self, batch: Batch) -> Extraction:
-        """The facts and triple operations that the batch's user messages state outright."""
+        """Return the facts and triple operations that the batch's user messages state."""
         facts: dict[tuple[str, str], Fact] = {}
         operations: dict[str, TripleOperation] = {}
         for utterance, statement in _statements(batch):
@@ -44,7 +44,10 @@ class RuleExtractor:
 
 
 def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
-    """Those of the batch's own utterances; the context only tells what a correction corrects."""
+    """Yield the statements of the batch's own utterances.
+
+    The context is read only for what a correction corrects.
+    """
     before: dict[str, list[Statement]] = {}
     for spoken in (batch.context, batch.utterances):
         for utterance in spoken:
@@ -59,20 +62,28 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
 def _read(
     utterance: Utterance, batch: Batch, before: list[Statement]
 ) -> list[Statement]:
-    """The utterance's statements, up to where it turns to something made up."""
-    who, said = utterance.speaker, _local_day(utterance.said_at, batch)
+    """Return the utterance's statements, up to the sentence in which fiction begins."""
+    who = utterance.speaker
+    said = _local_day(utterance.said_at, batch)
     stated: list[Statement] = []
     for sentence in sentences(utterance.text):
         if any(reader.language.fiction.search(sentence.text) for reader in READERS):
             break
-        for reader in sorted(READERS, key=lambda reader: -reader.familiarity(sentence)):
-            found = corrected(reader, sentence, who, stated or before) or reader.read(
-                sentence, who, said
-            )
-            if found:
-                stated += found
-                break
+        stated += _read_sentence(sentence, who, said, stated or before)
     return stated
+
+
+def _read_sentence(
+    sentence: Sentence, who: str, said: date, earlier: list[Statement]
+) -> list[Statement]:
+    """Return what the sentence states in the first language that reads it, the likeliest first."""
+    for reader in sorted(READERS, key=lambda reader: -reader.familiarity(sentence)):
+        found = corrected(reader, sentence, who, earlier)
+        if not found:
+            found = reader.read(sentence, who, said)
+        if found:
+            return found
+    return []
 
 
 def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
@@ -80,7 +91,9 @@ def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
     return Fact(
         content=statement.fact,
         about=statement.about,
-        event_time=_midnight(when.day, utterance, batch) if when else utterance.said_at,
+        event_time=_midnight(when.first, utterance, batch)
+        if when
+        else utterance.said_at,
         message_ids=(utterance.message_id,),
         importance=statement.importance,
         confidence=statement.confidence,
@@ -111,10 +124,10 @@ def _operations(
 
 
 def _is_same(full: str, other: str, utterance: Utterance) -> bool:
-    """Whether two names may be taken for one person's: the words say so, or the speaker's label agrees.
+    """Return whether two names are one person's: the words say so, or the speaker's label agrees.
 
-    A label is the client's and may be a role or anything else; it must have a word of the full name, or be
-    the user's id.
+    The client sets the label, which may be a role or any other word. It must share a word with the
+    full name, or be the user's id.
     """
     if other != utterance.speaker or other == utterance.user_id:
         return normalized(full) != normalized(other)
@@ -125,7 +138,7 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
 
 
 def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:
-    """When the change took effect: of a span its last day, and of today the moment it was said.
+    """Return when the change took effect: the last day of a span, or for today the utterance's time.
 
     Otherwise "I moved last week" would lose to what was true, and said, in that week.
     """
@@ -136,7 +149,7 @@ def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> date
 
 
 def _midnight(day: date, utterance: Utterance, batch: Batch) -> datetime:
-    """The start of the local day; past the calendar's ends, where it has none, the utterance's time."""
+    """Return the start of the local day; outside the calendar the utterance's time."""
     try:
         return start_of_day(day, batch.zone)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Corrections: "Sorry, I meant Y", "not X but Y", read as the earlier clause with Y in the place of X."""
+"""Corrections ("Sorry, I meant Y", "not X but Y"): the earlier clause, read with Y in place of X."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ _CORRECTABLE = (
 )  # fmt: skip
 
 _ON = ("on ", "el ")
-"""What stays in place when only the day after it is corrected."""
+"""Words that stay when only the day after them is corrected."""
 
 
 def corrected(
     reader: Reader, sentence: Sentence, who: str, earlier: Sequence[Statement]
 ) -> list[Statement]:
-    """What the correction makes of the statements before it; nothing where it could mean several."""
+    """Return what the correction makes of the statements before it; nothing if it is ambiguous."""
     found = reader.language.correction.match(sentence.text)
     if found is None or sentence.asks:
         return []
@@ -40,26 +40,28 @@ def _retold(
     if wrong.startswith(_ON) and not new.startswith(_ON):
         new = wrong.split()[0] + " " + new
     clause = earlier.clause.replace(wrong, new)
-    again = reader.clause_stated(clause, who, earlier.said) or next(
-        iter(reader.mentioned(clause, who, earlier.said)), None
-    )
-    if (
-        again is None
-        or again.rule is not earlier.rule
-        or new not in again.values.values()
-    ):
+    again = _read_clause(reader, clause, who, earlier)
+    if again is None or new not in again.values.values():
         return None
-    changes = tuple(
-        corrected
-        for change in again.changes
-        for corrected in _changed(change, wrong, new)
-    )
+    changes: list[Change] = []
+    for change in again.changes:
+        changes += _changed(change, wrong, new)
     fact = reader.language.corrected.format(fact=again.fact[:-1], wrong=wrong)
-    return replace(again, fact=fact, changes=changes)
+    return replace(again, fact=fact, changes=tuple(changes))
+
+
+def _read_clause(
+    reader: Reader, clause: str, who: str, earlier: Statement
+) -> Statement | None:
+    """Return what a clause states, if the rule of the earlier statement says so."""
+    again = reader.clause_stated(clause, who, earlier.said)
+    if again is None:
+        again = next(reader.mentioned(clause, who, earlier.said), None)
+    return again if again is not None and again.rule is earlier.rule else None
 
 
 def _changed(change: Change, wrong: str, new: str) -> Iterator[Change]:
-    """The change with the new value in the place of the wrong one, which bears no other name then."""
+    """Yield the change with the new value in place of the wrong one, whose alias ends."""
     if change.predicate == ALSO_KNOWN_AS:
         yield replace(change, op=Op.DELETE, subject=wrong if change.subject == new else change.subject,
                       object=wrong if change.object == new else change.object)  # fmt: skip
@@ -73,12 +75,12 @@ def _changed(change: Change, wrong: str, new: str) -> Iterator[Change]:
 
 
 def _wrong_value(earlier: Statement, old: str | None) -> str | None:
-    """The value that was named, or the only one that can be meant."""
-    values = {
-        v for k, v in earlier.values.items() if k.rstrip("0123456789") in _CORRECTABLE
-    }
+    """Return the value that was named, or the only one that can be meant."""
+    values: set[str] = set()
+    for slot, value in earlier.values.items():
+        if slot.rstrip("0123456789") in _CORRECTABLE:
+            values.add(value)
     if old is not None:
-        return next(
-            (value for value in values if normalized(value) == normalized(old)), None
-        )
+        named = (value for value in values if normalized(value) == normalized(old))
+        return next(named, None)
     return values.pop() if len(values) == 1 else None

@@ -3,7 +3,7 @@
 import re
 
 from varve.domain.rules.english_rows import ROWS
-from varve.domain.rules.english_words import DATES, EVENTS, LABELS, MONTHS, SLOTS
+from varve.domain.rules.english_words import DATES, EVENTS, LABELS, SLOTS, WORDS
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
 from varve.domain.rules.rule import Language, compiled
 from varve.domain.rules.sentences import QUOTED
@@ -109,6 +109,6 @@ ENGLISH = Language(
     corrected="{fact} (corrected: not {wrong}).",
     said_on="said {}",
     week_of="week of {}",
-    months=tuple(name.capitalize() for name in MONTHS.split("|")),
+    months=tuple(names[0].capitalize() for names in WORDS.times.months),
     day_name="{day} {month}{year}",
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """English: what its sentences say, as a table. Read `rule.py` for what a row is."""
 
-from varve.domain.rules.dates import Lean
+from varve.domain.language.statements import Lean
 from varve.domain.rules.rule import Row, ends, known_as, sets
 
 _I_AM = "(?:I'm|I am)"

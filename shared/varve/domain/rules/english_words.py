@@ -1,22 +1,9 @@
 """English: its expressions of time, and what the values in its sentences look like."""
 
+from varve.domain.language.languages import installed_language
+from varve.domain.language.names import FIRST_NAME, NAME, UPPER
+from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
-from varve.domain.rules.dates import (
-    Words,
-    ago,
-    ahead,
-    bare_month,
-    bare_weekday,
-    bare_year,
-    directed_span,
-    directed_weekday,
-    expressions,
-    iso_day,
-    month_day,
-    month_of_year,
-    named_day,
-    weekday_of_week,
-)  # fmt: skip
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
     CODE,
@@ -35,45 +22,8 @@ from varve.domain.rules.values import (
     with_article,
 )  # fmt: skip
 
-MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-_WORDS = Words(
-    weekdays={name: index for index, name in enumerate(_DAYS.split("|"))},
-    months={name: index for index, name in enumerate(MONTHS.split("|"), 1)}
-    | {name[:3]: index for index, name in enumerate(MONTHS.split("|"), 1)} | {"sept": 9},
-    units={f"{unit}{s}": unit for unit in ("day", "week", "month", "year") for s in ("", "s")},
-    numbers={
-        "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-        "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "a couple of": 2,
-    },
-    directions={"last": -1, "this past": -1, "this": 0, "this coming": 1, "next": 1},
-    days={
-        "the day before yesterday": -2, "yesterday": -1, "last night": -1, "today": 0, "tonight": 0,
-        "this morning": 0, "this afternoon": 0, "this evening": 0, "tomorrow": 1,
-        "the day after tomorrow": 2, "tomorrow morning": 1, "yesterday morning": -1,
-    },
-)  # fmt: skip
-_NTH = "{day}(?:st|nd|rd|th)?"
-DATES = expressions(
-    _WORDS,
-    {
-        r"(?:on )?(?P<iso>\d{4}-\d\d-\d\d)": iso_day,
-        rf"(?:on )?(?:(?:{_DAYS}),? )?(?:the )?{_NTH} (?:of )?{{month}}\.?(?:,? {{year}})?": month_day,
-        rf"(?:on )?(?:(?:{_DAYS}),? )?{{month}}\.? {_NTH}(?:,? {{year}})?": month_day,
-        "{named}": named_day,
-        "{number} {unit} ago(?: today)?": ago,
-        "in {number} {unit}": ahead,
-        "{number} {unit} from (?:now|today)": ahead,
-        "(?:on )?{weekday} (?:of )?{direction} week": weekday_of_week,
-        "(?:on )?{direction} {weekday}": directed_weekday,
-        "{direction} {unit}": directed_span,
-        "(?:back )?in {month},? {year}": month_of_year,
-        "(?:back )?in {month}": bare_month,
-        "(?:back )?in {year}": bare_year,
-        "(?:on )?{weekday}": bare_weekday,
-    },
-    not_after="every|each|until|till|by|before|after|since|most|not|or",
-)
+WORDS = installed_language("en")
+DATES = build_expressions(WORDS)
 
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:but|because|since|so|when|while|although|though|as|except|after|before|if"
@@ -125,20 +75,19 @@ SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
     "place": Slot(
-        rf"(?:the (?={_WITH_THE}))?{names.NAME}(?! (?:\d|team|department|division|project|floor|plan|group"
+        rf"(?:the (?={_WITH_THE}))?{NAME}(?! (?:\d|team|department|division|project|floor|plan|group"
         rf"|board))",
         is_place,
     ),
     "company": Slot(
-        rf"(?:the )?{names.NAME}(?! \d)",
+        rf"(?:the )?{NAME}(?! \d)",
         is_employer,
         lambda value: {"at_company": f" at {value}"},
     ),
-    "name": Slot(names.FIRST_NAME, is_no_language),
-    "full_name": Slot(names.NAME, is_person),
-    "two_names": Slot(rf"(?=\w+ [{names.UPPER}]){names.NAME}", is_person),
-    "person": Slot(names.FIRST_NAME, is_person),
-    "names": Slot(names.NAMES),
+    "name": Slot(FIRST_NAME, is_no_language),
+    "full_name": Slot(NAME, is_person),
+    "two_names": Slot(rf"(?=\w+ [{UPPER}]){NAME}", is_person),
+    "person": Slot(FIRST_NAME, is_person),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "things": Slot(
@@ -178,7 +127,9 @@ SLOTS = {
     "code": Slot(CODE),
     "number": Slot(NUMBER),
     "any_code": Slot(CODE_OR_NUMBER),
-    "date": Slot(DATES.pattern, lambda value: value.lower() not in _WORDS.weekdays),
+    "date": Slot(
+        DATES.pattern, lambda value: value.lower() not in DATES.vocabulary["weekday"]
+    ),
     "birthdate": Slot(rf"(?:{DATES.pattern})"),
     "event": Slot(
         rf"(?:(?!is |was )[\w'-]+ ){{0,3}}?(?:{EVENTS})(?: (?:with|to|at|for|in|about|from) [\w'.-]+(?:"

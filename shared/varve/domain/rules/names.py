@@ -1,18 +1,4 @@
-"""Word lists: what looks like a name and is none, and the closed classes that rules rely on."""
-
-UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽ"
-
-_NEVER = (
-    "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|January|February|March|April|May|June|July"
-    "|August|September|October|November|December|Today|Tomorrow|Yesterday|I|You|He|She|We|They|It|The|This"
-    "|That|And|But|So|Lunes|Martes|Miércoles|Jueves|Viernes|Sábado|Domingo|Enero|Febrero|Marzo|Abril|Mayo"
-    "|Junio|Julio|Agosto|Septiembre|Octubre|Noviembre|Diciembre|Hoy|Mañana|Ayer|Yo|Mi|Pero|OK|Okay|My"
-)
-_CAPITAL = rf"(?!(?:{_NEVER})\b(?!-))[{UPPER}][\w&-]*(?:['.](?!s\b)\w+)*"
-_JOINED = r"(?:(?:de|del|de la|de los|da|do|dos|das|van|von|of|&) )?"
-NAME = rf"(?-i:(?>{_CAPITAL}(?: {_JOINED}{_CAPITAL}){{0,3}}))(?![\w'-])(?! or )(?! o )"
-FIRST_NAME = rf"(?-i:(?>{_CAPITAL}(?: {_CAPITAL})?))(?=$|[ ,.;:!?)]|'s )"
-NAMES = rf"{FIRST_NAME}(?:(?:, {FIRST_NAME})*,? (?:and|y|e) {FIRST_NAME})?"
+"""Closed classes of words that the rules rely on: places, jobs, languages, words of no value."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -135,56 +121,17 @@ LANGUAGES_ES = (
     "|finlandés|árabe|hebreo|persa|hindi|bengalí|mandarín|chino|japonés|coreano|vietnamita|tailandés|suajili"
     "|latín|esperanto|quechua|guaraní|irlandés"
 )
-LANGUAGE_NAMES = dict(
-    zip(
-        LANGUAGES_ES.split("|"),
-        [
-            "English",
-            "Spanish",
-            "Spanish",
-            "Portuguese",
-            "French",
-            "German",
-            "Italian",
-            "Dutch",
-            "Dutch",
-            "Catalan",
-            "Basque",
-            "Basque",
-            "Galician",
-            "Polish",
-            "Czech",
-            "Hungarian",
-            "Romanian",
-            "Bulgarian",
-            "Greek",
-            "Turkish",
-            "Russian",
-            "Ukrainian",
-            "Serbian",
-            "Croatian",
-            "Swedish",
-            "Norwegian",
-            "Danish",
-            "Finnish",
-            "Arabic",
-            "Hebrew",
-            "Persian",
-            "Hindi",
-            "Bengali",
-            "Mandarin",
-            "Chinese",
-            "Japanese",
-            "Korean",
-            "Vietnamese",
-            "Thai",
-            "Swahili",
-            "Latin",
-            "Esperanto",
-            "Quechua",
-            "Guarani",
-            "Irish",
-        ],
-        strict=True,
-    )
-)
+LANGUAGE_NAMES = {
+    "inglés": "English", "español": "Spanish", "castellano": "Spanish", "portugués": "Portuguese",
+    "francés": "French", "alemán": "German", "italiano": "Italian", "neerlandés": "Dutch",
+    "holandés": "Dutch", "catalán": "Catalan", "euskera": "Basque", "vasco": "Basque", "gallego":
+    "Galician", "polaco": "Polish", "checo": "Czech", "húngaro": "Hungarian", "rumano": "Romanian",
+    "búlgaro": "Bulgarian", "griego": "Greek", "turco": "Turkish", "ruso": "Russian", "ucraniano":
+    "Ukrainian", "serbio": "Serbian", "croata": "Croatian", "sueco": "Swedish", "noruego":
+    "Norwegian", "danés": "Danish", "finlandés": "Finnish", "árabe": "Arabic", "hebreo": "Hebrew",
+    "persa": "Persian", "hindi": "Hindi", "bengalí": "Bengali", "mandarín": "Mandarin", "chino":
+    "Chinese", "japonés": "Japanese", "coreano": "Korean", "vietnamita": "Vietnamese", "tailandés":
+    "Thai", "suajili": "Swahili", "latín": "Latin", "esperanto": "Esperanto", "quechua": "Quechua",
+    "guaraní": "Guarani", "irlandés": "Irish",
+}  # fmt: skip
+"""The English name of each language that Spanish statements name."""

@@ -1,4 +1,4 @@
-"""From the first person to the third, for words someone asks to remember; None where it gets unsafe."""
+"""From the first person to the third, for words that a speaker asks to remember."""
 
 import re
 
@@ -24,7 +24,7 @@ _ADVERBS_EN = (
 
 
 def _with_s(verb: str) -> str:
-    """takes, teaches, studies"""
+    """Return the third person of a verb: takes, teaches, studies."""
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"
@@ -74,7 +74,10 @@ _LEFT_ES = re.compile(
 
 
 def english_third_person(body: str, who: str) -> str | None:
-    """ "my badge is blue and I have two" of Dana: "Dana's badge is blue and Dana has two"."""
+    """Return "Dana's badge is blue and Dana has two" for "my badge is blue and I have two".
+
+    None: the text cannot be turned safely.
+    """
     text = body
     for pattern, replacement in _STEPS_EN:
         text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
@@ -82,7 +85,10 @@ def english_third_person(body: str, who: str) -> str | None:
 
 
 def spanish_third_person(body: str, who: str) -> str | None:
-    """ "mi contrato es anual" of Dana: "el contrato de Dana es anual"."""
+    """Return "el contrato de Dana es anual" for "mi contrato es anual".
+
+    None: the text cannot be turned safely.
+    """
     text = _MY_ES.sub(_of_whom, body)
     for pattern, replacement in _STEPS_ES:
         text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
@@ -95,7 +101,7 @@ def _of_whom(found: re.Match[str]) -> str:
 
 
 def _filled(text: str, who: str, left_over: re.Pattern[str]) -> str | None:
-    """The text with the name put in, unless a first or second person is left, or a brace was said."""
+    """Return the text with the name filled in; None: a first or second person or a brace is left."""
     bare = re.sub(r"\{(?:who|whose|s:\w+)\}", " ", text)
     if left_over.search(bare) or "{" in bare or "}" in bare:
         return None
@@ -108,5 +114,5 @@ def _filled(text: str, who: str, left_over: re.Pattern[str]) -> str | None:
 
 
 def possessive(name: str) -> str:
-    """Dana's"""
+    """Return the possessive of a name: "Dana's"."""
     return f"{name}'s"

@@ -1,11 +1,13 @@
-"""One sentence against a language's table: what it states, or nothing where there is any doubt."""
+"""Reads one sentence by a language's table of rules; nothing comes of a sentence in doubt."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from varve.domain.language.dates import Span
+from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
-from varve.domain.rules.dates import Lean, When
 from varve.domain.rules.persons import possessive
 from varve.domain.rules.rule import Change, Language, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
@@ -18,14 +20,14 @@ LISTS = {"{things}", "{languages}", "{languages_english}"}
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a rule made of a clause; `changes` are filled in. `fact` is empty when there is none."""
+    """What a rule made of a clause. `changes` have no templates left; `fact` may be empty."""
 
     fact: str
     changes: tuple[Change, ...]
     importance: float
     confidence: float
     about: str
-    when: When | None
+    when: Span | None
     clause: str
     values: Values
     rule: Rule | None
@@ -36,14 +38,15 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
     "November", "December",
 )  # fmt: skip
-"""Triples name a day in English whatever the language, so that one birthday is one value."""
+"""Triples name a day in English in every language, so that one birthday is one value."""
 
 
+_CODES = ("code", "number", "any_code")
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
 
 class _Parts(dict[str, str]):
-    """A template's parts; one that was not said leaves no trace."""
+    """A template's parts; a missing one is empty."""
 
     def __missing__(self, key: str) -> str:
         return ""
@@ -56,24 +59,32 @@ class Reader:
     language: Language
 
     def read(self, sentence: Sentence, who: str, said: date) -> list[Statement]:
-        """The sentence's statements about its speaker, in order."""
+        """Return the sentence's statements about its speaker, in order."""
         text, language = sentence.text, self.language
         if not language.hint.search(text) or text.isupper():
             return []
-        if found := language.forget.match(text):
-            return self._forgotten(found["body"], who, said)
-        if found := language.remember.match(text):
-            return self._remembered(found["body"], who, said)
-        own = language.asking.split(text, maxsplit=1)[0] if sentence.asks else text
-        stated = self.stated(own if own != text or not sentence.asks else "", who, said)
+        forget = language.forget.match(text)
+        if forget:
+            return self._forgotten(forget["body"], who, said)
+        remember = language.remember.match(text)
+        if remember:
+            return self._remembered(remember["body"], who, said)
+        stated = self.stated(self._told_part(sentence), who, said)
         return _distinct([*stated, *self.mentioned(text, who, said)])
 
+    def _told_part(self, sentence: Sentence) -> str:
+        """Return what a sentence tells before it asks; nothing where all of it asks."""
+        if not sentence.asks:
+            return sentence.text
+        told = self.language.asking.split(sentence.text, maxsplit=1)[0]
+        return "" if told == sentence.text else told
+
     def familiarity(self, sentence: Sentence) -> int:
-        """How many of its words are the language's commonest."""
+        """Return how many of the sentence's words are among the language's commonest."""
         return len(self.language.common.findall(sentence.text))
 
     def stated(self, text: str, who: str, said: date) -> list[Statement]:
-        """What its clauses state, each by the first rule that fits it."""
+        """Return what the clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
         found = (
@@ -82,57 +93,56 @@ class Reader:
         return [statement for statement in found if statement]
 
     def _clauses(self, text: str) -> Iterator[str]:
-        """The clauses that may each state something; "Last Friday, …" goes with what follows it."""
+        """Yield the clauses, each of which may state something; "Last Friday, …" joins the next one."""
         before = ""
         for clause in self.language.clause.split(text):
-            if self.language.dates.scan.fullmatch(
-                self.language.opening.sub("", clause, count=1)
-            ):
+            opened = self.language.opening.sub("", clause, count=1)
+            if self.language.dates.scan.fullmatch(opened):
                 before = f"{clause}, "
                 continue
             yield before + clause
             before = ""
 
     def clause_stated(self, clause: str, who: str, said: date) -> Statement | None:
-        """What the first rule that fits says of the clause."""
+        """Return what the first rule that fits makes of the clause."""
         opened = self.language.opening.sub("", clause, count=1)
         for rule in self.language.rules:
-            if rule.anywhere or not (found := rule.pattern.match(opened)):
+            found = None if rule.anywhere else rule.pattern.match(opened)
+            if found is None:
                 continue
-            parts = values(found, self.language.slots)
-            if parts is not None and (
-                statement := self._statement(rule, parts, clause, who, said)
-            ):
+            statement = self._statement(rule, found, clause, who, said)
+            if statement is not None:
                 return statement
         return None
 
     def mentioned(self, text: str, who: str, said: date) -> Iterator[Statement]:
-        """Names and numbers that a sentence takes for granted, even where it asks."""
+        """Yield names and numbers that a sentence takes for granted, even one that asks."""
         if self.language.unreal.search(text):
             return
         for rule in self.language.rules:
-            for found in rule.pattern.finditer(text) if rule.anywhere else ():
-                parts = values(found, self.language.slots)
-                if parts is not None and (
-                    statement := self._statement(rule, parts, text, who, said)
-                ):
+            if not rule.anywhere:
+                continue
+            for found in rule.pattern.finditer(text):
+                statement = self._statement(rule, found, text, who, said)
+                if statement is not None:
                     yield statement
 
     def _forgotten(self, body: str, who: str, said: date) -> list[Statement]:
-        """Endings of what the body states or names; never a fact."""
+        """Return the ending of what the body states or names; never a fact."""
         stated = self.stated(body, who, said) or list(self.mentioned(body, who, said))
-        changes = [c for s in stated for c in s.changes if c.op is not Op.DELETE]
-        if predicate := self.language.forgettable.get(body.lower()):
+        changes: list[Change] = []
+        for statement in stated:
+            changes += (one for one in statement.changes if one.op is not Op.DELETE)
+        predicate = self.language.forgettable.get(body.lower())
+        if predicate:
             changes = [Change(Op.DELETE, predicate, "", who)]
+        if not changes:
+            return []
         ended = tuple(replace(change, op=Op.DELETE, replaces="") for change in changes)
-        return (
-            [Statement("", ended, 0.0, 0.9, who, None, body, {}, None, said)]
-            if ended
-            else []
-        )
+        return [Statement("", ended, 0.0, 0.9, who, None, body, {}, None, said)]
 
     def _remembered(self, body: str, who: str, said: date) -> list[Statement]:
-        """What the body states; else the body itself, of the speaker where that can be told safely."""
+        """Return what the body states, else the body itself, about the speaker where that is safe."""
         if QUOTED in body or len(body.split()) < 3:
             return []
         stated = self.stated(body, who, said) or list(self._kept(body, who, said))
@@ -142,7 +152,7 @@ class Reader:
         return _distinct([*important, *self.mentioned(body, who, said)])
 
     def _kept(self, body: str, who: str, said: date) -> Iterator[Statement]:
-        """The body as a fact, unless it begins with what only the conversation can tell ("it is …")."""
+        """Yield the body as a fact, unless it begins with a word like "it", which needs its context."""
         if self.language.dangling.match(body):
             return
         told = self.language.third_person(body, who)
@@ -150,30 +160,33 @@ class Reader:
         fact = (told + ".") if told else self.language.asked.format(who=who, body=body)
         fact = self._dated(fact, when)
         if when is None and self.language.dates.loose.search(body):
-            fact = f"{fact[:-1]} ({self.language.said_on.format(said.isoformat())}){fact[-1]}"
+            said_on = self.language.said_on.format(said.isoformat())
+            fact = f"{fact[:-1]} ({said_on}){fact[-1]}"
         yield Statement(
             fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said
         )
 
     def _statement(
-        self, rule: Rule, parts: Values, clause: str, who: str, said: date
+        self, rule: Rule, found: re.Match[str], clause: str, who: str, said: date
     ) -> Statement | None:
+        """Return what a rule makes of its match; None: a value cannot stand, or the tense is wrong."""
+        parts = values(found, self.language.slots)
+        if parts is None:
+            return None
         when = self._when(rule, parts, clause, said)
         if when is not None and _wrong_side(when, rule.lean, said):
             return None
-        if ("date" in parts and when is None) or (
-            "birthdate" in parts and "birthday" not in parts
-        ):
-            return None
-        if normalized(who) in {normalized(parts.get(slot, "")) for slot in _OWN_NAME}:
+        if _lacks_day(parts, when) or _names_speaker(parts, who):
             return None
         filled = _Parts(parts, who=who, whose=possessive(who))
-        changes = tuple(c for change in rule.changes for c in _filled(change, filled))
+        changes: list[Change] = []
+        for change in rule.changes:
+            changes += _filled(change, filled)
         about = changes[-1].subject if changes else who
         fact = self._dated(rule.fact.format_map(filled) + ".", when)
         return Statement(
             fact,
-            changes,
+            tuple(changes),
             rule.importance,
             rule.confidence,
             about,
@@ -184,8 +197,8 @@ class Reader:
             said,
         )
 
-    def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> When | None:
-        """The time the clause speaks of, when its rule looks for one."""
+    def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> Span | None:
+        """Return the time the clause speaks of, if its rule looks for one."""
         dates = self.language.dates
         if "birthdate" in parts:
             self._add_birthday(
@@ -195,46 +208,56 @@ class Reader:
         if rule.lean is Lean.NONE:
             return None
         named = parts.get("date")
-        return (
-            dates.resolve(named, said, rule.lean)
-            if named
-            else dates.find(clause, said, rule.lean)
-        )
+        if named:
+            return dates.resolve(named, said, rule.lean)
+        return dates.find(clause, said, rule.lean)
 
-    def _add_birthday(self, parts: Values, when: When | None) -> None:
+    def _add_birthday(self, parts: Values, when: Span | None) -> None:
         if when is None or when.unit != "day":
             return
-        told = str(when.day.year) in parts["birthdate"]
-        year, of_year = (
-            (f" {when.day.year}", f" de {when.day.year}") if told else ("", "")
-        )
-        parts["birthday"] = f"{when.day.day} {_MONTHS[when.day.month - 1]}{year}"
-        month = self.language.months[when.day.month - 1]
+        day = when.first
+        year, of_year = "", ""
+        if str(day.year) in parts["birthdate"]:
+            year, of_year = f" {day.year}", f" de {day.year}"
+        parts["birthday"] = f"{day.day} {_MONTHS[day.month - 1]}{year}"
+        month = self.language.months[day.month - 1]
         parts["day_name"] = self.language.day_name.format(
-            day=when.day.day, month=month, year=year, of_year=of_year
+            day=day.day, month=month, year=year, of_year=of_year
         )
 
-    def _dated(self, fact: str, when: When | None) -> str:
-        """The fact with its day, week, month or year after it, where it does not name it already."""
+    def _dated(self, fact: str, when: Span | None) -> str:
+        """Return the fact with its day, week, month or year after it, unless it names that already."""
         if when is None:
             return fact
-        monday = when.day - timedelta(days=when.day.weekday())
+        monday = when.first - timedelta(days=when.first.weekday())
         labels = {
             "week": self.language.week_of.format(monday.isoformat()),
-            "month": f"{when.day:%Y-%m}",
-            "year": f"{when.day:%Y}",
+            "month": f"{when.first:%Y-%m}",
+            "year": f"{when.first:%Y}",
         }
-        label = labels.get(when.unit, when.day.isoformat())
+        label = labels.get(when.unit, when.first.isoformat())
         return fact if label in fact else f"{fact[:-1]} ({label}){fact[-1]}"
 
 
-def _wrong_side(when: When, lean: Lean, said: date) -> bool:
-    """Whether the time contradicts the tense: then the clause means something else."""
-    return when.day > said if lean is Lean.PAST else when.last < said
+def _lacks_day(parts: Values, when: Span | None) -> bool:
+    """Return whether a date or a birthday of the clause means no day."""
+    if "date" in parts and when is None:
+        return True
+    return "birthdate" in parts and "birthday" not in parts
+
+
+def _names_speaker(parts: Values, who: str) -> bool:
+    """Return whether a name in the clause is the one the speaker has already."""
+    return normalized(who) in {normalized(parts.get(slot, "")) for slot in _OWN_NAME}
+
+
+def _wrong_side(when: Span, lean: Lean, said: date) -> bool:
+    """Return whether the time contradicts the tense: then the clause means something else."""
+    return when.first > said if lean is Lean.PAST else when.last < said
 
 
 def _filled(change: Change, parts: Mapping[str, str]) -> Iterator[Change]:
-    """The change with its templates filled in, one for each member of a list."""
+    """Yield the change with its templates filled in, one for each member of a list."""
     whole = change.object.format_map(parts)
     if change.object and not whole:
         return
@@ -248,15 +271,11 @@ def _filled(change: Change, parts: Mapping[str, str]) -> Iterator[Change]:
 
 
 def _distinct(statements: Iterable[Statement]) -> list[Statement]:
-    """Without those that only mention what an earlier one of the same sentence says."""
+    """Return the statements but for those that only mention what an earlier one says."""
     kept: list[Statement] = []
     known: set[object] = set()
     for statement in statements:
-        codes = {
-            v
-            for k, v in statement.values.items()
-            if k in {"code", "number", "any_code"}
-        }
+        codes = {statement.values[slot] for slot in _CODES if slot in statement.values}
         says: set[object] = {*codes} or {*statement.changes} or {statement.fact}
         if not says <= known:
             kept.append(statement)

@@ -1,11 +1,11 @@
-"""What a rule is: a pattern over one clause, the fact it amounts to, and what it changes in the triples."""
+"""A rule: a pattern over one clause, the fact that it states, and its changes of triples."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
-from varve.domain.rules.dates import Expressions, Lean
 from varve.domain.triple import SINGLE_VALUED, Op
 
 Values = dict[str, str]
@@ -13,7 +13,7 @@ Values = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A part of a pattern: what it looks like, whether a value may stand, what else follows from it."""
+    """A part of a pattern: how it looks, whether a value may stand, and values derived from it."""
 
     pattern: str
     accept: Callable[[str], bool] = bool
@@ -22,7 +22,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An operation on the triples, its texts still templates; `{things}` makes one for each thing."""
+    """An operation on triples. Its texts are templates; `{things}` makes one change for each thing."""
 
     op: Op
     predicate: str
@@ -33,7 +33,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A row of a language's table, compiled. `anywhere`: it need not begin its clause."""
+    """A compiled row of a language's table. `anywhere`: it may begin within its clause."""
 
     pattern: re.Pattern[str]
     fact: str
@@ -46,7 +46,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """All that the reader needs to know of a language; the patterns' meanings stand in its module."""
+    """The rules and patterns by which a reader reads a language; its module says what they mean."""
 
     code: str
     rules: tuple[Rule, ...]
@@ -77,24 +77,24 @@ class Language:
 def sets(
     predicate: str, value: str, subject: str = "{who}", replaces: str = ""
 ) -> Change:
-    """A new value: it supersedes the others where only one can hold."""
+    """Return the change to a new value; it supersedes the others where only one can hold."""
     op = Op.UPDATE if predicate in SINGLE_VALUED else Op.ADD
     return Change(op, predicate, value, subject, replaces)
 
 
 def ends(predicate: str, value: str = "", subject: str = "{who}") -> Change:
-    """The value no longer holds; without one, no value of the predicate does."""
+    """Return the change that ends a value; without a value, all values of the predicate."""
     return Change(Op.DELETE, predicate, value, subject)
 
 
 def known_as(full: str, other: str) -> Change:
-    """Two names of one: under the first what is said of either is kept."""
+    """Return the change that makes `other` a name of `full`, under which both are kept."""
     return Change(Op.ADD, ALSO_KNOWN_AS, other, full)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as written: words with slots in braces. Lower-case words match in any case."""
+    """A row as written: words with slots in braces. They match in any case."""
 
     words: str
     fact: str
@@ -106,7 +106,7 @@ class Row:
 
 
 def compiled(row: Row, slots: Mapping[str, Slot]) -> Rule:
-    """The row with its slots filled in."""
+    """Compile a row, with its slots filled in."""
     changes = row.changes if isinstance(row.changes, tuple) else (row.changes,)
     pattern = re.compile(f"(?i:{expand(row.words, slots)})")
     return Rule(
@@ -124,7 +124,7 @@ _SLOT = re.compile(r"\{([a-z_]+?)(\d?)\}")
 
 
 def expand(words: str, slots: Mapping[str, Slot]) -> str:
-    """The words with each `{slot}` (or `{slot2}`) made a group of that name; `{end}` is only a place."""
+    """Return the words with a named group for each `{slot}` (or `{slot2}`); `{end}` has no name."""
     return _SLOT.sub(lambda found: _group(found, slots), words)
 
 
@@ -134,7 +134,7 @@ def _group(found: re.Match[str], slots: Mapping[str, Slot]) -> str:
 
 
 def values(match: re.Match[str], slots: Mapping[str, Slot]) -> Values | None:
-    """The slots' values and what follows from them; None when one of them cannot stand."""
+    """Return the slots' values and those derived from them; None: a value cannot stand."""
     result: Values = {}
     for name, value in match.groupdict().items():
         slot = slots.get(name.rstrip("0123456789"), _PLAIN)

@@ -1,4 +1,4 @@
-"""What a person wrote, cut into sentences; code, logs and quotations are not the person's own words."""
+"""A writer's own words, cut into sentences: without code, logs and quotations."""
 
 import re
 import unicodedata
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_SENTENCE = 600
-"""Longer than that is a paste, not a statement."""
+"""The longest sentence in characters that is read; a longer one was pasted."""
 
 QUOTED = "\ufffc"
-"""Stands where a quotation stood, so that the words around it do not grow together."""
+"""Replaces a quotation, so that the words around it stay apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ _SOFT_WRAP = re.compile(r"(?<=[\w,])\n(?=[a-zà-ÿ])")
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences that are the writer's own, in order, with white space and apostrophes made plain."""
+    """Yield the writer's own sentences in order, with plain white space and apostrophes."""
     for line in _own_words(text).split("\n"):
         for piece in _pieces(line):
             if piece.strip() and len(piece) <= MAX_SENTENCE:
@@ -68,13 +68,13 @@ def _own_words(text: str) -> str:
 
 
 def _short_or_gone(quoted: re.Match[str]) -> str:
-    """A quoted name or code is still the writer's word for something; a quoted sentence is not."""
+    """Return a quoted name or code, which is the writer's word; replace a quoted sentence."""
     inner = next(group for group in quoted.groups() if group is not None)
     return inner if len(inner.split()) <= 2 else QUOTED
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """The line cut where a sentence ends, but not after an abbreviation."""
+    """Yield the line's sentences; an abbreviation ends none."""
     start = 0
     for found in _BREAK.finditer(line):
         if not _ABBREVIATION.search(

@@ -6,7 +6,7 @@ from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
 from varve.domain.rules.rule import Language, compiled
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_rows import ROWS
-from varve.domain.rules.spanish_words import DATES, EVENTS, LABELS, MONTHS, SLOTS
+from varve.domain.rules.spanish_words import DATES, EVENTS, LABELS, SLOTS, WORDS
 
 _FILLER = (
     r"hola(?: de nuevo)?|buenas(?: tardes| noches)?|buenos días|bueno|pues|vale|ok|oye|por cierto|además"
@@ -102,6 +102,6 @@ SPANISH = Language(
     corrected="{fact} (corregido: no {wrong}).",
     said_on="dicho el {}",
     week_of="semana del {}",
-    months=tuple(MONTHS.split("|")),
+    months=tuple(names[0] for names in WORDS.times.months),
     day_name="{day} de {month}{of_year}",
 )  # fmt: skip

@@ -2,23 +2,10 @@
 
 import re
 
+from varve.domain.language.languages import installed_language
+from varve.domain.language.names import FIRST_NAME, NAME, UPPER
+from varve.domain.language.statements import build_expressions
 from varve.domain.rules import names
-from varve.domain.rules.dates import (
-    Words,
-    ago,
-    ahead,
-    bare_month,
-    bare_weekday,
-    bare_year,
-    directed_span,
-    directed_weekday,
-    expressions,
-    iso_day,
-    month_day,
-    month_of_year,
-    named_day,
-    weekday_of_week,
-)  # fmt: skip
 from varve.domain.rules.rule import Slot
 from varve.domain.rules.values import (
     CODE,
@@ -36,53 +23,8 @@ from varve.domain.rules.values import (
     no_job,
 )  # fmt: skip
 
-MONTHS = "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
-_DAYS = "lunes|martes|miércoles|jueves|viernes|sábado|domingo"
-_WORDS = Words(
-    weekdays={name: index for index, name in enumerate(_DAYS.split("|"))} | {"miercoles": 2, "sabado": 5},
-    months={name: index for index, name in enumerate(MONTHS.split("|"), 1)} | {"setiembre": 9},
-    units={
-        "día": "day", "días": "day", "dia": "day", "dias": "day", "semana": "week", "semanas": "week",
-        "mes": "month", "meses": "month", "año": "year", "años": "year",
-    },
-    numbers={
-        "un": 1, "una": 1, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8,
-        "nueve": 9, "diez": 10, "once": 11, "doce": 12, "un par de": 2,
-    },
-    directions={
-        "pasado": -1, "pasada": -1, "próximo": 1, "próxima": 1, "proximo": 1, "proxima": 1, "que viene": 1,
-        "este": 0, "esta": 0,
-    },
-    days={
-        "anteayer": -2, "antes de ayer": -2, "ayer": -1, "anoche": -1, "hoy": 0, "esta mañana": 0,
-        "esta tarde": 0, "esta noche": 0, "mañana": 1, "pasado mañana": 2, "ayer por la tarde": -1,
-        "mañana por la mañana": 1, "mañana por la tarde": 1,
-    },
-)  # fmt: skip
-_EXPLICIT = (
-    r"(?:(?:el )?(?:día )?{day}(?:º|\.º|ro)? de {month}(?:,? (?:de|del) {year})?)"
-)
-DATES = expressions(
-    _WORDS,
-    {
-        r"(?:el )?(?P<iso>\d{4}-\d\d-\d\d)": iso_day,
-        rf"(?:el )?(?:(?:{_DAYS}),? )?{_EXPLICIT}": month_day,
-        "(?<!la )(?<!de )(?<!por la ){named}": named_day,
-        "hace {number} {unit}": ago,
-        "(?:dentro de|en) {number} {unit}": ahead,
-        "(?:el )?{weekday} de la semana {direction}": weekday_of_week,
-        "(?:el )?{weekday} de (?P<direction>esta) semana": weekday_of_week,
-        "(?:el )?{weekday} (?P<direction>pasado|que viene|próximo|proximo)": directed_weekday,
-        "(?:el )?(?P<direction>pasado|próximo|proximo|este) {weekday}": directed_weekday,
-        "(?:la |el )?{unit} (?P<direction>pasad[oa]|que viene|próxim[oa])": directed_span,
-        "(?:la |el )?(?P<direction>próxim[oa]|est[ea]) {unit}": directed_span,
-        "en {month} (?:de|del) {year}": month_of_year,
-        "en {month}": bare_month,
-        "en {year}": bare_year,
-        "el {weekday}": bare_weekday,
-    },
-    not_after="cada|hasta|antes|desde|para|sobre|no|o|todos",
-)
+WORDS = installed_language("es")
+DATES = build_expressions(WORDS)
 
 END = (
     r"(?=$|[,;:()!?]| [-–—] | (?:pero|porque|aunque|desde|cuando|mientras|así que|como|excepto|salvo|después"
@@ -159,14 +101,14 @@ def _in_english(language: re.Match[str]) -> str:
 SLOTS = {
     "end": Slot(END),
     "labels": Slot(LABELS),
-    "place": Slot(rf"(?:(?:la|el|los|las) (?=[{names.UPPER}]))?{names.NAME}", is_place),
+    "place": Slot(rf"(?:(?:la|el|los|las) (?=[{UPPER}]))?{NAME}", is_place),
     "company": Slot(
-        rf"{names.NAME}(?! \d)",
+        rf"{NAME}(?! \d)",
         is_employer,
         lambda value: {"at_company": f" en {value}"},
     ),
-    "name": Slot(names.FIRST_NAME, is_no_language),
-    "full_name": Slot(names.NAME, is_person),
+    "name": Slot(FIRST_NAME, is_no_language),
+    "full_name": Slot(NAME, is_person),
     "item": Slot(rf"{_WORD}(?: {_WORD}){{0,4}}?", is_worth),
     "thing": Slot(rf"{_WORD}(?: {_WORD}){{0,6}}?{END}", is_worth),
     "things": Slot(

@@ -1,4 +1,4 @@
-"""Values that look the same in every language, and what may stand as a value."""
+"""Values that look the same in every language, and tests of what may stand as a value."""
 
 import re
 
@@ -33,17 +33,17 @@ _AND = re.compile(r",? (?:and|y|e) |, ")
 
 
 def is_stable(value: str) -> bool:
-    """Whether it means the same outside the conversation."""
+    """Return whether the value means the same outside the conversation."""
     return not any(_bare(word) in names.UNSTABLE for word in _WORD.findall(value))
 
 
 def _bare(word: str) -> str:
-    """I'm is I, and it's is it."""
+    """Return the word before an apostrophe: "I'm" is "i"."""
     return word.casefold().split("'")[0]
 
 
 def is_worth(value: str) -> bool:
-    """Whether it names something one can like or prefer."""
+    """Return whether the value names something that a person can like or prefer."""
     return (
         is_stable(value)
         and _WORD.search(value) is not None
@@ -52,7 +52,7 @@ def is_worth(value: str) -> bool:
 
 
 def is_place(value: str) -> bool:
-    """Whether a capitalised name after "live in" or "moved to" can be a place."""
+    """Return whether a capitalised name after "live in" or "moved to" can be a place."""
     return (
         value.removeprefix("the ").casefold().split()[0]
         not in names.NOT_PLACES | names.DEPARTMENTS
@@ -60,19 +60,19 @@ def is_place(value: str) -> bool:
 
 
 def is_employer(value: str) -> bool:
-    """Whether a capitalised name after "work at" can be an employer."""
+    """Return whether a capitalised name after "work at" can be an employer."""
     return (
         value.casefold() not in names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
     )
 
 
 def is_no_language(value: str) -> bool:
-    """Whether the capital may be a name's: "my son English homework" names nobody."""
+    """Return whether a capital may be a name's: "my son English homework" has no name."""
     return value not in _LANGUAGES
 
 
 def is_person(value: str) -> bool:
-    """Whether a capitalised name can be a person's: "my boss is French" names nobody."""
+    """Return whether a capitalised name can be a person's: "my boss is French" names no person."""
     words = set(value.casefold().split())
     return not (_NATIONALITY.search(value) or words & _TITLES or value in _LANGUAGES)
 
@@ -101,33 +101,31 @@ _LANGUAGES = frozenset(names.LANGUAGES_EN.split("|"))
 
 
 def no_job(value: str) -> bool:
-    """Whether nothing before the job takes it back ("former", "a teacher's")."""
+    """Return whether no word before the job takes it back ("former", "aspiring")."""
     return not any(
         word in names.MODIFIERS_OF_NO_JOB for word in value.casefold().split()
     )
 
 
 def listed(value: str) -> list[str]:
-    """The members of a list in words; "sushi and ramen" has two, "fish and chips" is one."""
+    """Return the members of a list in words: two of "sushi and ramen", one of "fish and chips"."""
     if value.casefold() in _PAIRS:
         return [value]
     parts = [part.strip() for part in _AND.split(value)]
     short = "," in value or all(0 < len(part.split()) <= 2 for part in parts)
-    return (
-        [_named(part.removeprefix("to ")) for part in parts if part]
-        if short
-        else [_named(value)]
-    )
+    if not short:
+        return [_named(value)]
+    return [_named(part.removeprefix("to ")) for part in parts if part]
 
 
 def _named(thing: str) -> str:
-    """Without the article that Spanish puts before what it speaks of in general."""
+    """Return the thing without the article that Spanish puts before things in general."""
     article = _ARTICLE.match(thing)
     return thing[article.end() :] if article else thing
 
 
 def with_article(job: str) -> str:
-    """an engineer, a user researcher; an office of which there is one takes none."""
+    """Return the job with "a" or "an"; an office that only one person holds takes none."""
     if _OFFICE.match(job):
         return job
     return f"{'an' if _VOWEL.match(job) else 'a'} {job}"

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import words
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.indexing import index_texts
-from varve.domain.search.lexical import Bools, Floats, Lexical, Spots, words
+from varve.domain.search.lexical import Bools, Floats, Lexical, Spots
 from varve.domain.search.occurrences import Occurrences
 from varve.domain.search.outline import TYPES, Outline, encode_values, microseconds
 from varve.domain.search.places import Places, build_places
 from varve.domain.search.row import RecordRow
-from varve.domain.search.stopwords import STOP_WORDS
 
 MAX_ROWS = 100_000
 """The most rows of a store that is held in memory as a whole.

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from varve.domain.language.stopwords import STOP_WORDS_BUT_DENIALS
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
-from varve.domain.search.stopwords import STOP_WORDS, word_set
 
 DEFAULT_BALANCE = 0.7
 """The default weight of relevance against novelty."""
@@ -19,8 +19,6 @@ NEAR_DUPLICATE_SHARE = 0.85
 Words = frozenset[str]
 
 _WORD = re.compile(r"\w+")
-_FILLERS = STOP_WORDS - word_set("no nor not t cannot nada ni sin")
-"""Stop words without negations; `t` is the end of "don't"."""
 
 
 def mmr(
@@ -66,7 +64,7 @@ def distinct(texts: Sequence[str]) -> list[int]:
     words_by_telling = defaultdict[Words, list[Words]](list)
     for index, text in enumerate(texts):
         words = frozenset(_WORD.findall(text.casefold()))
-        others = words_by_telling[words - _FILLERS]
+        others = words_by_telling[words - STOP_WORDS_BUT_DENIALS]
         if not any(_are_near_duplicates(words, other) for other in others):
             kept.append(index)
             others.append(words)

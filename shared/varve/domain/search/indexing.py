@@ -10,16 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer
 
+from varve.domain.language.stopwords import (
+    ADDRESSING,
+    STOP_WORDS,
+    STOP_WORDS_BY_STEMMER,
+)
+from varve.domain.language.tokens import parts, words
 from varve.domain.search.lexical import (
     Floats,
     Ints,
     Lexical,
     Spots,
-    parts,
     runs,
-    words,
 )
-from varve.domain.search.stopwords import ADDRESSING, ENGLISH, SPANISH, STOP_WORDS
 
 Numbering = dict[str, int]
 
@@ -118,15 +121,18 @@ def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccu
 
     Each word is stemmed in the language that most small words of its text belong to.
     """
-    is_spanish = read.count(SPANISH) > read.count(ENGLISH)
-    # The number of a word in a language: 2 * word for English, 1 more for Spanish.
-    word_in_language = 2 * read.tokens + is_spanish[read.text_of]
-    total = 2 * len(read.seen)
+    stop_words = STOP_WORDS_BY_STEMMER.values()
+    stop_word_counts = [read.count(words) for words in stop_words]
+    language = np.argmax(stop_word_counts, axis=0)
+    languages = len(stop_word_counts)
+    # The number of a word in a language: `languages` numbers for each word.
+    word_in_language = languages * read.tokens + language[read.text_of]
+    total = languages * len(read.seen)
     distinct = find_distinct(word_in_language, total)
     stems_by_word = []
     for number in distinct.tolist():
-        word = read.seen[number // 2]
-        stems_by_word.append(_STEMS[number % 2][word])
+        word = read.seen[number // languages]
+        stems_by_word.append(_STEMS[number % languages][word])
     found_codes = []
     for form, stem in chain.from_iterable(stems_by_word):
         code = codes.setdefault(stem, len(codes))
@@ -212,4 +218,4 @@ class _Stems(dict[str, FormsAndStems]):
         return stemmed
 
 
-_STEMS = (_Stems("english"), _Stems("spanish"))
+_STEMS = tuple(_Stems(stemmer) for stemmer in STOP_WORDS_BY_STEMMER)

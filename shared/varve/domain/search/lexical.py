@@ -1,29 +1,31 @@
-"""Keyword search: words as they are compared, the inverted index of a store, and BM25 over it.
+"""Keyword search: the inverted index of a store, and BM25 over it.
 
 BM25 after Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), with k1 0.9 and b 0.4,
 the values of Lin et al. for short texts (Anserini's defaults), and an idf that is never negative.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from math import log1p
-from unicodedata import combining, normalize
 
 import numpy as np
 import numpy.typing as npt
-import Stemmer
 
-from varve.domain.search.stopwords import STOP_WORDS
+from varve.domain.language.stems import stems
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import parts, words
 
 K1, B = 0.9, 0.4
 MOST_KNOWN = 4_096
 SUBSTANCE = 4
-"""So many telling words say something; "Dana: haha, right!" has two, the speaker's name among them."""
+"""A text of so many telling words says something.
+
+"Dana: haha, right!" has two, with the speaker's name.
+"""
 LIKENESS_DIMENSIONS = 64
-"""Of a word's vector: the embedder is trained so that its first dimensions alone will do."""
+"""How many dimensions of a word's vector are compared; the embedder puts the most into the first."""
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
@@ -33,43 +35,13 @@ Bools = npt.NDArray[np.bool_]
 WordVectors = Callable[[Sequence[str]], Floats]
 """Unit vectors of single words, one row each."""
 
-_WORD = re.compile(r"[^\W_]++(?:[-_./:#@+\\][^\W_]++)*+")
-_ASCII_WORD = re.compile(r"[a-z0-9]++(?:[-_./:#@+\\][a-z0-9]++)*+")
-"""The same in folded text of ASCII alone, in half the time."""
-_PART = re.compile(r"[^\W_]+")
-_ENGLISH, _SPANISH = Stemmer.Stemmer("english"), Stemmer.Stemmer("spanish")
-
-
-def fold(text: str) -> str:
-    """The text without case and accents."""
-    if text.isascii():
-        return text.lower()
-    return "".join(c for c in normalize("NFKD", text) if not combining(c)).casefold()
-
-
-def words(text: str) -> list[str]:
-    """The folded words of a text in order; one with joints, such as a code or a path, is kept whole."""
-    folded = fold(text)
-    return (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
-
-
-def parts(word: str) -> list[str]:
-    """What stands between a word's joints, where it has any: `e-4711` has `e` and `4711`."""
-    return [] if word.isalnum() else _PART.findall(word)
-
-
-@lru_cache(maxsize=MOST_KNOWN)
-def stems(word: str) -> tuple[str, ...]:
-    """The word without its ending, by the rules of English and of Spanish; codes and numbers as they are."""
-    if not word.isalpha():
-        return (word,)
-    return tuple(dict.fromkeys((_ENGLISH.stemWord(word), _SPANISH.stemWord(word))))
-
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a question: its form, the codes that it may have in a store's vocabulary, and how many of
-    the texts hold it."""
+    """A word of a question as a store's vocabulary has it.
+
+    `codes` are the codes of its stems; `frequency` is how many of the texts hold it.
+    """
 
     form: str
     codes: tuple[int, ...]
@@ -80,10 +52,10 @@ class Term:
 class Lexical:
     """The inverted index of some texts.
 
-    `codes` numbers the stems; the texts that hold stem `c` are `rows[starts[c]:starts[c + 1]]`,
-    each once, with how often each does in `counts`. `lengths` are the texts' words without stop words;
-    `addressing` is how much of a text speaks of the listener, in [0, 1]. `forms` has one or more words
-    as they were written for each stem.
+    `codes` numbers the stems. The texts that hold stem `c` are `rows[starts[c]:starts[c + 1]]`, each
+    once; `counts` has how often each holds it. `lengths` counts the texts' words without stop words;
+    `addressing` is how much of a text speaks of the listener, in [0, 1]. `forms` maps words as they
+    were written to the code of their stem, at least one word a stem.
     """
 
     codes: Mapping[str, int]
@@ -99,7 +71,7 @@ class Lexical:
 
     @property
     def size(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return len(self.lengths)
 
     @cached_property
@@ -109,58 +81,61 @@ class Lexical:
 
     @cached_property
     def substance(self) -> Floats:
-        """1 for each text of `SUBSTANCE` telling words or more, and less the fewer it has."""
+        """For each text the share of `SUBSTANCE` that its telling words reach, at most 1."""
         share: Floats = np.minimum(self.lengths / np.float32(SUBSTANCE), np.float32(1))
         return share
 
     def term(self, form: str) -> Term:
-        """The folded word as this vocabulary has it."""
+        """Return a folded word as this vocabulary has it."""
         known = self.terms.get(form)
-        if known is None:
-            found = (self.codes.get(stem) for stem in stems(form))
-            codes = tuple(code for code in found if code is not None)
-            held = sum(int(self.starts[code + 1] - self.starts[code]) for code in codes)
-            if len(self.terms) >= MOST_KNOWN:
-                self.terms.clear()
-            known = self.terms[form] = Term(form, codes, held)
-        return known
+        if known is not None:
+            return known
+        found = (self.codes.get(stem) for stem in stems(form))
+        codes = tuple(code for code in found if code is not None)
+        held = sum(int(self.starts[code + 1] - self.starts[code]) for code in codes)
+        if len(self.terms) >= MOST_KNOWN:
+            self.terms.clear()
+        term = Term(form, codes, held)
+        self.terms[form] = term
+        return term
 
     @cached_property
     def weights(self) -> Floats:
-        """BM25's weight of each posting, without the idf."""
+        """The BM25 weight of each posting, without the idf."""
         return saturated(self.counts, self.lengths[self.rows], self.mean_length)
 
     def span(self, code: int) -> slice:
-        """Where a stem's postings stand."""
+        """Return where a stem's postings stand."""
         return slice(self.starts[code], self.starts[code + 1])
 
     def postings(self, codes: Sequence[int]) -> tuple[Ints, Floats]:
-        """The rows that hold any of the stems, and the weights; a row may come once for each stem."""
+        """Return the rows that hold any of the stems, and their weights; a row comes once a stem."""
         if len(codes) == 1:
             span = self.span(codes[0])
             return self.rows[span], self.weights[span]
         spans = [self.span(code) for code in codes]
         if not spans:
             return self.rows[:0], self.weights[:0]
-        return np.concatenate([self.rows[s] for s in spans]), np.concatenate(
-            [self.weights[s] for s in spans]
-        )
+        rows = np.concatenate([self.rows[span] for span in spans])
+        weights = np.concatenate([self.weights[span] for span in spans])
+        return rows, weights
 
     def likenesses(self, embed: WordVectors) -> "Likenesses":
-        """How alike the stems are. Made once for each index and kept with it."""
+        """Return how alike the stems are, built on first use and kept with the index."""
         if not self.kept:
             before = self.earlier[0] if self.earlier else None
-            self.kept.append(_likenesses(self.forms, len(self.codes), embed, before))
+            found = _compare_stems(self.forms, len(self.codes), embed, before)
+            self.kept.append(found)
         return self.kept[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Likenesses:
-    """A unit vector for each stem, the mean of its forms' about the `centre` of them all.
+    """A unit vector for each stem: the mean of its forms' vectors, less the `centre` of all.
 
-    `vectors` has a column for each stem: multiplied from the left, that is three times as fast as rows.
-    `sums`, in columns too, are the forms' vectors added up by stem, `written` how many forms each has, and
-    `read` how many of the index's forms were looked at; from these a longer index goes on.
+    `vectors` has a column a stem: multiplied from the left, that is three times as fast as rows. A
+    longer index goes on from `sums` (the forms' vectors added up by stem, in columns too),
+    `written` (how many forms each stem has) and `read` (how many forms of the index were read).
     """
 
     vectors: Floats
@@ -171,60 +146,67 @@ class Likenesses:
     read: int
 
     def of(self, forms: Sequence[str], least: float) -> tuple[Spots, Spots, Floats]:
-        """Which stems are alike to which of the words: the words' numbers, the stems' codes and the cosines.
+        """Return the pairs of a word and a stem whose cosine is greater than `least`, word by word.
 
-        Those greater than the least, about the same centre, word by word.
+        Three arrays: the words' positions in `forms`, the stems' codes and the cosines.
         """
         vectors = self.embed(forms)[:, :LIKENESS_DIMENSIONS]
         cosines = _unit(vectors - self.centre) @ self.vectors
         near = (cosines > least).ravel().nonzero()[0]
-        return *np.divmod(near, cosines.shape[1]), cosines.ravel()[near]
+        word, code = np.divmod(near, cosines.shape[1])
+        return word, code, cosines.ravel()[near]
 
 
 def question_forms(text: str) -> tuple[str, ...]:
-    """The words of a question that are compared, each once, in order; all of them where none says much."""
-    found = [form for word in words(text) for form in (word, *parts(word))]
+    """Return the words of a question that are compared, each once, in order.
+
+    Stop words are left out, unless there are no others. A word with joints also has its parts.
+    """
+    found: list[str] = []
+    for word in words(text):
+        found += (word, *parts(word))
     telling = dict.fromkeys(form for form in found if form not in STOP_WORDS)
     return tuple(telling or dict.fromkeys(found))
 
 
 def runs(starts: Numbers, counts: Numbers) -> Numbers:
-    """Each start and the numbers that follow it, so many as its count says, one run after the other."""
+    """Return runs of consecutive numbers, one after the other: from each start as many as its count."""
     ends = np.cumsum(counts)
     return np.arange(counts.sum()) + np.repeat(starts - ends + counts, counts)
 
 
 def idf(frequency: int, size: int) -> float:
-    """How much a word tells that `frequency` of `size` texts hold."""
+    """Return the inverse document frequency of a word that `frequency` of `size` texts hold."""
     return log1p((size - frequency + 0.5) / (frequency + 0.5))
 
 
 def saturated(counts: Floats, lengths: Floats, mean_length: float) -> Floats:
-    """BM25's weight of a word by how often a text has it, for texts of these lengths."""
+    """Return the BM25 weight of a word in texts that hold it so often and have these lengths."""
     damping = np.float32(K1 * (1 - B)) + lengths * np.float32(K1 * B / mean_length)
     weights = counts * np.float32(K1 + 1) / (counts + damping)
     return weights.astype(np.float32, copy=False)
 
 
-def _likenesses(
+def _compare_stems(
     forms: Mapping[str, int], count: int, embed: WordVectors, before: Likenesses | None
 ) -> Likenesses:
-    if before is not None and not any(map(str.isalpha, islice(forms, before.read))):
+    """Build the likenesses of `count` stems, going on from those of a shorter index if it had words."""
+    if before is not None and not _has_words(islice(forms, before.read)):
         before = None
     new = list(islice(forms, before.read if before else 0, None))
-    written = [form for form in new if form.isalpha()] or ([] if before else new)
-    width, first = before.sums.shape if before else (0, 0)
-    vectors = (
-        embed(written)[:, :LIKENESS_DIMENSIONS]
-        if written
-        else np.zeros((0, width), np.float32)
-    )
-    sums, amounts = (
-        np.zeros((vectors.shape[1], count), np.float32),
-        np.zeros(count, np.float32),
-    )
-    if before:
-        sums[:, :first], amounts[:first] = before.sums, before.written
+    written = [form for form in new if form.isalpha()]
+    if before is None:
+        written = written or new
+        vectors = _embed_words(written, embed, 0)
+        sums = np.zeros((vectors.shape[1], count), np.float32)
+        amounts = np.zeros(count, np.float32)
+    else:
+        width, known = before.sums.shape
+        vectors = _embed_words(written, embed, width)
+        sums = np.zeros((width, count), np.float32)
+        amounts = np.zeros(count, np.float32)
+        sums[:, :known] = before.sums
+        amounts[:known] = before.written
     codes = [forms[form] for form in written]
     np.add.at(sums.T, codes, vectors)
     np.add.at(amounts, codes, np.float32(1))
@@ -232,6 +214,16 @@ def _likenesses(
     unit = sums - centre[:, None] * amounts
     unit /= np.maximum(np.linalg.norm(unit, axis=0), np.float32(1e-9))
     return Likenesses(unit, centre, embed, sums, amounts, len(forms))
+
+
+def _has_words(forms: Iterable[str]) -> bool:
+    return any(form.isalpha() for form in forms)
+
+
+def _embed_words(words: Sequence[str], embed: WordVectors, width: int) -> Floats:
+    if not words:
+        return np.zeros((0, width), np.float32)
+    return embed(words)[:, :LIKENESS_DIMENSIONS]
 
 
 def _unit(vectors: Floats) -> Floats:

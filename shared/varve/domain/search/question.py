@@ -1,53 +1,68 @@
-"""What a question asks for, as far as its words show without a model."""
+"""What a question asks for, as far as its words show it without a model."""
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import cache
 
+from varve.domain.language.languages import Language, gathered, installed_languages
+from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.tokens import fold, words
 from varve.domain.search.kinds import kinds_asked
-from varve.domain.search.lexical import fold, question_forms, words
-from varve.domain.search.stopwords import STOP_WORDS, word_set
+from varve.domain.search.lexical import question_forms
 
-# The first four are looked for in lower case: to ignore case takes three times as long.
-_WHEN = re.compile(
-    r"\b(?:when|cu[áa]ndo|what (?:date|day|month|year|time)|which (?:date|day|month|year)|how long"
-    r"|since when|qu[ée] (?:d[íi]a|mes|a[ñn]o|fecha)|cu[áa]nto tiempo)\b"
-)
-_CURRENT = re.compile(
-    r"\b(?:now|nowadays|currently|current|latest|newest|these days|at the moment|still|present"
-    r"|ahora|actual(?:mente)?|todav[íi]a|[úu]ltim[oa]s?)\b"
-)
-_PRESENT = re.compile(
-    r"^\W*(?:(?:so|and|y|hey)\W+)?(?:where|who|which|what|how|d[óo]nde|qui[ée]n|qu[ée]|cu[áa]l|c[óo]mo)\b"
-    r"[^.?!]{0,40}?\b(?:is|are|does|do|vive|trabaja|est[áa]|tiene|es|usa|estudia)\b"
-)
-_PAST = re.compile(
-    r"\b(?:was|were|did|had|has|have|been|fue|era|estaba|ten[íi]a|hab[íi]a|ha)\b"
-)
-_STATE = re.compile(
-    r"(?i)^\W*(?:where|who|which|what|whose|how|was|were|is|did|d[óo]nde|qui[ée]n|qu[ée]|cu[áa]l|c[óo]mo"
-    r"|en qu[ée])\b"
-    r".*\b(?:(?:was|were|is|are)\b.*\b(?:living|working|staying|based|studying|using|married|called|employed)"
-    r"|(?:did|does|do)\b.*\b(?:live|work|stay|own|have|use|study|belong|know|like|prefer|drive)"
-    r"|(?:lived|worked|owned|used|studied|vive|viv[íi]a|trabaja(?:ba)?|estudia(?:ba)?|ten[íi]a|usaba)"
-    r"|(?:was|were)\b.*'s (?:job|employer|address|home|role|team|boss|manager|phone|car|doctor|partner))\b"
-)
-_HAPPENED = word_set(
-    "happen happened happening happens going on new news discuss discussed talk talked say said told tell "
-    "know learn learned remember summary summarize summarise recap overview like went go work life been "
-    "done hablamos paso conto dijo dije dijimos resumen resume novedades nuevo"
-)
+
+@dataclass(frozen=True, slots=True)
+class QuestionPatterns:
+    """The patterns of all languages together.
+
+    All but `state` are searched in lower case: to ignore case takes three times as long.
+    """
+
+    asks_when: re.Pattern[str]
+    current: re.Pattern[str]
+    present: re.Pattern[str]
+    past: re.Pattern[str]
+    state: re.Pattern[str]
+    happened: frozenset[str]
+
+
+@cache
+def _installed_patterns() -> QuestionPatterns:
+    return build_patterns(installed_languages())
+
+
+def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
+    """Build the patterns by which questions of some languages show what they ask for."""
+    tables = [asdict(language.questions) for language in languages]
+    words = gathered(tables)
+    any_of = {name: f"(?:{'|'.join(patterns)})" for name, patterns in words.items()}
+    return QuestionPatterns(
+        asks_when=re.compile(rf"\b{any_of['asks_when']}\b"),
+        current=re.compile(rf"\b{any_of['current']}\b"),
+        present=re.compile(
+            rf"^\W*(?:{any_of['greeting']}\W+)?{any_of['opening']}\b"
+            rf"[^.?!]{{0,40}}?\b{any_of['present']}\b"
+        ),
+        past=re.compile(rf"\b{any_of['past']}\b"),
+        state=re.compile(
+            rf"(?i)^\W*{any_of['state_opening']}\b.*\b{any_of['state']}\b"
+        ),
+        happened=frozenset(words["happened"]),
+    )
+
+
 _ORIGINAL_WORD = re.compile(r"[^\W_]+(?:[-_./:#@+\\][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as it is ranked by.
+    """A question as the ranking sees it.
 
-    `forms` are its folded words but for stop words; `kinds` the words of each kind of things that it asks for
-    (`domain/search/kinds.py`). `since` and `until` are the time it speaks of, where
-    that weighs and does not filter; with `lasting` what came before may have held then.
+    `forms` are its folded words without stop words, `kinds` the words of each kind of things that it
+    asks for. `since` and `until` are the time it speaks of, if that time weighs and does not
+    filter; with `lasting` what came before may have held then.
     """
 
     text: str
@@ -59,13 +74,10 @@ class Question:
     lasting: bool = False
 
     def focus(self, names: Collection[str]) -> str:
-        """The telling words as they were written, without the names; all of it where none are left."""
-        found = _ORIGINAL_WORD.findall(self.text)
-        kept = [
-            word
-            for word in found
-            if (form := fold(word)) not in STOP_WORDS and form not in names
-        ]
+        """Return the telling words as written, without the names; the text if none are left."""
+        passed_over = STOP_WORDS.union(names)
+        written = _ORIGINAL_WORD.findall(self.text)
+        kept = [word for word in written if fold(word) not in passed_over]
         return " ".join(kept) or self.text
 
 
@@ -76,8 +88,8 @@ def read_question(
     *,
     lasting: bool = False,
 ) -> Question:
-    """The question that a text asks, of a time where that was understood from it."""
-    asks_when = bool(_WHEN.search(text.lower()))
+    """Return the question that a text asks, about a time if one was understood from it."""
+    asks_when = bool(_installed_patterns().asks_when.search(text.lower()))
     return Question(
         text,
         question_forms(text),
@@ -90,21 +102,27 @@ def read_question(
 
 
 def asks_how_things_stand(text: str) -> bool:
-    """Whether the text asks what holds at present, such as "where does Dana live now?"."""
-    asked = text.lower()
-    return bool(_CURRENT.search(asked)) or bool(
-        _PRESENT.search(asked) and not _PAST.search(asked)
-    )
+    """Return whether the text asks what holds at present: "where does Dana live now?"."""
+    patterns, asked = _installed_patterns(), text.lower()
+    if patterns.current.search(asked):
+        return True
+    return bool(patterns.present.search(asked)) and not patterns.past.search(asked)
 
 
 def asks_for_a_state(text: str) -> bool:
-    """Whether the text asks what held at some time, which began before: "where did she live in May?"."""
-    return bool(_STATE.search(text))
+    """Return whether the text asks what held at some time: "where did she live in May?".
+
+    A state may have begun before that time.
+    """
+    return _installed_patterns().state.search(text) is not None
 
 
 def asks_what_happened(text: str) -> bool:
-    """Whether a question without its words of time asks for whatever there was, of someone at most."""
+    """Return whether a question asks for whatever there was, of one person or thing at most.
+
+    The text has no words of time.
+    """
+    happened = _installed_patterns().happened
     telling = [form for form in question_forms(text) if form not in STOP_WORDS]
-    return len([form for form in telling if form not in _HAPPENED]) <= (
-        1 if set(telling) & _HAPPENED else 0
-    )
+    others = [form for form in telling if form not in happened]
+    return len(others) <= (1 if happened & set(telling) else 0)

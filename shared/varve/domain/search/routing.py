@@ -11,7 +11,7 @@ from varve.domain.search.query import Filter, SearchRequest, as_of, window
 from varve.domain.search.question import asks_for_a_state, asks_what_happened
 
 if TYPE_CHECKING:
-    from varve.domain.search.timewords import TimeWords
+    from varve.domain.language.timewords import TimeWords
 
 
 _RELATIVE_TIME = re.compile(
@@ -77,7 +77,7 @@ class Route:
 
     def seen_from(self, moment: datetime, zone: ZoneInfo) -> "Route":
         """Return the route with its time words understood as if asked at `moment`."""
-        from varve.domain.search.timewords import understand
+        from varve.domain.language.timewords import understand
 
         understood = understand(self.text, moment, zone)
         return replace(self, understood=understood or self.understood)
@@ -130,7 +130,7 @@ def _understand_time(
 ) -> "TimeWords | None":
     if not request.text or _has_time_limits(request):
         return None
-    from varve.domain.search.timewords import understand
+    from varve.domain.language.timewords import understand
 
     return understand(request.text, present, zone)
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from varve.domain.language.stems import stems
+from varve.domain.language.stopwords import STOP_WORDS
 from varve.domain.names import normalized
 from varve.domain.record import MemoryType
-from varve.domain.search.lexical import question_forms, stems
+from varve.domain.search.lexical import question_forms
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import Message
-from varve.domain.search.stopwords import STOP_WORDS
 from varve.domain.triple import Op, Triple
 
 ENDED_WEIGHT = 0.5

@@ -1,0 +1,165 @@
+"""What an expression of time in a question means: the span of local days, seen from a day."""
+
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+
+from varve.domain.language.dates import (
+    FUTURE,
+    PAST,
+    Span,
+    nearest_date,
+    nearest_weekday,
+    shift,
+    whole,
+)
+from varve.domain.language.grammar import Parts
+
+Meaning = Callable[[Parts, date, int], Span | None]
+
+
+def read(form: str, parts: Parts, base: date, direction: int = PAST) -> Span | None:
+    """Return what an expression means, seen from `base`; a bare name is the nearest in the direction.
+
+    Raises ValueError or OverflowError: outside the calendar.
+    """
+    return _MEANINGS[form](parts, base, direction)
+
+
+def _moved(base: date, count: int, unit: str) -> Span:
+    """Return the whole unit so many units away."""
+    return whole(shift(base, count, unit), unit)
+
+
+def _ago(parts: Parts, base: date, _: int) -> Span | None:
+    """three months ago"""
+    return _moved(base, -(parts.count or 0), parts.unit)
+
+
+def _fixed(parts: Parts, base: date, _: int) -> Span | None:
+    """yesterday, la semana pasada"""
+    return _moved(base, *parts.away) if parts.away else None
+
+
+def _rolling(parts: Parts, base: date, _: int) -> Span | None:
+    """the last three months, up to and with today"""
+    count = 1 if parts.count is None else parts.count
+    return Span(shift(base, -count, parts.unit), base, parts.unit)
+
+
+def _ahead(parts: Parts, base: date, _: int) -> Span | None:
+    """the next ten days, today among them"""
+    return Span(base, shift(base, parts.count or 0, parts.unit), parts.unit)
+
+
+def _turned(parts: Parts, base: date, _: int) -> Span | None:
+    """last week, this March, next Friday"""
+    turn = parts.turn or 0
+    if parts.unit:
+        return _moved(base, turn, parts.unit)
+    if parts.weekday is not None:
+        return _one_day(nearest_weekday(base, parts.weekday, turn))
+    month = parts.month or 1
+    if turn == 0:
+        return whole(date(base.year, month, 1), "month")
+    before = base.replace(day=1) - timedelta(days=1)
+    return _nearest_month(before if turn < 0 else base, month, turn)
+
+
+def _before_last(parts: Parts, base: date, _: int) -> Span | None:
+    """the week before last"""
+    return _moved(base, -2, parts.unit)
+
+
+def _weekday_week(parts: Parts, base: date, _: int) -> Span | None:
+    """Friday of last week"""
+    week = _moved(base, parts.turn or 0, "week")
+    return _one_day(week.first + timedelta(days=parts.weekday or 0))
+
+
+def _month_turn(parts: Parts, base: date, _: int) -> Span | None:
+    """March of last year"""
+    year = shift(base, parts.turn or 0, "year").year
+    return whole(date(year, parts.month or 1, 1), "month")
+
+
+def _iso(parts: Parts, *_: object) -> Span | None:
+    """2026-03-02"""
+    return _one_day(date.fromisoformat(parts.iso))
+
+
+def _iso_month(parts: Parts, *_: object) -> Span | None:
+    """2026-03"""
+    return whole(date.fromisoformat(f"{parts.iso}-01"), "month")
+
+
+def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
+    """3 March, 3 March 2026"""
+    month, number = parts.month or 1, parts.day or 1
+    if parts.year is not None:
+        return _one_day(date(parts.year, month, number))
+    found = nearest_date(base, month, number, direction)
+    return None if found is None else _one_day(found)
+
+
+def _month(parts: Parts, base: date, direction: int) -> Span | None:
+    """March, March 2026"""
+    if parts.year is not None:
+        return whole(date(parts.year, parts.month or 1, 1), "month")
+    return _nearest_month(base, parts.month or 1, direction)
+
+
+def _quarter(parts: Parts, base: date, direction: int) -> Span | None:
+    """the third quarter, Q3 2025"""
+    month = 3 * (parts.quarter or 1) - 2
+    if parts.year is not None:
+        return whole(date(parts.year, month, 1), "quarter")
+    nearest = _nearest_month(base, month, direction)
+    return whole(nearest.first, "quarter")
+
+
+def _weekday(parts: Parts, base: date, direction: int) -> Span | None:
+    """Friday"""
+    return _one_day(nearest_weekday(base, parts.weekday or 0, direction))
+
+
+def _year(parts: Parts, *_: object) -> Span | None:
+    """2025"""
+    return whole(date(parts.year or 1, 1, 1), "year")
+
+
+def _one_day(day: date) -> Span:
+    return Span(day, day)
+
+
+def _nearest_month(base: date, month: int, direction: int) -> Span:
+    """Return the latest such month up to the one of `base`, or the first after it."""
+    year = base.year
+    if direction == FUTURE and month <= base.month:
+        year += 1
+    elif direction == PAST and month > base.month:
+        year -= 1
+    return whole(date(year, month, 1), "month")
+
+
+_MEANINGS: Mapping[str, Meaning] = {
+    "ago": _ago,
+    "rolling": _rolling,
+    "over": _rolling,
+    "over_last": _rolling,
+    "count": _rolling,
+    "ahead": _ahead,
+    "turned": _turned,
+    "fixed": _fixed,
+    "before_last": _before_last,
+    "weekday_week": _weekday_week,
+    "month_turn": _month_turn,
+    "iso": _iso,
+    "iso_month": _iso_month,
+    "day_month": _day_month,
+    "month": _month,
+    "month_year": _month,
+    "quarter": _quarter,
+    "quarter_year": _quarter,
+    "weekday": _weekday,
+    "year": _year,
+}

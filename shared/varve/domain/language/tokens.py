@@ -1,0 +1,33 @@
+"""The tokenizer: words as they are compared, without case and accents."""
+
+import re
+from unicodedata import combining, normalize
+
+_JOINT = r"[-_./:#@+\\]"
+_WORD = re.compile(rf"[^\W_]++(?:{_JOINT}[^\W_]++)*+")
+_ASCII_WORD = re.compile(rf"[a-z0-9]++(?:{_JOINT}[a-z0-9]++)*+")
+"""The same in folded text of ASCII alone, in half the time."""
+_PART = re.compile(r"[^\W_]+")
+
+
+def fold(text: str) -> str:
+    """Return the text without case and accents."""
+    if text.isascii():
+        return text.lower()
+    return "".join(c for c in normalize("NFKD", text) if not combining(c)).casefold()
+
+
+def without_accents(text: str) -> str:
+    """Return the text in ASCII, without case, accents and all other characters."""
+    return normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+
+
+def words(text: str) -> list[str]:
+    """Return the folded words of a text in order; one with joints, such as a path, is kept whole."""
+    folded = fold(text)
+    return (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
+
+
+def parts(word: str) -> list[str]:
+    """Return what stands between a word's joints, if it has any: `e-4711` has `e` and `4711`."""
+    return [] if word.isalnum() else _PART.findall(word)
