@@ -37,7 +37,7 @@ import Stemmer
 from rank_bm25 import BM25Okapi
 
 from varve import Memory
-from varve.adapters.records.standing import COARSEST_SECONDS
+from varve.adapters.records.table_handle import COARSEST_SECONDS
 from varve.adapters.records.upkeep import Upkeep
 from varve.application import Application
 from varve.domain.calendar import Grain

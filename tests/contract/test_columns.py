@@ -27,7 +27,7 @@ from varve.adapters.records import columns as lance_columns
 from varve.adapters.records import outline as lance_outline
 from varve.adapters.records.candidates import rows_at
 from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.columns import Held
+from varve.adapters.records.columns import CachedStore
 from varve.adapters.records.outline import short_columns
 from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
@@ -473,8 +473,8 @@ def test_candidates_that_have_gone_since_can_be_asked_for_again(tmp_path: Path) 
 OTHERS = Scope("acme", "sales")
 
 
-def whole(*records: Record) -> Held:
-    return Held(
+def whole(*records: Record) -> CachedStore:
+    return CachedStore(
         columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None
     )
 
