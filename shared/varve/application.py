@@ -276,9 +276,9 @@ class Application:
         location = self.parts.settings.s3_location
         if location is None:
             return "Disabled"
-        from varve.adapters.queues.sqs import bucket_versioning
+        from varve.adapters.objects.versioning import read_bucket_versioning
 
-        return bucket_versioning(location[0])
+        return read_bucket_versioning(location[0])
 
     @cached_property
     def experience(self) -> "ExperienceVerbs":

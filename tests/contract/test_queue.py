@@ -13,14 +13,13 @@ import pytest
 from tests.support.loopback import ACCOUNT, REGION
 from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.in_memory import InMemoryDeadLetters
-from varve.adapters.queues.inline import InlineQueue
-from varve.adapters.queues.sqs import (
+from varve.adapters.queues.dead_letters import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
-    SqsQueue,
-    batch_response,
-    deliveries,
 )
+from varve.adapters.queues.inline import InlineQueue
+from varve.adapters.queues.lambda_batch import batch_response, deliveries
+from varve.adapters.queues.sqs import SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetters, Delivery
 

@@ -24,7 +24,7 @@ from tests.support.builders import RecordingQueue, WordEmbedder
 from tests.support.hostile import HOSTILE
 from tests.support.policies import allows, reaches, session_statements
 from varve import Memory
-from varve.adapters.credentials.scoped import Session
+from varve.adapters.credentials.scoped import TemporaryCredentials
 from varve.adapters.exports import transfers
 from varve.application import Application
 from varve.cli import main
@@ -159,7 +159,7 @@ class Town:
     tenants: list[Tenant]
 
     def memory(self, tenant: Tenant) -> Memory:
-        session = Session(
+        session = TemporaryCredentials(
             tenant.access_key, "secret", "token", NOW + timedelta(hours=1)
         )
         return Memory(Application(ScopedSharing(self.shared, session)), tenant.scope)
@@ -321,10 +321,10 @@ class Sessions:
     """What gives an agent's session, as STS would."""
 
     def __init__(self) -> None:
-        self._given: dict[Scope, Session] = {}
+        self._given: dict[Scope, TemporaryCredentials] = {}
 
-    def of(self, scope: Scope) -> Session:
-        made = Session(
+    def of(self, scope: Scope) -> TemporaryCredentials:
+        made = TemporaryCredentials(
             Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1)
         )
         return self._given.setdefault(scope, made)

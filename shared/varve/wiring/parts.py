@@ -32,7 +32,8 @@ from varve.wiring.settings import ModelName, Settings, embedder_name, llm_name
 if TYPE_CHECKING:
     from varve.adapters.graph.parquet import ParquetGraph
     from varve.adapters.json_profiles import JsonProfiles
-    from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
+    from varve.adapters.queues.dead_letters import SqsDeadLetters
+    from varve.adapters.queues.sqs import SqsQueue
     from varve.adapters.records.records import LanceRecords
     from varve.adapters.records.stores import LanceStores
     from varve.usecases.privacy import Privacy
@@ -127,7 +128,7 @@ class Parts:
 
     def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
         """Where the messages of this queue go that cannot succeed."""
-        from varve.adapters.queues.sqs import SqsDeadLetters
+        from varve.adapters.queues.dead_letters import SqsDeadLetters
 
         return SqsDeadLetters(queue)
 
@@ -327,9 +328,9 @@ class Parts:
             raise Misconfigured(
                 "OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret"
             )
-        from varve.adapters.queues.sqs import SecretsManager
+        from varve.adapters.secrets_manager import read_secret
 
-        return SecretsManager().get(secret)
+        return read_secret(secret)
 
 
 def _once(

@@ -11,7 +11,10 @@ from varve.ports.objects import Objects
 from varve.wiring.parts import Parts
 
 if TYPE_CHECKING:
-    from varve.adapters.credentials.scoped import ScopedCredentials, Session
+    from varve.adapters.credentials.scoped import (
+        ScopedCredentials,
+        TemporaryCredentials,
+    )
     from varve.adapters.records.records import LanceRecords
 
 MAX_KEPT = 4
@@ -22,7 +25,7 @@ T = TypeVar("T")
 class ScopedParts(Parts):
     """The parts, but for the clients of the store, which have a session's credentials."""
 
-    def __init__(self, shared: Parts, session: "Session") -> None:
+    def __init__(self, shared: Parts, session: "TemporaryCredentials") -> None:
         super().__init__(shared.settings, shared.clock, shared._environment)
         self._shared, self._session = shared, session
         self.usage, self._built = shared.usage, shared._built
@@ -58,7 +61,7 @@ class Scoped(Generic[T]):
 
     def __init__(self, parts: Parts, build: Callable[[Parts], T]) -> None:
         self._parts, self._build = parts, build
-        self._kept: OrderedDict[Scope, tuple[Session, T]] = OrderedDict()
+        self._kept: OrderedDict[Scope, tuple[TemporaryCredentials, T]] = OrderedDict()
         self._lock = Lock()
 
     def of(self, scope: Scope) -> T | None:
