@@ -1,17 +1,16 @@
-"""Every port in plain memory: for tests, and to try the library without a file."""
+"""The ports of record stores over dictionaries.
 
-import hashlib
+`InMemoryRecords` is MemoryReader, MemoryWriter, StoreReader and VectorWriter.
+"""
+
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from threading import Lock
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import numpy as np
 
-from varve.domain import triple
-from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.domain.embedding import require_same_model
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -27,85 +26,29 @@ from varve.domain.record import (
 from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
-from varve.domain.triple import Triple, TripleOperation
-from varve.ports.objects import ObjectInfo, StoredObject
-from varve.ports.queues import Delivery, Letter, Queue
 from varve.ports.transfer import Embed
 
-
-class InMemoryObjects:
-    """Objects in a dictionary."""
-
-    def __init__(self) -> None:
-        self._data: dict[str, bytes] = {}
-        self._lock = Lock()
-
-    def get(self, key: str) -> StoredObject | None:
-        data = self._data.get(key)
-        return (
-            None
-            if data is None
-            else StoredObject(data, hashlib.sha256(data).hexdigest())
-        )
-
-    def part(self, key: str, start: int, length: int) -> bytes | None:
-        data = self._data.get(key)
-        return None if data is None else data[start : start + length]
-
-    def put(self, key: str, data: bytes) -> None:
-        self._data[key] = data
-
-    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
-        with self._lock:
-            current = self.get(key)
-            if (current.etag if current else None) != etag:
-                return current is not None and current.data == data
-            self._data[key] = data
-            return True
-
-    def delete(self, keys: Iterable[str]) -> None:
-        for key in keys:
-            self._data.pop(key, None)
-
-    def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        for key in sorted(self._data):
-            if key.startswith(prefix + "/"):
-                yield ObjectInfo(
-                    key, len(self._data[key]), datetime.min.replace(tzinfo=UTC)
-                )
-
-    def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        for key in fresh:
-            self.put(key, b"")
-        if keys := list(doomed):
-            self.delete(keys)
-
-    def folders(self, prefix: str) -> Sequence[str]:
-        start = prefix and prefix + "/"
-        inside = (
-            key.removeprefix(start) for key in self._data if key.startswith(start)
-        )
-        return sorted({rest.partition("/")[0] for rest in inside if "/" in rest})
+Store = tuple[Scope, StoreName]
 
 
 class InMemoryRecords:
-    """MemoryReader and MemoryWriter over dictionaries; keywords count as words shared."""
+    """Record stores over dictionaries; a keyword score is the number of shared words."""
 
     def __init__(self, max_rows: int = MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._stores: dict[tuple[Scope, StoreName], dict[str, EmbeddedRecord]] = {}
-        self._models: dict[tuple[Scope, StoreName], str] = {}
-        self._versions: Counter[tuple[Scope, StoreName]] = Counter()
+        self._stores: dict[Store, dict[str, EmbeddedRecord]] = {}
+        self._models: dict[Store, str] = {}
+        self._versions: Counter[Store] = Counter()
 
     def at(
         self,
-        scope: Scope,  # noqa: ARG002
-        stores: Sequence[StoreName] = GRAINS,  # noqa: ARG002
+        scope: Scope,  # noqa: ARG002 - the port's signature
+        stores: Sequence[StoreName] = GRAINS,  # noqa: ARG002 - the port's signature
     ) -> "InMemoryRecords":
-        return self  # it has no other moment than now
+        return self  # only the current state can be read
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
-        pass  # there is nothing to ask for
+        pass  # there is nothing to prefetch
 
     def upsert(
         self,
@@ -114,30 +57,28 @@ class InMemoryRecords:
         records: Sequence[EmbeddedRecord],
         model: str,
     ) -> Written:
-        require_same_model(
-            f"{scope}/{grain}", self._models.setdefault((scope, grain), model), model
-        )
+        self._models.setdefault((scope, grain), model)
+        self._require_model(scope, grain, model)
         store = self._stores.setdefault((scope, grain), {})
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
-            if _says_anew(embedded, newest.get(embedded.record.id)):
+            if _replaces(embedded, newest.get(embedded.record.id)):
                 newest[embedded.record.id] = embedded
-        changed = {
-            id_: embedded
-            for id_, embedded in newest.items()
-            if _says_anew(embedded, store.get(id_))
-        }
-        store.update(changed)
+        changed = 0
+        for id_, embedded in newest.items():
+            if _replaces(embedded, store.get(id_)):
+                store[id_] = embedded
+                changed += 1
         self._versions[scope, grain] += 1
-        return Written(len(changed), self._versions[scope, grain])
+        return Written(changed, self._versions[scope, grain])
 
     def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
-        require_same_model(
-            f"{scope}/{grain}", self._models.get((scope, grain), model), model
-        )
+        self._require_model(scope, grain, model)
         store = self._stores.get((scope, grain), {})
-        held = columns_of(store[id_] for id_ in sorted(store))
-        return held if len(store) <= self._max_rows else Outline(**held.short())
+        columns = columns_of(store[id_] for id_ in sorted(store))
+        if len(store) <= self._max_rows:
+            return columns
+        return Outline(**columns.short())
 
     def candidates(
         self,
@@ -151,19 +92,15 @@ class InMemoryRecords:
         limit: int,
         reach: int,
     ) -> Columns:
-        require_same_model(
-            f"{scope}/{grain}", self._models.get((scope, grain), model), model
-        )
+        self._require_model(scope, grain, model)
         store = self._stores.get((scope, grain), {})
-        found = {
-            id_
-            for lane in self.lanes(scope, grain, text, vector, where, limit)
-            for id_ in lane
-        }
-        held = columns_of(store.values())
-        near = held.around(np.flatnonzero([id_ in found for id_ in held.ids]), reach)
-        passing = held.admitted(where)
-        return columns_of(store[held.ids[row]] for row in near.tolist() if passing[row])
+        cosines, shared = self.lanes(scope, grain, text, vector, where, limit)
+        found = cosines.keys() | shared.keys()
+        columns = columns_of(store.values())
+        rows = np.flatnonzero([id_ in found for id_ in columns.ids])
+        near = columns.around(rows, reach)
+        passing = near[columns.admitted(where)[near]]
+        return columns_of(store[columns.ids[row]] for row in passing.tolist())
 
     def lanes(
         self,
@@ -174,14 +111,20 @@ class InMemoryRecords:
         where: Filter,
         limit: int,
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """The ids of the `limit` nearest with their cosines; of the best by keyword with the words shared."""
-        asked, all_ = _words(text), self._matching(scope, grain, where)
-        cosines = {e.record.id: float(np.dot(e.vector, vector)) for e in all_}
-        shared = {
-            e.record.id: float(len(asked & _words(e.record.content))) for e in all_
-        }
-        worded = {id_: count for id_, count in shared.items() if count}
-        return _greatest(cosines, limit), _greatest(worded, limit)
+        """Return the `limit` best ids by vector and the `limit` best by keyword.
+
+        The first are mapped to cosines, the second to the number of shared words.
+        """
+        asked = _words(text)
+        cosines = {}
+        shared = {}
+        for embedded in self._matching(scope, grain, where):
+            id_ = embedded.record.id
+            cosines[id_] = float(np.dot(embedded.vector, vector))
+            count = len(asked & _words(embedded.record.content))
+            if count:
+                shared[id_] = float(count)
+        return _greatest(cosines, limit), _greatest(shared, limit)
 
     def browse(
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
@@ -198,29 +141,23 @@ class InMemoryRecords:
         return len(self._matching(scope, grain, where))
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
-        return dict(
-            Counter(
-                e.record.period for e in self._stores.get((scope, grain), {}).values()
-            )
-        )
+        return dict(Counter(record.period for record in self._records(scope, grain)))
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
         if self._versions[scope, grain] < since:
             raise Retryable(f"store {scope}/{grain}: has no version {since}")
-        records = [e.record for e in self._stores.get((scope, grain), {}).values()]
+        records = self._records(scope, grain)
         found = [record for record in records if record.period == label]
-        return sorted(found, key=lambda r: (r.event_time, r.position, r.id))
+        return sorted(found, key=_time_order)
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
-        store = self._stores.get((scope, grain), {})
-        doomed = [id_ for id_, e in store.items() if e.record.period in labels]
-        for id_ in doomed:
-            del store[id_]
-        return len(doomed)
+        records = self._records(scope, grain)
+        doomed = [record.id for record in records if record.period in labels]
+        return self._delete(scope, grain, doomed)
 
     def delete(
         self,
@@ -229,20 +166,24 @@ class InMemoryRecords:
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        store = self._stores.get((scope, grain), {})
-        there = [store[id_].record for id_ in {*ids} & {*store}]
-        doomed = [r.id for r in there if known_by is None or r.created_at <= known_by]
-        for id_ in doomed:
-            del store[id_]
-        return len(doomed)
+        wanted = frozenset(ids)
+        doomed = []
+        for record in self._records(scope, grain):
+            known = known_by is None or record.created_at <= known_by
+            if known and record.id in wanted:
+                doomed.append(record.id)
+        return self._delete(scope, grain, doomed)
+
+    def _delete(self, scope: Scope, grain: StoreName, ids: Collection[str]) -> int:
+        for id_ in ids:
+            del self._stores[scope, grain][id_]
+        return len(ids)
 
     def finish(self) -> None:
-        """Nothing is ever under way here."""
+        """Do nothing: there is no background work."""
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
-        times = [
-            e.record.event_time for e in self._stores.get((scope, grain), {}).values()
-        ]
+        times = [record.event_time for record in self._records(scope, grain)]
         return (min(times), max(times)) if times else None
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
@@ -252,128 +193,67 @@ class InMemoryRecords:
         self, scope: Scope, grain: StoreName
     ) -> tuple[str | None, list[EmbeddedRecord]]:
         found = self._stores.get((scope, grain), {}).values()
-        ordered = sorted(
-            found, key=lambda e: (e.record.event_time, e.record.position, e.record.id)
-        )
+        ordered = sorted(found, key=lambda embedded: _time_order(embedded.record))
         return self.model(scope, grain), ordered
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
         if self.model(scope, grain) in (None, model):
             return 0
-        store = self._stores[scope, grain]
-        records = [embedded.record for embedded in store.values()]
+        records = self._records(scope, grain)
         vectors = embed(records)
-        self._stores[scope, grain] = {
-            record.id: EmbeddedRecord(record, vector)
-            for record, vector in zip(records, vectors, strict=True)
-        }
+        moved = {}
+        for record, vector in zip(records, vectors, strict=True):
+            moved[record.id] = EmbeddedRecord(record, vector)
+        self._stores[scope, grain] = moved
         self._models[scope, grain] = model
         return len(records)
+
+    def _require_model(self, scope: Scope, grain: StoreName, model: str) -> None:
+        known = self._models.get((scope, grain), model)
+        require_same_model(f"{scope}/{grain}", known, model)
+
+    def _records(self, scope: Scope, grain: StoreName) -> list[Record]:
+        store = self._stores.get((scope, grain), {})
+        return [embedded.record for embedded in store.values()]
 
     def _matching(
         self, scope: Scope, grain: StoreName, where: Filter
     ) -> list[EmbeddedRecord]:
-        return [
-            e
-            for e in self._stores.get((scope, grain), {}).values()
-            if _admits(where, e.record)
-        ]
+        store = self._stores.get((scope, grain), {})
+        return [one for one in store.values() if _admits(where, one.record)]
 
 
-class InMemoryGraph:
-    """GraphReader and GraphWriter over a dictionary."""
-
-    def __init__(self) -> None:
-        self._operations: dict[Scope, dict[str, TripleOperation]] = {}
-
-    def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
-        known = self._operations.setdefault(scope, {})
-        before = len(known)
-        for operation in operations:
-            known[operation.id] = triple.first_learnt(
-                known.get(operation.id, operation), operation
-            )
-        return len(known) - before
-
-    def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
-        known = self._operations.get(scope, {})
-        self._operations[scope] = triple.without(known, operation_ids)
-        return len(known) - len(self._operations[scope])
-
-    def triples(self, scope: Scope) -> list[Triple]:
-        return triple.fold(self._operations.get(scope, {}).values())
-
-    def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
-        triples = self.triples(scope)
-        return len(triples), sum(t.holds(at) for t in triples)
-
-
-class InMemoryDeadLetters:
-    """Dead letters in a list, each with the error that sent it there."""
-
-    def __init__(self) -> None:
-        self.letters: list[tuple[Delivery, Exception]] = []
-
-    def send(self, delivery: Delivery, error: Exception) -> None:
-        self.letters.append((delivery, error))
-
-
-class InMemoryDeadLetterBox:
-    """The DeadLetterBox port over such a list; what is redriven goes to the queue."""
-
-    def __init__(self, dead: InMemoryDeadLetters, queue: Queue) -> None:
-        self._dead = dead
-        self._queue = queue
-
-    def letters(self) -> list[Letter]:
-        return [
-            Letter(f"dead-{d.id}", d.body, d.group, reasons_of(d.id, e), 0)
-            for d, e in self._dead.letters
-        ]
-
-    def redrive(self, ids: Collection[str]) -> list[str]:
-        for letter in self.letters():
-            if letter.id in ids:
-                self._queue.send(
-                    letter.body,
-                    group=letter.group,
-                    deduplication_id=redrive_id(letter.id),
-                )
-        return self.drop(ids)
-
-    def drop(self, ids: Collection[str]) -> list[str]:
-        there = [letter.id for letter in self.letters() if letter.id in ids]
-        self._dead.letters = [
-            pair for pair in self._dead.letters if f"dead-{pair[0].id}" not in ids
-        ]
-        return there
-
-
-def _says_anew(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
+def _replaces(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
     return known is None or known.record.gives_way_to(embedded.record)
 
 
+def _time_order(record: Record) -> tuple[datetime, int, str]:
+    return record.event_time, record.position, record.id
+
+
 def _greatest(numbers: Mapping[str, float], limit: int) -> dict[str, float]:
-    return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+    best = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(best[:limit])
 
 
 def _words(text: str) -> set[str]:
-    """The words without case, accents and punctuation, as the real index has them."""
-    plain = "".join(
-        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
-    )
+    """Return the words without case, accents and punctuation, as LanceDB indexes them."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     return set(re.findall(r"[^\W_]+", plain.casefold()))
 
 
 def _admits(where: Filter, record: Record) -> bool:
-    return (
-        (where.since is None or record.event_time >= where.since)
-        and (where.until is None or record.event_time < where.until)
-        and where.user_id in (None, record.user_id)
-        and where.conversation_id in (None, record.conversation_id)
-        and (not where.memory_types or record.memory_type in where.memory_types)
-        and (
-            record.memory_type is not MemoryType.SUMMARY
-            or record.period not in where.unfinished
-        )
-    )
+    if where.since is not None and record.event_time < where.since:
+        return False
+    if where.until is not None and record.event_time >= where.until:
+        return False
+    if where.user_id not in (None, record.user_id):
+        return False
+    if where.conversation_id not in (None, record.conversation_id):
+        return False
+    if where.memory_types and record.memory_type not in where.memory_types:
+        return False
+    if record.memory_type is MemoryType.SUMMARY:
+        return record.period not in where.unfinished
+    return True
