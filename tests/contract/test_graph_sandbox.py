@@ -36,7 +36,7 @@ TOO_MUCH = "needs more than 100 MB of memory"
 def triples() -> bytes:
     table = GraphTable()
     change(table, STORY)
-    return table.encoded()
+    return table.encode()
 
 
 def rows(triples: bytes, sql: str) -> list[dict[str, Any]]:

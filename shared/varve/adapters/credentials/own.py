@@ -1,6 +1,6 @@
 """The AWS credentials and region that boto3 finds for this process.
 
-They apply where no environment variables name them. obstore itself knows only the
+They apply if the environment variables are not set. obstore itself knows only the
 variables and instance roles, not profiles or single sign-on.
 """
 

@@ -90,7 +90,7 @@ class ScopedCredentials:
         with translate_aws_errors(f"role {self._role}"):
             answer = self._client.assume_role(
                 RoleArn=self._role,
-                # CloudTrail shows this name. It has at most 64 characters; ids may have more.
+                # CloudTrail shows this name, which has at most 64 characters.
                 RoleSessionName=f"varve-{digest(str(scope), length=24)}",
                 Tags=tags,
                 DurationSeconds=SESSION_SECONDS,

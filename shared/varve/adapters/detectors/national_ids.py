@@ -5,8 +5,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+Check = Callable[[str], bool]
+
 BEFORE = 48
 """Characters before a number that are searched for a word that names it."""
+
+
+_SSN = r"\d{3}-\d{2}-\d{4}"
+_PLAIN_SSN = r"\d{3} ?\d{2} ?\d{4}"
+_SSN_WORDS = r"\bssn\b|social security|seguro social|seguridad social"
+_SPANISH_LETTER = r"[A-HJ-NP-TV-Za-hj-np-tv-z]"
+_DNI = rf"\d{{2}}\.?\d{{3}}\.?\d{{3}}[- ]?{_SPANISH_LETTER}"
+_NIE = rf"[XYZxyz][- ]?\d{{7}}[- ]?{_SPANISH_LETTER}"
+_NINO = (
+    r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
+    r" ?\d{2} ?\d{2} ?\d{2} ?[A-D]"
+)
+_NHS = r"\d{3} ?\d{3} ?\d{4}"
+_CPF = r"\d{3}\.\d{3}\.\d{3}-\d{2}"
+_BSN = r"\d{4}\.?\d{2}\.?\d{3}"
+_NIR = r"[12] ?\d{2} ?\d{2} ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2}"
+_CODICE_FISCALE = r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"
+_CURP = r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d"
+_PERSONNUMMER = r"\d{6}[-+]\d{4}"
+_IDNR = r"\d{2} ?\d{3} ?\d{3} ?\d{3}"
+_NIF = r"\d{3} ?\d{3} ?\d{3}"
+_SIN = r"\d{3}[ -]?\d{3}[ -]?\d{3}"
+_AADHAAR = r"\d{4} ?\d{4} ?\d{4}"
+_ELEVEN_DIGITS = r"\d{11}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +43,7 @@ class NationalId:
     """
 
     form: re.Pattern[str]
-    is_valid: Callable[[str], bool]
+    is_valid: Check
     named: re.Pattern[str] | None = None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -55,43 +81,25 @@ def national_ids() -> tuple[NationalId, ...]:
     from stdnum.se import personnummer
     from stdnum.us import itin, ssn
 
-    nino_letters = r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
-    nino = _form(nino_letters + r" ?\d{2} ?\d{2} ?\d{2} ?[A-D]")
-    ssn_words = r"\bssn\b|social security|seguro social|seguridad social"
-    spanish_letter = r"[A-HJ-NP-TV-Za-hj-np-tv-z]"
-    dni_form = _form(rf"\d{{2}}\.?\d{{3}}\.?\d{{3}}[- ]?{spanish_letter}")
-    nie_form = _form(rf"[XYZxyz][- ]?\d{{7}}[- ]?{spanish_letter}")
-    nir_form = _form(r"[12] ?\d{2} ?\d{2} ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2}")
-    fiscale_form = _form(r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]")
-    nhs_form = _form(r"\d{3} ?\d{3} ?\d{4}")
-    cpf_form = _form(r"\d{3}\.\d{3}\.\d{3}-\d{2}")
-    bsn_form = _form(r"\d{4}\.?\d{2}\.?\d{3}")
-    idnr_form = _form(r"\d{2} ?\d{3} ?\d{3} ?\d{3}")
-    nif_form = _form(r"\d{3} ?\d{3} ?\d{3}")
-    sin_form = _form(r"\d{3}[ -]?\d{3}[ -]?\d{3}")
-    aadhaar_form = _form(r"\d{4} ?\d{4} ?\d{4}")
-    eleven_digits = _form(r"\d{11}")
-    ssn_or_itin = _any_of(ssn.is_valid, itin.is_valid)
-    plain_ssn = _form(r"\d{3} ?\d{2} ?\d{4}")
     return (
-        NationalId(_form(r"\d{3}-\d{2}-\d{4}"), ssn_or_itin),
-        NationalId(plain_ssn, _compacted(ssn.is_valid), _words(ssn_words)),
-        NationalId(dni_form, _compacted(dni.is_valid)),
-        NationalId(nie_form, _compacted(nie.is_valid)),
-        NationalId(nino, lambda _: True),
-        NationalId(nhs_form, nhs.is_valid, _words(r"\bnhs\b")),
-        NationalId(cpf_form, cpf.is_valid),
-        NationalId(eleven_digits, cpf.is_valid, _words(r"\bcpf\b")),
-        NationalId(bsn_form, bsn.is_valid, _words(r"\bbsn\b|burgerservice")),
-        NationalId(nir_form, nir.is_valid),
-        NationalId(fiscale_form, codicefiscale.is_valid),
-        NationalId(_form(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d"), curp.is_valid),
-        NationalId(_form(r"\d{6}[-+]\d{4}"), personnummer.is_valid),
-        NationalId(eleven_digits, pesel.is_valid, _words(r"\bpesel\b")),
-        NationalId(idnr_form, idnr.is_valid, _words(r"steuer|\bidnr|tax id")),
-        NationalId(nif_form, nif.is_valid, _words(r"\bnif\b|contribuinte")),
-        NationalId(sin_form, sin.is_valid, _words(r"\bsin\b|social insurance")),
-        NationalId(aadhaar_form, aadhaar.is_valid, _words(r"aadha+r")),
+        NationalId(_form(_SSN), _any_of(ssn.is_valid, itin.is_valid)),
+        NationalId(_form(_PLAIN_SSN), _compacted(ssn.is_valid), _words(_SSN_WORDS)),
+        NationalId(_form(_DNI), _compacted(dni.is_valid)),
+        NationalId(_form(_NIE), _compacted(nie.is_valid)),
+        NationalId(_form(_NINO), lambda _: True),
+        NationalId(_form(_NHS), nhs.is_valid, _words(r"\bnhs\b")),
+        NationalId(_form(_CPF), cpf.is_valid),
+        NationalId(_form(_ELEVEN_DIGITS), cpf.is_valid, _words(r"\bcpf\b")),
+        NationalId(_form(_BSN), bsn.is_valid, _words(r"\bbsn\b|burgerservice")),
+        NationalId(_form(_NIR), nir.is_valid),
+        NationalId(_form(_CODICE_FISCALE), codicefiscale.is_valid),
+        NationalId(_form(_CURP), curp.is_valid),
+        NationalId(_form(_PERSONNUMMER), personnummer.is_valid),
+        NationalId(_form(_ELEVEN_DIGITS), pesel.is_valid, _words(r"\bpesel\b")),
+        NationalId(_form(_IDNR), idnr.is_valid, _words(r"steuer|\bidnr|tax id")),
+        NationalId(_form(_NIF), nif.is_valid, _words(r"\bnif\b|contribuinte")),
+        NationalId(_form(_SIN), sin.is_valid, _words(r"\bsin\b|social insurance")),
+        NationalId(_form(_AADHAAR), aadhaar.is_valid, _words(r"aadha+r")),
     )
 
 
@@ -104,10 +112,10 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _compacted(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
+def _compacted(is_valid: Check) -> Check:
     """Return the check for a number that may contain dots, dashes and spaces."""
     return lambda number: is_valid(re.sub(r"[\s.-]", "", number).upper())
 
 
-def _any_of(*checks: Callable[[str], bool]) -> Callable[[str], bool]:
+def _any_of(*checks: Check) -> Check:
     return lambda number: any(check(number) for check in checks)

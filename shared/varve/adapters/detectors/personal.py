@@ -34,8 +34,9 @@ _AT_WORD = re.compile(r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?", re.IGNORECASE)
 _DOT_WORD = re.compile(r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", re.IGNORECASE)
 _FILES = frozenset(
     {
-        "bmp", "css", "csv", "gif", "go", "html", "ico", "jpeg", "jpg", "js", "json", "jsx", "md", "mp3",
-        "mp4", "pdf", "png", "py", "rs", "svg", "toml", "ts", "tsx", "txt", "webp", "yaml", "yml",
+        "bmp", "css", "csv", "gif", "go", "html", "ico", "jpeg", "jpg", "js", "json",
+        "jsx", "md", "mp3", "mp4", "pdf", "png", "py", "rs", "svg", "toml", "ts", "tsx",
+        "txt", "webp", "yaml", "yml",
     }
 )  # fmt: skip
 
@@ -44,14 +45,15 @@ _IBAN = re.compile(r"(?<!\w)[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}")
 _CARD = re.compile(
     r"(?<![\w.,#-])(?<!\d )(?:\d{13,19}|\d{4}(?:[ -]\d{4}){3}|3\d{3}[ -]\d{6}[ -]\d{4,5})(?![\w-]|[.,]\d| \d)"
 )
-# The issuers' ranges of ISO/IEC 7812: Visa, Mastercard, American Express, Diners, Discover, Maestro.
+# The issuers' ranges of ISO/IEC 7812: Visa, Mastercard, American Express, Diners,
+# Discover, Maestro.
 _ISSUED = re.compile(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720))\d{12}|3[47]\d{13}"
     r"|3(?:0[0-5]|[68]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d|62\d\d|35\d\d)\d{12}|(?:50|5[6-9]|6[37])\d{14}"
 )
 _NO_CARD = re.compile(
-    r"\b(?:order|pedido|tracking|seguimiento|invoice|factura|serial|imei|sku|timestamp|epoch|id|ref(?:erenc\w+)?|ticket|isbn|ean|gtin)"
-    r"\b[^.!?\n]{0,16}$|#$",
+    r"\b(?:order|pedido|tracking|seguimiento|invoice|factura|serial|imei|sku|timestamp"
+    r"|epoch|id|ref(?:erenc\w+)?|ticket|isbn|ean|gtin)\b[^.!?\n]{0,16}$|#$",
     re.IGNORECASE,
 )
 
@@ -211,7 +213,8 @@ def _find_iban(text: str, start: int, longest: int) -> Finding | None:
     from stdnum import iban
 
     for end in range(longest, start + 14, -1):
-        if text[end : end + 1].isalnum() or not text[end - 1].isalnum():
+        next_character = text[end : end + 1]
+        if next_character.isalnum() or not text[end - 1].isalnum():
             continue
         number = re.sub(r"[ -]", "", text[start:end]).upper()
         if iban.is_valid(number):
@@ -226,7 +229,8 @@ def _find_cards(text: str) -> Iterator[Finding]:
         number = re.sub(r"[ -]", "", match[0])
         if not _ISSUED.fullmatch(number) or not luhn.is_valid(number):
             continue
-        before = text[max(0, match.start() - BEFORE) : match.start()]
+        start = match.start()
+        before = text[max(0, start - BEFORE) : start]
         if not _NO_CARD.search(before):
             yield Finding(Kind.CARD, *match.span(), number)
 
@@ -238,8 +242,9 @@ def _find_ip_addresses(text: str) -> Iterator[Finding]:
     """
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(text):
-            start = match.start()
-            end = match.end() if match["net"] is None else match.start("net") - 1
+            start, end = match.span()
+            if match["net"] is not None:
+                end = match.start("net") - 1
             address = _parse_machine_address(text[start:end])
             if address is None or _is_network(address, match["net"]):
                 continue

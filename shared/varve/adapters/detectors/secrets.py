@@ -64,7 +64,8 @@ class SecretDetector:
         found = []
         for start, end in _find_spans(text):
             if _stands_alone(text, start, end):
-                found.append(Finding(Kind.SECRET, start, end, text[start:end]))
+                secret = text[start:end]
+                found.append(Finding(Kind.SECRET, start, end, secret))
         return found
 
 
@@ -130,9 +131,14 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     """
     if end <= start:
         return False
-    if text[start - 1 : start].isalnum() and text[start].isalnum():
-        return False
-    return not (text[end : end + 1].isalnum() and text[end - 1].isalnum())
+    return not _is_joined(text, start) and not _is_joined(text, end)
+
+
+def _is_joined(text: str, place: int) -> bool:
+    """Tell whether letters or digits stand on both sides of a place in the text."""
+    before = text[place - 1 : place]
+    after = text[place : place + 1]
+    return before.isalnum() and after.isalnum()
 
 
 @cache

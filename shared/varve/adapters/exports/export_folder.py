@@ -37,7 +37,7 @@ _SCHEMA = pa.schema(
 
 
 @contextmanager
-def created(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
+def create_export(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
     """Write an export to a temporary directory beside `directory`.
 
     `FolderWriter.finish` moves it into place. If the block fails it is deleted.
@@ -89,7 +89,7 @@ def _is_export(directory: Path) -> bool:
 
 
 class FolderWriter:
-    """The ExportWriter port: writes to `beside`, which `finish` renames to `directory`."""
+    """The ExportWriter port; `finish` renames the folder `beside` to `directory`."""
 
     def __init__(self, beside: Path, directory: Path, force: bool) -> None:
         self._beside = beside

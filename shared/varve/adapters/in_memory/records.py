@@ -6,7 +6,8 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -28,7 +29,21 @@ from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
 from varve.ports.transfer import Embed
 
-Store = tuple[Scope, StoreName]
+Scores = dict[str, float]
+
+
+@dataclass
+class _Store:
+    """One agent's grain; `version` counts its upserts."""
+
+    model: str | None = None
+    version: int = 0
+    rows: dict[str, EmbeddedRecord] = field(default_factory=dict)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records, in the order of their first upsert."""
+        return [embedded.record for embedded in self.rows.values()]
 
 
 class InMemoryRecords:
@@ -36,9 +51,7 @@ class InMemoryRecords:
 
     def __init__(self, max_rows: int = MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._stores: dict[Store, dict[str, EmbeddedRecord]] = {}
-        self._models: dict[Store, str] = {}
-        self._versions: Counter[Store] = Counter()
+        self._stores: dict[tuple[Scope, StoreName], _Store] = {}
 
     def at(
         self,
@@ -57,26 +70,28 @@ class InMemoryRecords:
         records: Sequence[EmbeddedRecord],
         model: str,
     ) -> Written:
-        self._models.setdefault((scope, grain), model)
-        self._require_model(scope, grain, model)
-        store = self._stores.setdefault((scope, grain), {})
+        store = self._get_store(scope, grain)
+        if store.model is None:
+            store.model = model
+        require_same_model(f"{scope}/{grain}", store.model, model)
         newest: dict[str, EmbeddedRecord] = {}
         for embedded in records:
-            if _replaces(embedded, newest.get(embedded.record.id)):
-                newest[embedded.record.id] = embedded
+            id_ = embedded.record.id
+            if _replaces(embedded, newest.get(id_)):
+                newest[id_] = embedded
         changed = 0
         for id_, embedded in newest.items():
-            if _replaces(embedded, store.get(id_)):
-                store[id_] = embedded
+            if _replaces(embedded, store.rows.get(id_)):
+                store.rows[id_] = embedded
                 changed += 1
-        self._versions[scope, grain] += 1
-        return Written(changed, self._versions[scope, grain])
+        store.version += 1
+        return Written(changed, store.version)
 
     def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
-        self._require_model(scope, grain, model)
-        store = self._stores.get((scope, grain), {})
-        columns = columns_of(store[id_] for id_ in sorted(store))
-        if len(store) <= self._max_rows:
+        store = self._get_store(scope, grain, model)
+        ordered = [store.rows[id_] for id_ in sorted(store.rows)]
+        columns = columns_of(ordered)
+        if len(ordered) <= self._max_rows:
             return columns
         return Outline(**columns.short())
 
@@ -92,15 +107,15 @@ class InMemoryRecords:
         limit: int,
         reach: int,
     ) -> Columns:
-        self._require_model(scope, grain, model)
-        store = self._stores.get((scope, grain), {})
+        store = self._get_store(scope, grain, model)
         cosines, shared = self.lanes(scope, grain, text, vector, where, limit)
         found = cosines.keys() | shared.keys()
-        columns = columns_of(store.values())
-        rows = np.flatnonzero([id_ in found for id_ in columns.ids])
-        near = columns.around(rows, reach)
+        columns = columns_of(store.rows.values())
+        is_found = [id_ in found for id_ in columns.ids]
+        near = columns.around(np.flatnonzero(is_found), reach)
         passing = near[columns.admitted(where)[near]]
-        return columns_of(store[columns.ids[row]] for row in passing.tolist())
+        ids = [columns.ids[row] for row in passing.tolist()]
+        return columns_of(store.rows[id_] for id_ in ids)
 
     def lanes(
         self,
@@ -110,54 +125,57 @@ class InMemoryRecords:
         vector: Vector,
         where: Filter,
         limit: int,
-    ) -> tuple[dict[str, float], dict[str, float]]:
+    ) -> tuple[Scores, Scores]:
         """Return the `limit` best ids by vector and the `limit` best by keyword.
 
         The first are mapped to cosines, the second to the number of shared words.
         """
+        rows = self._get_store(scope, grain).rows
         asked = _words(text)
         cosines = {}
         shared = {}
-        for embedded in self._matching(scope, grain, where):
-            id_ = embedded.record.id
-            cosines[id_] = float(np.dot(embedded.vector, vector))
-            count = len(asked & _words(embedded.record.content))
+        for record in self._matching(scope, grain, where):
+            cosine = np.dot(rows[record.id].vector, vector)
+            cosines[record.id] = float(cosine)
+            count = len(asked & _words(record.content))
             if count:
-                shared[id_] = float(count)
+                shared[record.id] = float(count)
         return _greatest(cosines, limit), _greatest(shared, limit)
 
     def browse(
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
     ) -> list[Record]:
-        records = [e.record for e in self._matching(scope, grain, where)]
-        records.sort(key=lambda r: (-r.event_time.timestamp(), -r.position, r.id))
-        return records[:limit]
+        records = self._matching(scope, grain, where)
+        return sorted(records, key=_newest_first)[:limit]
 
     def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
-        store = self._stores.get((scope, grain), {})
-        return [store[id_].record for id_ in ids if id_ in store]
+        rows = self._get_store(scope, grain).rows
+        return [rows[id_].record for id_ in ids if id_ in rows]
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         return len(self._matching(scope, grain, where))
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
-        return dict(Counter(record.period for record in self._records(scope, grain)))
+        records = self._get_store(scope, grain).records
+        return dict(Counter(record.period for record in records))
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
-        if self._versions[scope, grain] < since:
+        store = self._get_store(scope, grain)
+        if store.version < since:
             raise Retryable(f"store {scope}/{grain}: has no version {since}")
-        records = self._records(scope, grain)
-        found = [record for record in records if record.period == label]
+        found = [record for record in store.records if record.period == label]
         return sorted(found, key=_time_order)
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
-        records = self._records(scope, grain)
-        doomed = [record.id for record in records if record.period in labels]
-        return self._delete(scope, grain, doomed)
+        store = self._get_store(scope, grain)
+        doomed = [record.id for record in store.records if record.period in labels]
+        for id_ in doomed:
+            del store.rows[id_]
+        return len(doomed)
 
     def delete(
         self,
@@ -166,61 +184,59 @@ class InMemoryRecords:
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        wanted = frozenset(ids)
+        store = self._get_store(scope, grain)
         doomed = []
-        for record in self._records(scope, grain):
-            known = known_by is None or record.created_at <= known_by
-            if known and record.id in wanted:
+        for record in self.get(scope, grain, list(dict.fromkeys(ids))):
+            if known_by is None or record.created_at <= known_by:
                 doomed.append(record.id)
-        return self._delete(scope, grain, doomed)
-
-    def _delete(self, scope: Scope, grain: StoreName, ids: Collection[str]) -> int:
-        for id_ in ids:
-            del self._stores[scope, grain][id_]
-        return len(ids)
+        for id_ in doomed:
+            del store.rows[id_]
+        return len(doomed)
 
     def finish(self) -> None:
         """Do nothing: there is no background work."""
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
-        times = [record.event_time for record in self._records(scope, grain)]
+        records = self._get_store(scope, grain).records
+        times = [record.event_time for record in records]
         return (min(times), max(times)) if times else None
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
-        return self._models.get((scope, grain))
+        return self._get_store(scope, grain).model
 
     def embedded(
         self, scope: Scope, grain: StoreName
     ) -> tuple[str | None, list[EmbeddedRecord]]:
-        found = self._stores.get((scope, grain), {}).values()
-        ordered = sorted(found, key=lambda embedded: _time_order(embedded.record))
-        return self.model(scope, grain), ordered
+        store = self._get_store(scope, grain)
+        rows = store.rows.values()
+        return store.model, sorted(rows, key=lambda row: _time_order(row.record))
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
-        if self.model(scope, grain) in (None, model):
+        store = self._get_store(scope, grain)
+        if store.model in (None, model):
             return 0
-        records = self._records(scope, grain)
+        records = store.records
         vectors = embed(records)
-        moved = {}
         for record, vector in zip(records, vectors, strict=True):
-            moved[record.id] = EmbeddedRecord(record, vector)
-        self._stores[scope, grain] = moved
-        self._models[scope, grain] = model
+            store.rows[record.id] = EmbeddedRecord(record, vector)
+        store.model = model
         return len(records)
 
-    def _require_model(self, scope: Scope, grain: StoreName, model: str) -> None:
-        known = self._models.get((scope, grain), model)
-        require_same_model(f"{scope}/{grain}", known, model)
+    def _get_store(
+        self, scope: Scope, grain: StoreName, model: str | None = None
+    ) -> _Store:
+        """Return the store, which may be empty.
 
-    def _records(self, scope: Scope, grain: StoreName) -> list[Record]:
-        store = self._stores.get((scope, grain), {})
-        return [embedded.record for embedded in store.values()]
+        Raises EmbeddingMismatch: it is of another model than `model`.
+        """
+        store = self._stores.setdefault((scope, grain), _Store())
+        if model is not None and store.model is not None:
+            require_same_model(f"{scope}/{grain}", store.model, model)
+        return store
 
-    def _matching(
-        self, scope: Scope, grain: StoreName, where: Filter
-    ) -> list[EmbeddedRecord]:
-        store = self._stores.get((scope, grain), {})
-        return [one for one in store.values() if _admits(where, one.record)]
+    def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[Record]:
+        records = self._get_store(scope, grain).records
+        return [record for record in records if _admits(where, record)]
 
 
 def _replaces(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:
@@ -231,9 +247,14 @@ def _time_order(record: Record) -> tuple[datetime, int, str]:
     return record.event_time, record.position, record.id
 
 
-def _greatest(numbers: Mapping[str, float], limit: int) -> dict[str, float]:
-    best = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
-    return dict(best[:limit])
+def _newest_first(record: Record) -> tuple[float, int, str]:
+    return -record.event_time.timestamp(), -record.position, record.id
+
+
+def _greatest(scores: Scores, limit: int) -> Scores:
+    """Return the `limit` highest scores by id, best first, ties by id."""
+    ids = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    return {id_: scores[id_] for id_ in ids[:limit]}
 
 
 def _words(text: str) -> set[str]:

@@ -1,1 +1,1 @@
-"""The ports `Embedder`, `KnowsWords`, `LLM` and `Reranker` over local and remote models."""
+"""The ports `Embedder`, `KnowsWords`, `LLM` and `Reranker` over models."""

@@ -35,7 +35,7 @@ class CachedEmbedder:
         return self._inner.model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text, in order. Raises what the inner embedder raises."""
+        """Return a vector for each text, in order. Raises the inner embedder's errors."""
         keys = [digest(text) for text in texts]
         vectors = self._get_cached(keys)
         missing = {}

@@ -135,7 +135,8 @@ def _sort_items(answer: Any, count: int) -> list[Any]:
     """
     items = getattr(answer, "data", None) or []
     by_index = {getattr(item, "index", None): item for item in items}
-    if len(items) != count or by_index.keys() != set(range(count)):
+    complete = by_index.keys() == set(range(count))
+    if len(items) != count or not complete:
         raise Retryable(
             f"{_SUBJECT}: expected vectors 0 to {count - 1}, got {len(items)} vectors"
         )

@@ -65,7 +65,7 @@ class OpenAILLM:
         return self._provider.model
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
-        """Return a valid answer; an invalid one is returned to the model once, with its errors.
+        """Return a valid answer; ask the model once to correct an invalid one.
 
         Raises Retryable: no answer; Rejected: refused, cut off, or invalid twice;
         Misconfigured.

@@ -11,15 +11,16 @@ from varve.domain.dead_letter import reasons_of, redrive_id
 from varve.ports.queues import Delivery, Letter
 
 HELD_SECONDS = 120
-"""How long received letters stay invisible if this process dies before it returns them."""
+"""Received letters stay invisible this long if the process dies."""
 MAX_LETTERS = 1_000
 MAX_ATTRIBUTE_CHARACTERS = 1_000
 
 Message = dict[str, Any]
+Attribute = dict[str, str]
 
 
 class SqsDeadLetters:
-    """The DeadLetters port: sends to the dead-letter queue, with the reasons as attributes."""
+    """The DeadLetters port over SQS, with the reasons as message attributes."""
 
     def __init__(self, queue: SqsQueue) -> None:
         self._queue = queue
@@ -68,7 +69,7 @@ class SqsDeadLetterBox:
     def _remove(
         self, ids: Collection[str], before: Callable[[Message], None]
     ) -> list[str]:
-        """Delete these letters, calling `before` on each; return the ids that were there."""
+        """Call `before` on each of these letters and delete it; return the ids found."""
         removed: list[str] = []
         with self._hold_all() as messages:
             for id_ in [id_ for id_ in messages if id_ in ids]:
@@ -136,7 +137,7 @@ class SqsDeadLetterBox:
         )
 
 
-def _to_attributes(reasons: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def _to_attributes(reasons: Mapping[str, str]) -> dict[str, Attribute]:
     """Return the reasons as SQS message attributes, cut to their maximum length."""
     attributes = {}
     for name, value in reasons.items():

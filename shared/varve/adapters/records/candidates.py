@@ -15,7 +15,7 @@ from varve.adapters.records.layout import ADDRESS, Addresses
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.outline import StoredOutline
 from varve.adapters.records.rows import apply_filter
-from varve.adapters.records.vectors import nearest
+from varve.adapters.records.vectors import build_vector_query
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Spots
 from varve.domain.search.query import Filter
@@ -30,14 +30,14 @@ FEW = 1_000
 """About as many rows as the candidates of one question with the rows around them."""
 
 
-def lanes(
+def search_lanes(
     table: Table, text: str, vector: Vector, where: Filter, limit: int
 ) -> tuple[pa.Table, pa.Table]:
     """Return the `limit` best rows by vector and the `limit` best by keyword.
 
     The first table has cosine distances as `_distance`, the second scores as `_score`.
     """
-    by_vector = nearest(table, vector, limit + AHEAD, where)
+    by_vector = build_vector_query(table, vector, limit + AHEAD, where)
     search = table.search(MatchQuery(text, "content"), query_type="fts")
     by_keyword = apply_filter(search, where)
     with ThreadPoolExecutor(1) as thread:
@@ -48,7 +48,7 @@ def lanes(
         return near, scored.result()
 
 
-def candidates(
+def find_candidates(
     table: Table,
     outline: StoredOutline,
     text: str,
@@ -65,9 +65,10 @@ def candidates(
     if passing is not None and np.count_nonzero(passing) <= FEW:
         found = np.flatnonzero(passing)
     else:
-        near, scored = lanes(table, text, vector, where, limit)
-        addresses = np.union1d(near[ADDRESS].to_numpy(), scored[ADDRESS].to_numpy())
-        found = outline.rows_at(addresses)
+        near, scored = search_lanes(table, text, vector, where, limit)
+        by_vector = near[ADDRESS].to_numpy()
+        by_keyword = scored[ADDRESS].to_numpy()
+        found = outline.rows_at(np.union1d(by_vector, by_keyword))
     around = outline.around(found, reach)
     return around if passing is None else around[passing[around]]
 
@@ -78,8 +79,8 @@ def rows_at(table: Table, addresses: Addresses, columns: Sequence[str]) -> pa.Ta
     Raises RuntimeError: some rows have moved or gone.
     """
     order = np.argsort(addresses)  # LanceDB returns rows in table order
-    query = table.take_row_ids(addresses[order].tolist()).select([*columns])
-    rows = query.to_arrow()
+    ordered = addresses[order].tolist()
+    rows = table.take_row_ids(ordered).select([*columns]).to_arrow()
     if len(rows) != len(addresses):
         raise RuntimeError("rows have moved or gone")
     return rows.take(np.argsort(order))
@@ -94,6 +95,9 @@ def _read_lane(query: Any, column: str, order: str, limit: int, size: int) -> pa
     while True:
         rows = query.with_row_id(True).select([column]).limit(size).to_arrow()
         rows = rows.sort_by([(column, order), (ADDRESS, "ascending")])
-        if len(rows) < size or rows[column][limit - 1] != rows[column][-1]:
+        if len(rows) < size:
+            return rows[:limit]
+        values = rows[column]
+        if values[limit - 1] != values[-1]:
             return rows[:limit]
         size *= 2

@@ -13,8 +13,12 @@ if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 
+    Entry = tuple[object, CachedStore]  # a version, and the store at that version
+
 MAX_BYTES = 256 * 1024 * 1024
 """Limit for all columns of one process, except those of the agent used last."""
+
+Key = tuple[Scope, Grain]
 
 
 class ColumnCache:
@@ -26,9 +30,7 @@ class ColumnCache:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._cached: OrderedDict[tuple[Scope, Grain], tuple[object, CachedStore]] = (
-            OrderedDict()
-        )
+        self._cached: OrderedDict[Key, Entry] = OrderedDict()
         self._lock = Lock()
 
     @cached_property

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.records.candidates import candidates, rows_at
-from varve.adapters.records.layout import ADDRESS, Addresses, Layout, layout_of
+from varve.adapters.records.candidates import find_candidates, rows_at
+from varve.adapters.records.layout import ADDRESS, Addresses, Layout, read_layout
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.names import NAMES, LazyColumn, LazyNames
 from varve.adapters.records.outline import (
@@ -64,7 +64,7 @@ def read_store(
     """
     if before is not None and before.model != model:
         before = None
-    layout = layout_of(table, before.layout if before else None)
+    layout = read_layout(table, before.layout if before else None)
     if before and layout:
         updated = _update(table, layout, before)
         if updated is not None:
@@ -117,7 +117,9 @@ def _update(table: Table, layout: Layout, before: CachedStore) -> CachedStore | 
         return None
     added, remaining = layout.since(before.layout, before.addresses)
     kept = np.count_nonzero(remaining)
-    if not kept or len(added) > kept * MAX_ADDED_SHARE or kept + len(added) > MAX_ROWS:
+    if not kept or len(added) > kept * MAX_ADDED_SHARE:
+        return None
+    if kept + len(added) > MAX_ROWS:
         return None
     if not len(added) and kept == len(remaining):
         return replace(before, layout=layout)
@@ -146,7 +148,7 @@ def read_candidates(
 
     Raises RuntimeError: the table has changed since its outline was read.
     """
-    near = candidates(table, outline, text, vector, where, limit, reach)
+    near = find_candidates(table, outline, text, vector, where, limit, reach)
     addresses = outline.addresses[near]
     rows = rows_at(table, addresses, LONG)
     names = LazyNames(

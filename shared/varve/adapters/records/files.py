@@ -94,7 +94,10 @@ class Needs:
 
     def has(self, name: str) -> bool:
         """Tell whether the version needs this file."""
-        return name in self.files or name.rpartition("/")[0] in self.indices
+        if name in self.files:
+            return True
+        folder, _, _ = name.rpartition("/")
+        return folder in self.indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,9 @@ class Fragment:
     @property
     def files(self) -> tuple[str, ...]:
         """All files of the fragment."""
-        return self.data if self.deletions is None else (*self.data, self.deletions)
+        if self.deletions is None:
+            return self.data
+        return (*self.data, self.deletions)
 
 
 def needs_of(manifest: bytes) -> Needs:
@@ -141,7 +146,8 @@ def _require_known_format() -> Iterator[None]:
 
 
 def _parse_manifest(manifest: bytes) -> Fields:
-    position, _, _, magic = _FOOTER.unpack_from(manifest, len(manifest) - _FOOTER.size)
+    footer = len(manifest) - _FOOTER.size
+    position, _, _, magic = _FOOTER.unpack_from(manifest, footer)
     if magic != _MAGIC:
         raise UnknownFormat("not a Lance manifest")
     return _parse_fields(_message_at(manifest, position))

@@ -79,8 +79,11 @@ class LanceInspector:
         return Inspected(texts, whole, _count_hidden_rows(table), stray)
 
     def _read_needs(self, prefix: str, version: int) -> Needs:
-        stored = self._objects.get(f"{prefix}/{TABLE}.lance/{manifest_name(version)}")
-        return needs_of(stored.data) if stored else Needs(frozenset(), frozenset())
+        key = f"{prefix}/{TABLE}.lance/{manifest_name(version)}"
+        stored = self._objects.get(key)
+        if stored is None:
+            return Needs(frozenset(), frozenset())
+        return needs_of(stored.data)
 
 
 def _read_texts(table: Table, version: int) -> Iterator[str]:

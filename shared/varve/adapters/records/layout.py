@@ -89,7 +89,7 @@ class Layout:
         return shared
 
 
-def layout_of(table: Table, before: Layout | None) -> Layout | None:
+def read_layout(table: Table, before: Layout | None) -> Layout | None:
     """Read where the table's rows lie, reusing deletion files that `before` has read.
 
     Returns None for a table on S3 itself, where reading would cost requests; for an old

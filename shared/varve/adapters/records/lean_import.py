@@ -33,7 +33,7 @@ class _Deferred:
 class _StandIn(ModuleType):
     """A stand-in module whose classes are all deferred."""
 
-    __path__: list[str] = []  # noqa: RUF012 - the import system requires this to treat it as a package
+    __path__: list[str] = []  # noqa: RUF012 - marks a package
 
     def __getattr__(self, name: str) -> _Deferred:
         if not name[:1].isupper():
@@ -61,4 +61,5 @@ def _api_modules() -> list[str]:
     if spec is None or spec.origin is None:
         return []
     folder = Path(spec.origin).parent / "api"
-    return [_API, *(f"{_API}.{path.stem}" for path in sorted(folder.glob("*_api.py")))]
+    names = sorted(path.stem for path in folder.glob("*_api.py"))
+    return [_API, *(f"{_API}.{name}" for name in names)]

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,6 +29,8 @@ SHORT = (
     "position",
 )
 """The columns of a row that an outline has."""
+
+TypeCodes = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,8 @@ def read_outline(table: Table, model: str, before: Outline | None) -> StoredOutl
     Raises RuntimeError: another writer committed while the outline was read.
     """
     version = int(table.version)
-    addresses = read_all(table.search().select([ADDRESS]))[ADDRESS].to_numpy()
+    query = table.search().select([ADDRESS])
+    addresses = read_all(query)[ADDRESS].to_numpy()
     known = _reusable(before, model, addresses)
     first = 0 if known is None else len(known)
     query = table.search().select([*SHORT]).with_row_id(True)
@@ -125,10 +129,10 @@ def _append(known: Any, more: Any) -> Any:
     return np.concatenate((known, more))
 
 
-def _type_codes(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:
+def _type_codes(column: pa.ChunkedArray) -> TypeCodes:
     names = pa.array([str(one) for one in TYPES])
     indices = pc.index_in(column, value_set=names).to_numpy()
-    codes: np.ndarray[Any, np.dtype[np.int8]] = indices.astype(np.int8)
+    codes: TypeCodes = indices.astype(np.int8)
     return codes
 
 

@@ -76,7 +76,7 @@ class LanceReader:
         self._open_newest = open_newest
         self._columns = columns
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002 - the port's signature
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002 - in the port
         return self  # already pinned to a version
 
     def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":

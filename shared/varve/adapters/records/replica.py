@@ -261,7 +261,7 @@ class Replica:
         if not needs[0].files and not needs[0].indices:
             # The manifest of an empty table names no file, so it waits for no upload.
             commits[0] = self._transfers.start(commits[0]).result
-        self._transfers.upload({self._key(name): self._path / name for name in content})
+        self._transfers.upload(self._local_files(content))
         committed = list(takewhile(bool, (commit() for commit in commits)))
         if len(committed) == len(commits):
             return True
@@ -269,6 +269,10 @@ class Replica:
         lost = [name for name in content if name not in used]
         self._transfers.delete(self._key(name) for name in lost)
         return False
+
+    def _local_files(self, names: Iterable[str]) -> dict[str, Path]:
+        """Return the files' local paths by key."""
+        return {self._key(name): self._path / name for name in names}
 
     def _commit_put(self, name: str, data: bytes) -> Callable[[], bool]:
         return partial(self._transfers.objects.put_if, self._key(name), data, None)

@@ -279,13 +279,23 @@ class ReplicatedTables:
             if not replica.commit() or not self._confirm(replica, listing):
                 replica.discard()
                 return changed, False
-            fragments = count_fragments(replica.table)
-            if purge or self._upkeep.is_due(fragments, before, replica.version):
-                compacted = self._compact(replica, purge=purge)
-                return changed, compacted or not purge
-            if prune_early:
-                self._prune(replica, all_old=False)
-        return changed, True
+            return changed, self._maintain(replica, before, prune_early, purge=purge)
+
+    def _maintain(
+        self, replica: Replica, before: int, prune_early: bool, *, purge: bool
+    ) -> bool:
+        """Compact or prune after a commit on top of version `before`.
+
+        Returns False if a purge was not completed because another writer committed.
+        """
+        if purge:
+            return self._compact(replica, purge=True)
+        fragments = count_fragments(replica.table)
+        if self._upkeep.is_due(fragments, before, replica.version):
+            self._compact(replica, purge=False)
+        elif prune_early:
+            self._prune(replica, all_old=False)
+        return True
 
     def _open_or_create(self, replica: Replica, model: str | None) -> Table:
         table = replica.table

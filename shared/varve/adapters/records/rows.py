@@ -12,6 +12,7 @@ import pyarrow as pa
 from varve.adapters.records.lean_import import without_rest_client
 from varve.domain.embedding import dimensions_of
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
 
 with without_rest_client():
@@ -111,12 +112,11 @@ def model_of(table: Table | pa.Table) -> str:
     return str(metadata.get(_MODEL_KEY, b"unknown:0"), "utf-8")
 
 
-def unit_vectors(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.float32]]:
+def unit_vectors(column: pa.ChunkedArray) -> Floats:
     """Return the stored float16 vectors as float32, scaled to unit length."""
     dimensions = column.type.list_size
     stored = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    flat = stored.astype(np.float32)
-    unit: np.ndarray[Any, np.dtype[np.float32]] = flat.reshape(-1, dimensions)
+    unit: Floats = stored.astype(np.float32).reshape(-1, dimensions)
     lengths = np.sqrt(np.einsum("nd,nd->n", unit, unit))
     unit /= np.maximum(lengths, np.float32(1e-9))[:, None]
     return unit
@@ -133,10 +133,11 @@ def read_all(query: Any) -> pa.Table:
 def to_expression(where: Filter) -> Expr | None:
     """Return the filter as an expression; no value is pasted into SQL text."""
     terms = []
+    event_time = col("event_time")
     if where.since is not None:
-        terms.append(col("event_time") >= lit(where.since.astimezone(UTC)))
+        terms.append(event_time >= lit(where.since.astimezone(UTC)))
     if where.until is not None:
-        terms.append(col("event_time") < lit(where.until.astimezone(UTC)))
+        terms.append(event_time < lit(where.until.astimezone(UTC)))
     if where.user_id is not None:
         terms.append(col("user_id") == lit(where.user_id))
     if where.conversation_id is not None:
@@ -145,7 +146,8 @@ def to_expression(where: Filter) -> Expr | None:
         terms.append(col("memory_type").isin(list(where.memory_types)))
     if where.unfinished:
         running = col("period").isin(list(where.unfinished))
-        terms.append(~running | (col("memory_type") != lit(MemoryType.SUMMARY.value)))
+        no_summary = col("memory_type") != lit(MemoryType.SUMMARY.value)
+        terms.append(~running | no_summary)
     return reduce(and_, terms) if terms else None
 
 

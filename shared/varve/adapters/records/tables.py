@@ -134,8 +134,8 @@ class DirectTables:
         open_newest = partial(self.open_newest, scope, grain)
         if self._transfers is not None:
             return TableHandle.opening(open_newest)
-        folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
-        version = partial(self._watch.newest, folder)
+        table = f"{store_prefix(scope, grain)}/{TABLE}.lance"
+        version = partial(self._watch.newest, f"{self._root}/{table}/{VERSIONS}")
         handle = TableHandle(open_newest, version)
         self._handles[scope, grain] = handle
         return handle
@@ -246,7 +246,8 @@ class DirectTables:
             table = self._await_table(scope, grain)
             if table is not None:
                 return table
-        if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
+        etag = claim.etag if claim else None
+        if not self._objects.put_if(key, uuid4().bytes, etag):
             raise Retryable(
                 f"store {scope}/{grain}: another writer is making the table"
             )

@@ -54,7 +54,10 @@ class Upkeep:
         early if at least `max_fragments / 2` files are unneeded and no reader can still
         be on an older version. `versions` are commit times, newest first.
         """
-        if len(versions) < 2 or versions[0] - versions[1] < self.keep_for:
+        if len(versions) < 2:
+            return False
+        newest, before, *_ = versions
+        if newest - before < self.keep_for:
             return False
         return unneeded >= self.max_fragments // 2
 
@@ -152,7 +155,8 @@ def _read_needs(
     transfers: Transfers, prefix: str, versions: list[int]
 ) -> dict[int, Needs]:
     folder = f"{prefix}/{TABLE}.lance"
-    manifests = transfers.get([f"{folder}/{manifest_name(v)}" for v in versions])
+    keys = [f"{folder}/{manifest_name(version)}" for version in versions]
+    manifests = transfers.get(keys)
     needs = {}
     for version, manifest in zip(versions, manifests, strict=True):
         if manifest is not None:
