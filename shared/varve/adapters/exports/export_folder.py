@@ -26,6 +26,8 @@ FORMAT = "varve-export"
 _BATCH_ROWS = 4_096
 _CHUNK_BYTES = 1 << 20
 _VECTOR_COLUMNS = ["grain", "id", "model", "vector"]
+Vectors = dict[tuple[str, str], tuple[str, Vector]]
+"""By grain and id, each record's model and vector."""
 _SCHEMA = pa.schema(
     [
         pa.field("grain", pa.string(), nullable=False),
@@ -194,12 +196,13 @@ class FolderReader:
         except (ValueError, RecursionError) as error:
             raise Rejected(name, "is not valid JSON") from error
 
-    def vectors(self, name: str) -> dict[tuple[str, str], tuple[str, Vector]]:
-        found: dict[tuple[str, str], tuple[str, Vector]] = {}
+    def vectors(self, name: str) -> Vectors:
+        found: Vectors = {}
         try:
             with pq.ParquetFile(self._directory / name) as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=_VECTOR_COLUMNS):
-                    found.update(_read_vectors(batch))
+                batches = file.iter_batches(_BATCH_ROWS, columns=_VECTOR_COLUMNS)
+                for batch in batches:
+                    _read_vectors(batch, found)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Rejected(name, "is not the Parquet file of an export") from error
         return found
@@ -212,13 +215,13 @@ def _parse_line(name: str, number: int, line: bytes) -> Any:
         raise Rejected(f"{name}: line {number}", "is not valid JSON") from error
 
 
-def _read_vectors(
-    batch: pa.RecordBatch,
-) -> Iterator[tuple[tuple[str, str], tuple[str, Vector]]]:
+def _read_vectors(batch: pa.RecordBatch, found: Vectors) -> None:
+    """Add the vectors of a batch to `found`."""
     columns = [batch.column(name) for name in _VECTOR_COLUMNS]
     for grain, id_, model, vector in zip(*columns, strict=True):
+        key = (grain.as_py(), id_.as_py())
         values = np.asarray(vector.values, dtype=np.float32)
-        yield (grain.as_py(), id_.as_py()), (model.as_py(), values)
+        found[key] = (model.as_py(), values)
 
 
 def _describe(path: Path) -> dict[str, Any]:

@@ -23,6 +23,14 @@ class Vanished(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class LocalFile:
+    """Where to download an object, and the size in bytes that it must have."""
+
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Part:
     """A range of an object, and the file to copy it into."""
 
@@ -38,7 +46,7 @@ class Transfers:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="varve-transfer")
-        self._behind: deque[Future[None]] = deque()
+        self._background: deque[Future[None]] = deque()
 
     def start(self, task: Callable[[], T]) -> "Future[T]":
         """Run the task in the background."""
@@ -48,20 +56,20 @@ class Transfers:
         """Return the objects' bytes, or None for a missing object. Raises Retryable."""
         return list(self._pool.map(self._bytes, keys))
 
-    def download(self, wanted: Mapping[str, tuple[Path, int]]) -> None:
-        """Copy each object, by key, into its file of the given size.
+    def download(self, wanted: Mapping[str, LocalFile]) -> None:
+        """Copy each object, by key, into its file.
 
         Large objects are copied in parts. If it fails, the files may be incomplete.
         Raises Vanished: an object is missing or has another size; Retryable.
         """
         parts = []
-        for key, (path, size) in wanted.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                file.truncate(size)
-            for start in range(0, size, PART_BYTES):
-                length = min(PART_BYTES, size - start)
-                parts.append(_Part(key, path, start, length))
+        for key, target in wanted.items():
+            target.path.parent.mkdir(parents=True, exist_ok=True)
+            with target.path.open("wb") as file:
+                file.truncate(target.size)
+            for start in range(0, target.size, PART_BYTES):
+                length = min(PART_BYTES, target.size - start)
+                parts.append(_Part(key, target.path, start, length))
         complete = list(self._pool.map(self._download, parts))
         if not all(complete):
             raise Vanished
@@ -73,14 +81,15 @@ class Transfers:
 
     def put_behind(self, key: str, data: bytes) -> None:
         """Put an optional object in the background."""
-        self._behind.append(self.start(partial(self.objects.put, key, data)))
+        put = partial(self.objects.put, key, data)
+        self._background.append(self.start(put))
 
     def finish(self) -> None:
         """Wait for background puts; ignore the ones that failed."""
-        while self._behind:
+        while self._background:
             # IndexError: another thread has taken the last one.
             with suppress(Retryable, IndexError):
-                self._behind.popleft().result()
+                self._background.popleft().result()
 
     def delete(self, keys: Iterable[str]) -> None:
         """Delete the objects. Raises Retryable."""

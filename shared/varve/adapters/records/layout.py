@@ -102,7 +102,10 @@ def read_layout(table: Table, before: Layout | None) -> Layout | None:
         fragments = fragments_of((folder / manifest_name(version)).read_bytes())
         deleted = {}
         for name in _deletion_files(fragments):
-            deleted[name] = known[name] if name in known else _read_places(folder, name)
+            if name not in known:
+                deleted[name] = _read_places(folder / name)
+            else:
+                deleted[name] = known[name]
     except (OSError, UnknownFormat, pa.ArrowInvalid):
         return None
     by_number = {fragment.number: fragment for fragment in fragments}
@@ -115,7 +118,7 @@ def _deletion_files(fragments: list[Fragment]) -> Iterator[str]:
             yield fragment.deletions
 
 
-def _read_places(folder: Path, deletions: str) -> Places:
-    data = (folder / deletions).read_bytes()
-    places: Places = pa.ipc.open_file(data).read_all().column(0).to_numpy()
+def _read_places(deletions: Path) -> Places:
+    table = pa.ipc.open_file(deletions.read_bytes()).read_all()
+    places: Places = table.column(0).to_numpy()
     return places

@@ -20,7 +20,7 @@ from threading import RLock
 from time import monotonic
 from typing import Any
 
-from varve.adapters.exports.transfers import Transfers, Vanished
+from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
 from varve.adapters.records.files import (
     Needs,
     is_content,
@@ -144,10 +144,10 @@ class Replica:
                 path.write_bytes(files[name])
                 self._held[name] = len(files[name])
 
-    def missing(self, listing: Listing) -> dict[str, tuple[Path, int]]:
+    def missing(self, listing: Listing) -> dict[str, LocalFile]:
         """Return the files to fetch next to reach the listing's newest version.
 
-        Maps each key to its local path and size. If none is left, call `switch_to`.
+        Maps each key to its local file. If none is left, call `switch_to`.
         Raises Vanished: a needed file is not listed.
         """
         if self._is_older(listing):
@@ -157,7 +157,7 @@ class Replica:
         wanted = {}
         for name in self._missing_names(listing):
             size = listing.files[name].size
-            wanted[self._key(name)] = (self._path / name, size)
+            wanted[self._key(name)] = LocalFile(self._path / name, size)
         return wanted
 
     def _missing_names(self, listing: Listing) -> set[str]:
@@ -176,10 +176,11 @@ class Replica:
             raise Vanished
         return {name for name in lacking if needs.has(name)}
 
-    def mark_fetched(self, files: Mapping[str, tuple[Path, int]]) -> None:
+    def mark_fetched(self, files: Mapping[str, LocalFile]) -> None:
         """Record that these files, as returned by `missing`, are on disk."""
-        for key, (_, size) in files.items():
-            self._held[key.removeprefix(self._key(""))] = size
+        folder = self._key("")
+        for key, file in files.items():
+            self._held[key.removeprefix(folder)] = file.size
 
     def switch_to(self, listing: Listing) -> None:
         """Open the listing's newest version and drop files that are not listed."""
@@ -204,7 +205,7 @@ class Replica:
     def drop_unneeded(self) -> None:
         """Drop the files that only older versions need."""
         needs = self._read_needs(manifest_name(self.version))
-        content = filter(is_content, self._held)
+        content = set(filter(is_content, self._held))
         self._drop({name for name in content if not needs.has(name)})
 
     def reset(self) -> None:
@@ -295,10 +296,13 @@ class Replica:
 
     def _put_pack(self, content: list[str], manifests: Mapping[str, bytes]) -> None:
         """Put the pack of a commit in the background, unless the commit is too large."""
+        if not self.version:
+            return
         files = dict(manifests)
         for name in content:
             files[name] = (self._path / name).read_bytes()
-        if self.version and sum(map(len, files.values())) <= MAX_BYTES:
+        size = sum(map(len, files.values()))
+        if size <= MAX_BYTES:
             key = f"{self.prefix}/{pack_name(self.version)}"
             self._transfers.put_behind(key, pack(files))
 

@@ -21,7 +21,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any
 
-from varve.adapters.exports.transfers import Transfers, Vanished
+from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
 from varve.adapters.records.cache_directory import CacheDirectory
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.packs import pack_name, unpack
@@ -54,6 +54,7 @@ LONGEST_WAIT_SECONDS = 0.5
 CONFIRM_AFTER_SECONDS = 45.0
 """Look up a commit again if its listing is older: see `upkeep.FENCE`, which is longer."""
 MAX_REPLICAS = 6_000
+PackRequest = Future[StoredObject | None]
 PACKS_AHEAD: Mapping[StoreName, int] = {Grain.WORKING: 3}
 """A conversation writes working memory twice; a summary writes other grains once."""
 
@@ -194,21 +195,21 @@ class ReplicatedTables:
         packs = self._request_packs(replicas)
         taken = monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
-        small = []
+        small: dict[StoreName, tuple[Replica, Listing]] = {}
         handles = {}
         for grain, replica in replicas.items():
             listing = Listing.of(replica.prefix, found, taken)
             if listing.size <= self._caching.store_bytes:
                 replica.add_files(_unpack(packs.get(grain, [])), listing)
-                small.append((grain, replica, listing))
-        self._pull([(replica, listing) for _, replica, listing in small])
-        for grain, replica, _ in small:
+                small[grain] = (replica, listing)
+        self._pull(list(small.values()))
+        for grain, (replica, _) in small.items():
             handles[grain] = _opened(replica.table)
         return handles
 
     def _request_packs(
         self, replicas: Mapping[StoreName, Replica]
-    ) -> dict[StoreName, list[Future[StoredObject | None]]]:
+    ) -> dict[StoreName, list[PackRequest]]:
         """Request the packs that follow the replicas' versions, in the background."""
         requests = {}
         for grain, replica in replicas.items():
@@ -220,9 +221,7 @@ class ReplicatedTables:
                 ]
         return requests
 
-    def _request_pack(
-        self, replica: Replica, before: int
-    ) -> Future[StoredObject | None]:
+    def _request_pack(self, replica: Replica, before: int) -> PackRequest:
         key = f"{replica.prefix}/{pack_name(before)}"
         return self._transfers.start(partial(self._transfers.objects.get, key))
 
@@ -235,7 +234,7 @@ class ReplicatedTables:
             missing = [
                 (replica, replica.missing(listing)) for replica, listing in pairs
             ]
-            wanted: dict[str, tuple[Path, int]] = {}
+            wanted: dict[str, LocalFile] = {}
             for _, files in missing:
                 wanted |= files
             if not wanted:
@@ -378,7 +377,7 @@ def _opened(table: Table | None) -> TableHandle:
     return TableHandle.opening(lambda: table)
 
 
-def _unpack(packs: Sequence[Future[StoredObject | None]]) -> dict[str, bytes]:
+def _unpack(packs: Sequence[PackRequest]) -> dict[str, bytes]:
     """Wait for the requested packs and return their files."""
     files: dict[str, bytes] = {}
     for request in packs:

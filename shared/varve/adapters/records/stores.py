@@ -32,6 +32,9 @@ with without_rest_client():
 
 TRIES = 20
 
+Content = tuple[str | None, list[EmbeddedRecord]]
+"""A store's model, or None if nothing has been written, and its records."""
+
 
 class LanceStores(LanceReader):
     """The StoreReader and VectorWriter ports over the tables that `open_newest` opens.
@@ -54,17 +57,16 @@ class LanceStores(LanceReader):
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._read(scope, grain, model_of, None)
 
-    def embedded(
-        self, scope: Scope, grain: StoreName
-    ) -> tuple[str | None, list[EmbeddedRecord]]:
-        def read(table: Table) -> tuple[str | None, list[EmbeddedRecord]]:
+    def embedded(self, scope: Scope, grain: StoreName) -> Content:
+        def read(table: Table) -> Content:
             model = model_of(table)
             rows = table.search().limit(None).to_arrow()
             if model_of(table) != model:
                 raise RuntimeError("the store has moved to another model meanwhile")
-            return model, sorted(map(_to_embedded, rows.to_pylist()), key=_time_order)
+            records = map(_to_embedded, rows.to_pylist())
+            return model, sorted(records, key=_time_order)
 
-        nothing: tuple[str | None, list[EmbeddedRecord]] = (None, [])
+        nothing: Content = (None, [])
         return self._read(scope, grain, read, nothing)
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
@@ -103,7 +105,8 @@ class LanceStores(LanceReader):
         table: Any = replica.table
         if model_of(table) == model:
             return 0
-        rows = _replace_vectors(model, table.search().limit(None).to_arrow(), embed)
+        before = table.search().limit(None).to_arrow()
+        rows = _replace_vectors(model, before, embed)
         table.add(rows, mode="overwrite")
         require_index(table)
         if not replica.commit():
