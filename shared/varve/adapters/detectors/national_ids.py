@@ -83,9 +83,11 @@ def national_ids() -> tuple[NationalId, ...]:
 
     return (
         NationalId(_form(_SSN), _any_of(ssn.is_valid, itin.is_valid)),
-        NationalId(_form(_PLAIN_SSN), _compacted(ssn.is_valid), _words(_SSN_WORDS)),
-        NationalId(_form(_DNI), _compacted(dni.is_valid)),
-        NationalId(_form(_NIE), _compacted(nie.is_valid)),
+        NationalId(
+            _form(_PLAIN_SSN), _ignore_separators(ssn.is_valid), _words(_SSN_WORDS)
+        ),
+        NationalId(_form(_DNI), _ignore_separators(dni.is_valid)),
+        NationalId(_form(_NIE), _ignore_separators(nie.is_valid)),
         NationalId(_form(_NINO), lambda _: True),
         NationalId(_form(_NHS), nhs.is_valid, _words(r"\bnhs\b")),
         NationalId(_form(_CPF), cpf.is_valid),
@@ -112,7 +114,7 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _compacted(is_valid: Check) -> Check:
+def _ignore_separators(is_valid: Check) -> Check:
     """Return the check for a number that may contain dots, dashes and spaces."""
     return lambda number: is_valid(re.sub(r"[\s.-]", "", number).upper())
 

@@ -204,7 +204,7 @@ class ReplicatedTables:
                 small[grain] = (replica, listing)
         self._pull(list(small.values()))
         for grain, (replica, _) in small.items():
-            handles[grain] = _opened(replica.table)
+            handles[grain] = _handle_on(replica.table)
         return handles
 
     def _request_packs(
@@ -373,7 +373,7 @@ class ReplicatedTables:
                     replica.lock.release()
 
 
-def _opened(table: Table | None) -> TableHandle:
+def _handle_on(table: Table | None) -> TableHandle:
     return TableHandle.opening(lambda: table)
 
 
