@@ -36,7 +36,7 @@ from varve.adapters.records import columns as lance_columns
 from varve.adapters.records.records import LanceRecords
 from varve.adapters.records.tables import compact
 from varve.adapters.records.upkeep import Upkeep
-from varve.adapters.records.vectors import drop_index, make_index, nearest
+from varve.adapters.records.vectors import build_vector_query, drop_index, make_index
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
@@ -281,7 +281,7 @@ def by_lane(table: Any) -> Callable[[Asked], Sequence[str]]:
     """The product's own query for its candidates by vector, in no order."""
 
     def run(one: Asked) -> list[str]:
-        near = nearest(table, one.vector, CANDIDATES, Filter()).select(
+        near = build_vector_query(table, one.vector, CANDIDATES, Filter()).select(
             ["id", "_distance"]
         )
         return list(near.to_arrow().column("id").to_pylist())

@@ -9,7 +9,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import count_models
-from varve.adapters.queues.sqs import batch_response, deliveries
+from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.domain.calendar import Grain, parse_instant
 from varve.usecases.plan import plan_summaries
 from varve.usecases.work import work

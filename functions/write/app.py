@@ -8,7 +8,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from functions.telemetry import log_fates
-from varve.adapters.queues.sqs import batch_response, deliveries
+from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.usecases.write import write
 from varve.wiring.sessions import Sessions
 

@@ -29,7 +29,7 @@ from tests.support.moto_process import PROJECT
 from varve.adapters.in_memory import InMemoryRecords
 from varve.adapters.objects.store import local_objects
 from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.columns import Held
+from varve.adapters.records.columns import CachedStore
 from varve.adapters.records.records import LanceRecords
 from varve.domain.calendar import Grain
 from varve.domain.errors import Misconfigured, Retryable
@@ -468,8 +468,8 @@ def test_candidates_that_have_gone_since_can_be_asked_for_again(tmp_path: Path) 
 OTHERS = Scope("acme", "sales")
 
 
-def whole(*records: Record) -> Held:
-    return Held(
+def whole(*records: Record) -> CachedStore:
+    return CachedStore(
         columns_of(embedded(*records)), MODEL, np.zeros(len(records), np.uint64), None
     )
 

@@ -1,6 +1,7 @@
-"""Invariant 4 without the queue: two and eight writers on one store and one graph, all at once.
+"""Invariant 4 without the queue: concurrent writers on one store and one graph.
 
-Nobody should run them so; where somebody does, no acknowledged row is lost and no id is there twice.
+The queue allows only one writer. Without it no acknowledged row is lost, and no id is
+stored twice.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ BUCKET = "varve-writers"
 MODEL = f"words:{DIMENSIONS}"
 COMMITS, TRIES = 3, 20
 EVERYBODYS = [f"Everybody says {n}." for n in range(3)]
-"""Texts, and so ids, that every writer writes in each of its commits."""
+"""Texts, and so record ids, that every writer writes in each of its commits."""
 
 
 def objects_at(root: str) -> Objects:
@@ -53,7 +54,7 @@ def records_at(root: str, cache: Path) -> LanceRecords:
 
 
 class Writer:
-    """One process's worth of a writer: what it was acknowledged, and how often it had to try again."""
+    """A writer of one process: its acknowledged records and its number of retries."""
 
     def __init__(self, root: str, number: int, cache: Path) -> None:
         self._records, self._graph = (
@@ -88,7 +89,7 @@ class Writer:
         self._graph.apply(ACME, both)
 
     def _until_acknowledged(self, write: Any, what: Any) -> None:
-        """As the queue would: what could not be written is delivered again."""
+        """Repeat a failed write, as the queue delivers it again."""
         for _ in range(TRIES):
             try:
                 return write(what)
@@ -118,7 +119,7 @@ def as_threads(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
 
 
 def as_processes(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
-    """All wait for a line on their input, so that none has finished before another begins."""
+    """Start all writers together: each waits for a line on its input."""
     command = [sys.executable, "-m", "tests.contract.test_concurrent_writers", root]
     given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
     options: dict[str, Any] = {

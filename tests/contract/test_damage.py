@@ -1,4 +1,4 @@
-"""A damaged object, of whatever sort, ends in a right answer or in an error of ours that says where it is."""
+"""A damaged object of any sort gives a right answer or a Varve error that names it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CountingS3]:
 
 
 def keys_in(objects: Objects) -> dict[str, str]:
-    """A key of each kind."""
+    """Return one key of each kind."""
     folders = (
         "workspaces",
         "ledger",
@@ -61,7 +61,7 @@ def keys_in(objects: Objects) -> dict[str, str]:
 
 
 def check(memory: Memory, ids: list[str], key: str) -> None:
-    """Every verb answers, or says in an error of ours which object or store is at fault."""
+    """Check that every verb answers, or raises a Varve error that names the object."""
     for name, verb in verbs(memory, ids).items():
         error = tried(verb)
         if isinstance(error, Damaged):
@@ -72,7 +72,7 @@ def check(memory: Memory, ids: list[str], key: str) -> None:
             ), name
 
 
-def test_invariant_1_every_sort_of_object_is_tried_that_lies_in_a_store(
+def test_invariant_1_every_sort_of_object_of_a_store_is_tried(
     directory: Path, s3: CountingS3
 ) -> None:
     assert set(keys_in(local_objects(directory))) == {*NAMES_ALONE, *WITH_CONTENT}

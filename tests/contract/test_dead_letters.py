@@ -14,8 +14,8 @@ from tests.support.builders import RecordingQueue
 from tests.support.internals import hold_letters
 from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.in_memory import InMemoryDeadLetterBox, InMemoryDeadLetters
-from varve.adapters.queues.dead_letters import SqsDeadLetterBox
-from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
+from varve.adapters.queues.dead_letters import SqsDeadLetterBox, SqsDeadLetters
+from varve.adapters.queues.sqs import SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetterBox, DeadLetters, Delivery
 

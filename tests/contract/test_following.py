@@ -21,7 +21,7 @@ from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedd
 from tests.support.internals import hide_manifests
 from varve.adapters.objects.store import local_objects
 from varve.adapters.records.files import manifest_name, needs_of
-from varve.adapters.records.layout import layout_of
+from varve.adapters.records.layout import read_layout
 from varve.adapters.records.records import LanceRecords
 from varve.adapters.records.replicas import Caching
 from varve.adapters.records.stores import LanceStores
@@ -396,7 +396,7 @@ def test_where_the_rows_lie_is_what_lancedb_says(played: Played) -> None:
     ):
         played.happens(what, 4)
         table = played.table()
-        layout = layout_of(table, None)
+        layout = read_layout(table, None)
         assert layout is not None
         addresses = (
             table.search()

@@ -1,4 +1,4 @@
-"""Untrusted SQL: what it may ask, and everything that must not get out, in, or out of bounds."""
+"""Untrusted SQL: allowed queries, refused access and enforced limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOO_MUCH = "needs more than 100 MB of memory"
 def triples() -> bytes:
     table = GraphTable()
     change(table, STORY)
-    return table.encoded()
+    return table.encode()
 
 
 def rows(triples: bytes, sql: str) -> list[dict[str, Any]]:
@@ -45,7 +45,7 @@ def rows(triples: bytes, sql: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Connection]:
-    """DuckDB as the process sets it up, in this one: without the limits, and asked only what runs at once."""
+    """DuckDB set up in this process as in the sandbox, but without its limits."""
     connection = duckdb.connect(config=graph_query_process.CONFIG)
     connection.execute("create table facts (id varchar, label varchar)")
     graph_query_process.lock(connection)
@@ -54,7 +54,7 @@ def guarded() -> Iterator[Connection]:
 
 
 def guard(connection: Connection, sql: str) -> str:
-    """Why the check lets this not pass."""
+    """Return the reason why the check refuses this query."""
     with pytest.raises((graph_query_process.Refused, duckdb.Error)) as refused:
         graph_query_process.check(connection, sql, False)
     return str(refused.value)
@@ -68,7 +68,7 @@ def refusal(triples: bytes, sql: str, limits: QueryLimits = AMPLE) -> str:
     return refused.value.reason
 
 
-class TestWhatMayBeAsked:
+class TestAllowedQueries:
     def test_the_columns_are_those_of_the_file(self, triples: bytes) -> None:
         described = rows(triples, "describe facts")
         assert [(c["column_name"], c["column_type"]) for c in described] == [
@@ -92,9 +92,7 @@ class TestWhatMayBeAsked:
             {"d": 1.5, "n": "nan", "b": "01", "s": {"a": ["2026-01-02"]}, "d_2": 2}
         ]
 
-    def test_json_can_be_taken_apart_and_recursion_is_allowed(
-        self, triples: bytes
-    ) -> None:
+    def test_json_functions_and_recursion_are_allowed(self, triples: bytes) -> None:
         evidence = "select count(*) n from facts, json_each(properties, '$.evidence')"
         assert rows(triples, evidence)[0]["n"] >= len(STORY)
         reach = (
@@ -120,13 +118,15 @@ class TestWhatMayBeAsked:
         assert {"id": "dana"} in rows(triples, "from entities")
         assert rows(triples, "from aliases") == []
 
-    def test_a_graph_that_nobody_wrote_to_has_no_rows(self) -> None:
+    def test_a_graph_without_triples_has_no_rows(self) -> None:
         graph = ParquetGraph(InMemoryObjects())
         assert graph.query(SCOPE, "select id from facts", AMPLE) == QueryResult(
             ("id",), ()
         )
 
-    def test_without_duckpgq_the_error_says_what_to_use(self, triples: bytes) -> None:
+    def test_without_duckpgq_the_error_names_the_alternatives(
+        self, triples: bytes
+    ) -> None:
         asked = "from graph_table(facts_graph match (a:entities)-[f:facts]->(b:entities) columns (a.id, b.id))"  # noqa: E501
         assert (
             "duckpgq, which is not installed here; use entity, neighbours and paths"
@@ -200,21 +200,23 @@ NAMED_ESCAPES = [
 ]
 
 
-class TestWhatMustNotGetOut:
+class TestRefusedAccess:
     @pytest.mark.parametrize(("sql", "reason"), NAMED_ESCAPES)
-    def test_an_escape_ends_in_a_reason(
+    def test_an_escape_is_refused_with_a_reason(
         self, triples: bytes, sql: str, reason: str
     ) -> None:
         assert reason in refusal(triples, sql)
 
     @pytest.mark.parametrize("call", CALLS)
-    def test_no_function_that_reads_files_memory_or_sql_stands_in_from(
+    def test_functions_that_read_files_memory_or_sql_are_refused_in_from(
         self, guarded: Connection, call: str
     ) -> None:
         assert "must not call" in guard(guarded, f"select * from {call}")
 
     @pytest.mark.parametrize("place", ELSEWHERE)
-    def test_nor_anywhere_deeper(self, guarded: Connection, place: str) -> None:
+    def test_they_are_refused_in_nested_queries_too(
+        self, guarded: Connection, place: str
+    ) -> None:
         assert "must not call read_text" in guard(
             guarded, place.format(call="read_text('/etc/passwd')")
         )
@@ -246,13 +248,13 @@ class TestWhatMustNotGetOut:
     @pytest.mark.parametrize(
         "name", ["triples", "guarded", "connection", "sys", "os", "rows", "CALLS"]
     )
-    def test_no_python_variable_stands_for_a_table(
+    def test_python_variables_are_not_tables(
         self, guarded: Connection, name: str
     ) -> None:
         with pytest.raises(duckdb.CatalogException, match="does not exist"):
             guarded.execute(f"select * from {name}")
 
-    def test_the_process_has_no_environment_to_tell(
+    def test_the_process_has_an_empty_environment(
         self, triples: bytes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("VARVE_LEAK", "a-secret-value")
@@ -305,14 +307,16 @@ GREEDY = [
 ]
 
 
-class TestWhatMustStayInBounds:
+class TestLimits:
     @pytest.mark.parametrize("sql", ENDLESS)
-    def test_what_does_not_end_is_ended(self, triples: bytes, sql: str) -> None:
+    def test_an_endless_query_is_ended(self, triples: bytes, sql: str) -> None:
         assert UNTIL_STOPPED in refusal(triples, sql, SHORT)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="the memory limit is Linux's")
     @pytest.mark.parametrize("sql", GREEDY)
-    def test_what_takes_all_memory_is_ended(self, triples: bytes, sql: str) -> None:
+    def test_a_query_that_takes_all_memory_is_ended(
+        self, triples: bytes, sql: str
+    ) -> None:
         assert refusal(triples, sql, TIGHT) == TOO_MUCH
 
     @pytest.mark.parametrize(
@@ -344,5 +348,7 @@ class TestWhatMustStayInBounds:
         "sql",
         ["", "  \n", ";", "-- nothing", "selec 1", "\ud800", "\x00select 1", "🙂", "'"],
     )
-    def test_what_is_no_sql_is_refused_in_words(self, triples: bytes, sql: str) -> None:
+    def test_invalid_sql_is_refused_with_a_reason(
+        self, triples: bytes, sql: str
+    ) -> None:
         assert refusal(triples, sql)

@@ -1,4 +1,4 @@
-"""LanceDB without its REST client: the layout that rests on, and that nothing else is different."""
+"""The import of LanceDB without its REST client."""
 
 import subprocess
 import sys
@@ -19,14 +19,14 @@ print("lean")
 """
 
 
-def test_the_rest_client_is_loaded_only_when_somebody_calls_it() -> None:
+def test_the_rest_client_is_loaded_only_on_its_first_call() -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROBE], capture_output=True, text=True, check=False
     )
     assert (run.stdout.strip(), run.stderr) == ("lean", "")
 
 
-def test_a_client_that_is_loaded_already_is_left_alone() -> None:
+def test_a_loaded_client_is_not_replaced() -> None:
     script = (
         "import lancedb, varve.adapters.records.records; "
         "lancedb.connect('memory://x').list_tables(); print('ok')"

@@ -1,4 +1,4 @@
-"""What every object store promises, asked of each adapter; then what only one of them has to answer for."""
+"""The contract of Objects for every adapter, then tests of single adapters."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def s3(_: Path) -> Callable[[], Objects]:
 
 @pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Objects]:
-    """Opens one and the same store, as another process would."""
+    """Open the same store again, as another process would."""
     if request.param is s3:
         request.getfixturevalue("moto")
     opener: Callable[[], Objects] = request.param(tmp_path)
@@ -84,32 +84,32 @@ class TestReadingAndWriting:
     @pytest.mark.parametrize(
         "data", [b"", b"words", bytes(range(256)), b"x" * 3_000_000]
     )
-    def test_gives_back_the_bytes_that_were_put(
+    def test_get_returns_the_bytes_that_were_put(
         self, objects: Objects, data: bytes
     ) -> None:
         objects.put("a/b", data)
         assert data_of(objects, "a/b") == data
 
-    def test_another_opening_of_the_store_sees_them_at_once(
+    def test_another_process_reads_them_immediately(
         self, opened: Callable[[], Objects]
     ) -> None:
         opened().put("a/b", b"1")
         assert data_of(opened(), "a/b") == b"1"
 
-    def test_there_is_nothing_where_nothing_was_put(self, objects: Objects) -> None:
+    def test_a_missing_object_is_none(self, objects: Objects) -> None:
         assert objects.get("a/b") is None
         objects.put("a/b", b"1")
         assert objects.get("a/bc") is None
         assert objects.get("b/b") is None
 
-    def test_gives_a_part_of_the_bytes(self, objects: Objects) -> None:
+    def test_part_returns_a_range_of_the_bytes(self, objects: Objects) -> None:
         objects.put("a/b", b"0123456789")
         assert objects.part("a/b", 0, 10) == b"0123456789"
         assert objects.part("a/b", 3, 4) == b"3456"
         assert objects.part("a/b", 8, 2) == b"89"
         assert objects.part("a/c", 0, 1) is None
 
-    def test_a_put_replaces_whatever_was_there(self, objects: Objects) -> None:
+    def test_a_put_replaces_the_earlier_object(self, objects: Objects) -> None:
         objects.put("a", b"first and longer")
         objects.put("a", b"second")
         assert data_of(objects, "a") == b"second"
@@ -137,11 +137,11 @@ class TestReadingAndWriting:
 
 
 class TestConditionalPut:
-    def test_creates_where_nothing_is(self, objects: Objects) -> None:
+    def test_creates_a_missing_object(self, objects: Objects) -> None:
         assert objects.put_if("a/b", b"mine", None)
         assert data_of(objects, "a/b") == b"mine"
 
-    def test_creating_where_something_is_loses_and_changes_nothing(
+    def test_creating_an_existing_object_is_refused_and_changes_nothing(
         self, objects: Objects
     ) -> None:
         objects.put("a", b"theirs")
@@ -153,7 +153,7 @@ class TestConditionalPut:
         assert objects.put_if("a", b"two", etag_of(objects, "a"))
         assert data_of(objects, "a") == b"two"
 
-    def test_replacing_a_version_that_has_gone_loses_and_changes_nothing(
+    def test_replacing_an_outdated_version_is_refused_and_changes_nothing(
         self, objects: Objects
     ) -> None:
         objects.put("a", b"one")
@@ -162,20 +162,20 @@ class TestConditionalPut:
         assert not objects.put_if("a", b"mine", stale)
         assert data_of(objects, "a") == b"two"
 
-    def test_replacing_what_never_was_loses_and_makes_nothing(
+    def test_replacing_a_missing_object_is_refused_and_creates_nothing(
         self, objects: Objects
     ) -> None:
         objects.put("other", b"one")
         assert not objects.put_if("a", b"mine", etag_of(objects, "other"))
         assert objects.get("a") is None
 
-    def test_a_create_whose_acknowledgement_was_lost_counts_as_won(
+    def test_a_create_whose_answer_was_lost_succeeds_on_retry(
         self, objects: Objects
     ) -> None:
         assert objects.put_if("a", b"mine", None)
         assert objects.put_if("a", b"mine", None)
 
-    def test_a_replacement_whose_acknowledgement_was_lost_counts_as_won(
+    def test_a_replacement_whose_answer_was_lost_succeeds_on_retry(
         self, objects: Objects
     ) -> None:
         objects.put("a", b"one")
@@ -184,7 +184,7 @@ class TestConditionalPut:
         assert objects.put_if("a", b"two", read)
         assert not objects.put_if("a", b"three", read)
 
-    def test_of_threads_that_create_one_object_exactly_one_wins(
+    def test_exactly_one_of_several_threads_creates_an_object(
         self, opened: Callable[[], Objects]
     ) -> None:
         for number in range(12):
@@ -196,7 +196,7 @@ class TestConditionalPut:
             assert len(winners) == 1
             assert data_of(opened(), key) == b"by %d" % winners[0]
 
-    def test_of_threads_that_replace_one_version_exactly_one_wins(
+    def test_exactly_one_of_several_threads_replaces_a_version(
         self, opened: Callable[[], Objects]
     ) -> None:
         opened().put("race", b"start")
@@ -211,7 +211,7 @@ class TestConditionalPut:
             assert len(winners) == 1
             assert data_of(opened(), "race").endswith(b"by %d" % winners[0])
 
-    def test_a_counter_that_four_threads_add_to_loses_nothing(
+    def test_a_counter_with_four_writers_loses_no_increment(
         self, opened: Callable[[], Objects]
     ) -> None:
         opened().put("counter", b"0000")
@@ -234,7 +234,7 @@ class TestConditionalPut:
 def race(
     opened: Callable[[], Objects], act: Callable[[Objects, int], bool], threads: int = 4
 ) -> list[int]:
-    """Who of so many threads, started at one moment and each with a store of its own, was told True."""
+    """Run threads together, each with its own store; return those whose call is True."""
     start = Barrier(threads)
 
     def run(me: int) -> bool:
@@ -247,7 +247,7 @@ def race(
 
 
 class TestListing:
-    def test_lists_what_lies_below_a_prefix_in_order_of_keys(
+    def test_lists_objects_below_a_prefix_in_order_of_keys(
         self, objects: Objects
     ) -> None:
         for key in ("a/b/d", "a/b-c", "a/B", "a/b.c/x", "a/b/c/e", "z", "0"):
@@ -260,19 +260,17 @@ class TestListing:
             objects.put(key, b"1")
         assert [info.key for info in objects.list("a")] == ["a/x"]
 
-    def test_an_object_does_not_lie_below_itself(self, objects: Objects) -> None:
+    def test_an_object_is_not_below_its_own_key(self, objects: Objects) -> None:
         objects.put("a/b", b"1")
         assert list(objects.list("a/b")) == []
 
-    def test_tells_the_size_and_an_aware_time(self, objects: Objects) -> None:
+    def test_a_listing_has_the_size_and_an_aware_time(self, objects: Objects) -> None:
         objects.put("a/b", b"12345")
         (info,) = objects.list("a")
         assert info.size == 5
         assert info.last_modified.tzinfo is not None
 
-    def test_there_is_nothing_below_a_prefix_without_objects(
-        self, objects: Objects
-    ) -> None:
+    def test_a_prefix_without_objects_lists_nothing(self, objects: Objects) -> None:
         assert list(objects.list("a")) == []
         objects.put("b/c", b"1")
         assert list(objects.list("a")) == []
@@ -285,7 +283,7 @@ class TestListing:
 
 
 class TestDeletingAndFolders:
-    def test_deletes_what_is_there_and_minds_nothing_else(
+    def test_deletes_existing_objects_and_ignores_missing_ones(
         self, objects: Objects
     ) -> None:
         for key in ("a/1", "a/2", "a/3"):
@@ -296,7 +294,7 @@ class TestDeletingAndFolders:
         objects.delete(["b/never"])
         assert [info.key for info in objects.list("a")] == ["a/2"]
 
-    def test_an_exchange_puts_and_removes_and_minds_nothing_else(
+    def test_an_exchange_puts_and_deletes_and_ignores_missing_objects(
         self, objects: Objects
     ) -> None:
         for key in ("a/old", "a/older", "a/other"):
@@ -323,7 +321,7 @@ class TestDeletingAndFolders:
 
 
 class TestDirectory:
-    def test_reading_does_not_make_the_directory(self, tmp_path: Path) -> None:
+    def test_reading_does_not_create_the_directory(self, tmp_path: Path) -> None:
         root = tmp_path / "store"
         objects = local_objects(root)
         assert objects.get("a/b") is None
@@ -335,7 +333,7 @@ class TestDirectory:
         assert list(unread.list("a")) == []
         assert not (tmp_path / "unread").exists()
 
-    def test_the_first_write_makes_the_directory_and_those_above(
+    def test_the_first_write_creates_the_directory_and_its_parents(
         self, tmp_path: Path
     ) -> None:
         local_objects(tmp_path / "some" / "where").put("a/b", b"1")
@@ -346,7 +344,7 @@ class TestDirectory:
         with pytest.raises(Misconfigured, match=r"store: is a file"):
             local_objects(tmp_path / "store")
 
-    def test_a_version_is_told_by_its_bytes_not_by_the_file_systems_clock(
+    def test_the_tag_depends_on_the_bytes_not_on_the_clock(
         self, tmp_path: Path
     ) -> None:
         objects = local_objects(tmp_path)
@@ -376,7 +374,7 @@ class TestDirectory:
 
 
 class FakeS3(LoopbackServer):
-    """As much of S3 as a put needs; it ignores If-None-Match, or answers nothing but `status`.
+    """The part of S3 that a put needs; ignores If-None-Match, or answers `status`.
 
     Like Ceph's gateway, it holds the tag of If-Match as it came against its own without quotes.
     """
@@ -429,7 +427,9 @@ class TestS3:
                 assert server.address in str(raised.value)
             assert [key for key in server.stored if PROBE_KEY in key]
 
-    def test_a_server_that_honours_it_is_accepted_every_time(self, moto: str) -> None:
+    def test_a_server_that_honours_if_none_match_is_accepted_every_time(
+        self, moto: str
+    ) -> None:
         prefix = next(prefixes)
         for _ in range(3):
             require_conditional_put(s3_objects(BUCKET, prefix), moto)
@@ -437,9 +437,7 @@ class TestS3:
             PROBE_KEY
         ]
 
-    def test_processes_that_ask_at_the_same_moment_all_accept_it(
-        self, moto: str
-    ) -> None:
+    def test_concurrent_probes_all_accept_the_server(self, moto: str) -> None:
         for _ in range(5):
             prefix = next(prefixes)
             passed = race(
@@ -461,7 +459,7 @@ class TestS3:
             assert not objects.put_if("a/b", b"3", before)
             assert data_of(objects, "a/b") == b"2"
 
-    def test_a_prefix_keeps_to_itself(self, moto: str) -> None:
+    def test_a_prefix_does_not_see_other_prefixes(self, moto: str) -> None:
         ours, theirs = s3_objects(BUCKET, "one"), s3_objects(BUCKET, "one-more")
         theirs.put("a/b", b"theirs")
         assert ours.get("a/b") is None
@@ -469,7 +467,7 @@ class TestS3:
         assert data_of(s3_objects(BUCKET, ""), "one-more/a/b") == b"theirs"
 
     @pytest.mark.parametrize("status", [401, 403])
-    def test_a_missing_right_is_the_operators_business(
+    def test_a_missing_permission_is_misconfigured(
         self, monkeypatch: pytest.MonkeyPatch, status: int
     ) -> None:
         with FakeS3(status) as server:
@@ -483,7 +481,7 @@ class TestS3:
                 with pytest.raises(Misconfigured, match="no permission for a/b"):
                     act()
 
-    def test_a_bucket_in_another_region_is_the_operators_business_too(
+    def test_a_bucket_in_another_region_is_misconfigured(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with FakeS3(status=301) as elsewhere:
@@ -491,22 +489,22 @@ class TestS3:
             with pytest.raises(Misconfigured, match="another region"):
                 s3_objects("a-bucket", "").get("a")
 
-    def test_an_outage_may_pass(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_outage_is_retryable(self, monkeypatch: pytest.MonkeyPatch) -> None:
         server = FakeS3()
         server.close()
         point_aws_at(f"http://{server.address}", monkeypatch)
         with pytest.raises(Retryable, match="cannot be reached at a/b"):
             s3_objects(BUCKET, "p").get("a/b")
 
-    def test_a_bucket_that_is_not_there_is_not_an_empty_store(self, moto: str) -> None:
+    def test_a_missing_bucket_is_not_an_empty_store(self, moto: str) -> None:
         missing = s3_objects("no-such-bucket", "p")
         for ask in (lambda: missing.put("a/b", b"1"), lambda: list(missing.list("a"))):
             with pytest.raises(Misconfigured, match="no such bucket"):
                 ask()
 
 
-class TestWhoAsks:
-    """Credentials and region as people have them on their own machines, and what is said without."""
+class TestOwnCredentials:
+    """Credentials and region from a profile, and the error without credentials."""
 
     @pytest.fixture
     def at_home(
@@ -521,7 +519,7 @@ class TestWhoAsks:
         monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
         return tmp_path
 
-    def test_a_profile_will_do(
+    def test_a_profile_provides_credentials(
         self, at_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (at_home / "credentials").write_text(
@@ -534,7 +532,7 @@ class TestWhoAsks:
         assert data_of(objects, "a") == b"1"
         assert lance_options()["region"] == "eu-west-1"
 
-    def test_without_any_it_says_what_to_set(
+    def test_without_credentials_the_error_names_the_settings(
         self, at_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with pytest.raises(Misconfigured, match="AWS_PROFILE, or AWS_ACCESS_KEY_ID"):

@@ -1,4 +1,4 @@
-"""What the profile store promises, on a directory, on S3 and in memory."""
+"""The contract of profiles, on a directory, on S3 and in memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def moto() -> Iterator[str]:
 
 @pytest.fixture(params=["memory", "directory", "s3"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    """Opens one and the same store, as another process would."""
+    """Open the same store again, as another process would."""
     if request.param == "memory":
         shared = InMemoryObjects()
         return lambda: shared
@@ -55,7 +55,7 @@ def said(value: str, number: int = 0, **given: object) -> ProfileEntry:
     return replace(entry, **given)  # type: ignore[arg-type]
 
 
-def test_what_is_applied_is_read_by_another_process_in_order(opened: Opener) -> None:
+def test_another_process_reads_the_entries_in_order(opened: Opener) -> None:
     told = [
         said("tea “strong” 用", 1),
         said("short answers", 2, event_time=MORNING.replace(hour=1)),
@@ -64,7 +64,7 @@ def test_what_is_applied_is_read_by_another_process_in_order(opened: Opener) -> 
     assert JsonProfiles(opened()).entries(SCOPE, "u-42") == sort_entries(told)
 
 
-def test_there_is_no_profile_before_the_first_statement(opened: Opener) -> None:
+def test_a_user_without_entries_has_no_profile(opened: Opener) -> None:
     profiles = JsonProfiles(opened())
     assert profiles.entries(SCOPE, "u-42") == []
     assert profiles.apply(SCOPE, "u-42", []) == 0
@@ -86,7 +86,7 @@ def test_invariant_2_applying_again_writes_nothing(opened: Opener) -> None:
     assert opened().get(profile_path(SCOPE, "u-42")) == before
 
 
-def test_users_and_agents_have_profiles_of_their_own(opened: Opener) -> None:
+def test_each_user_and_agent_has_a_separate_profile(opened: Opener) -> None:
     profiles, other = JsonProfiles(opened()), Scope("acme", "sales")
     profiles.apply(SCOPE, "u-42", [said("tea")])
     profiles.apply(SCOPE, "u-4", [said("coffee", user_id="u-4")])
@@ -97,7 +97,7 @@ def test_users_and_agents_have_profiles_of_their_own(opened: Opener) -> None:
     assert len(list(opened().list(f"profiles/{SCOPE}"))) == 2
 
 
-def test_invariant_4_two_writers_at_once_lose_nothing(opened: Opener) -> None:
+def test_invariant_4_concurrent_writers_lose_nothing(opened: Opener) -> None:
     start = Barrier(4)
 
     def write(number: int) -> int:
@@ -118,7 +118,7 @@ def test_invariant_4_two_writers_at_once_lose_nothing(opened: Opener) -> None:
     }
 
 
-def test_an_erasure_finds_what_it_needs(opened: Opener) -> None:
+def test_erase_removes_entries_and_empty_profiles(opened: Opener) -> None:
     JsonProfiles(opened()).apply(SCOPE, "auth0|42", [said("tea", user_id="auth0|42")])
     stored = opened().get(profile_path(SCOPE, "auth0|42"))
     assert stored is not None
@@ -129,14 +129,14 @@ def test_an_erasure_finds_what_it_needs(opened: Opener) -> None:
     ]
 
 
-def test_an_id_that_is_none_is_refused_before_any_path_is_built(opened: Opener) -> None:
+def test_an_invalid_id_is_refused_before_any_path_is_built(opened: Opener) -> None:
     for user_id in ("", "a/b", "..", "a b"):
         with pytest.raises(Rejected, match="userId"):
             JsonProfiles(opened()).apply(SCOPE, user_id, [said("tea")])
 
 
 class AlwaysLate(InMemoryObjects):
-    """Objects that somebody else changes before every conditional put."""
+    """Objects that another writer changes before every conditional put."""
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         return False
@@ -145,14 +145,14 @@ class AlwaysLate(InMemoryObjects):
         return None
 
 
-def test_a_writer_that_always_loses_gives_up_and_is_tried_again() -> None:
+def test_a_writer_that_loses_every_race_raises_retryable() -> None:
     entries: Sequence[ProfileEntry] = [said("tea")]
     with pytest.raises(Retryable, match=str(MAX_RACES)):
         JsonProfiles(AlwaysLate()).apply(SCOPE, "u-42", entries)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"{}", b'{"entries": [{}]}'])
-def test_a_damaged_profile_is_named_whatever_is_asked_of_it(data: bytes) -> None:
+def test_every_method_names_a_damaged_profile(data: bytes) -> None:
     objects = InMemoryObjects()
     profiles, key = JsonProfiles(objects), profile_path(SCOPE, "u-42")
     objects.put(key, data)

@@ -1,4 +1,4 @@
-"""What a queue and its dead letters promise, asked of each adapter; then what SQS alone has to answer for."""
+"""The contract of queues and dead letters for each adapter, then tests of SQS alone."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ import pytest
 from tests.support.loopback import ACCOUNT, REGION
 from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.in_memory import InMemoryDeadLetters
-from varve.adapters.queues.inline import InlineQueue
-from varve.adapters.queues.sqs import (
+from varve.adapters.queues.dead_letters import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
-    SqsQueue,
-    batch_response,
-    deliveries,
 )
+from varve.adapters.queues.inline import InlineQueue
+from varve.adapters.queues.lambda_batch import batch_response, deliveries
+from varve.adapters.queues.sqs import SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetters, Delivery
 
@@ -41,7 +40,10 @@ def queue(sqs: Any) -> Iterator[SqsQueue]:
 
 
 def received(sqs: Any, url: str) -> list[dict[str, Any]]:
-    """All messages, with everything SQS tells of them; taken away, for a group waits for its first."""
+    """Receive and delete all messages, with all attributes.
+
+    A group delivers no further message while its first one is held.
+    """
     messages: list[dict[str, Any]] = []
     while True:
         answer = sqs.receive_message(
@@ -71,7 +73,7 @@ def reasons(message: dict[str, Any]) -> dict[str, str]:
 
 
 def event(*records: tuple[str, str, str, int]) -> dict[str, Any]:
-    """An event as Lambda gets it from a FIFO queue: id, body, group and how often received."""
+    """Build an event as Lambda receives it: id, body, group and number of receives."""
     return {
         "Records": [
             {
@@ -140,9 +142,7 @@ class TestSending:
     @pytest.mark.parametrize(
         "error", [Retryable("busy"), Rejected("messages", "is missing")]
     )
-    def test_the_inline_queue_tells_the_sender_what_went_wrong(
-        self, error: Exception
-    ) -> None:
+    def test_the_inline_queue_raises_the_handlers_error(self, error: Exception) -> None:
         def fail(_: Delivery) -> None:
             raise error
 
@@ -152,9 +152,7 @@ class TestSending:
 
 
 class TestFaults:
-    def test_a_queue_that_is_not_there_is_the_operators_business(
-        self, queue: SqsQueue
-    ) -> None:
+    def test_a_missing_queue_is_misconfigured(self, queue: SqsQueue) -> None:
         missing = SqsQueue(queue.url.replace("queue-", "missing-"))
         with pytest.raises(Misconfigured, match="missing-"):
             missing.send("words", group="g", deduplication_id="d")
@@ -162,7 +160,7 @@ class TestFaults:
             missing.redrive  # noqa: B018 - reading it asks SQS
         missing.client.close()
 
-    def test_an_outage_may_pass_and_no_message_is_promised(
+    def test_an_outage_is_retryable(
         self, queue: SqsQueue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with socket.socket() as unused:
@@ -176,9 +174,7 @@ class TestFaults:
                 away.send("words", group="g", deduplication_id="d")
             away.client.close()
 
-    def test_a_queue_without_dead_letters_is_the_operators_business(
-        self, sqs: Any
-    ) -> None:
+    def test_a_queue_without_dead_letters_is_misconfigured(self, sqs: Any) -> None:
         url = sqs.create_queue(
             QueueName=f"{next(names)}.fifo", Attributes={"FifoQueue": "true"}
         )["QueueUrl"]
@@ -191,7 +187,7 @@ class TestFaults:
             )
         queue.client.close()
 
-    def test_no_client_is_made_before_it_is_needed(self) -> None:
+    def test_the_client_is_built_on_first_use(self) -> None:
         queue = SqsQueue("https://example.invalid/queue.fifo")
         SqsDeadLetters(queue)
         assert "client" not in vars(queue)
@@ -202,7 +198,7 @@ class TestDeadLetters:
     def kept(
         self, request: pytest.FixtureRequest, sqs: Any, queue: SqsQueue
     ) -> tuple[DeadLetters, Callable[[], list[tuple[str, str]]]]:
-        """Dead letters, and a way to see each one's body and error type."""
+        """Return dead letters, and a function that reads their bodies and error types."""
         if request.param == "sqs":
             letters = SqsDeadLetters(queue)
             return letters, lambda: [
@@ -211,7 +207,7 @@ class TestDeadLetters:
         memory = InMemoryDeadLetters()
         return memory, lambda: [(d.body, type(e).__name__) for d, e in memory.letters]
 
-    def test_keep_the_message_and_what_was_wrong_with_it(
+    def test_keep_the_message_and_its_error(
         self, kept: tuple[DeadLetters, Callable[[], list[tuple[str, str]]]]
     ) -> None:
         letters, bodies = kept
@@ -253,7 +249,7 @@ class TestDeadLetters:
             (ValueError("\n 😀 'x'"), "\n 😀 'x'"),
         ],
     )
-    def test_any_reason_fits(
+    def test_a_reason_of_any_length_fits(
         self, sqs: Any, queue: SqsQueue, error: Exception, reason: str | None
     ) -> None:
         SqsDeadLetters(queue).send(Delivery("m-1", "words", "g"), error)
@@ -279,15 +275,13 @@ class TestDeliveries:
         ("receives", "last"),
         [(1, False), (MAX_RECEIVES - 1, False), (MAX_RECEIVES, True), (9, True)],
     )
-    def test_know_when_failing_again_is_the_last_time(
+    def test_the_last_receive_is_the_last_chance(
         self, queue: SqsQueue, receives: int, last: bool
     ) -> None:
         (delivery,) = deliveries(event(("m-1", "one", "g", receives)), queue)
         assert delivery.last_chance is last
 
-    def test_know_it_for_messages_as_sqs_gives_them(
-        self, sqs: Any, queue: SqsQueue
-    ) -> None:
+    def test_the_last_chance_agrees_with_sqs(self, sqs: Any, queue: SqsQueue) -> None:
         queue.send("words", group="g", deduplication_id="d")
         seen = []
         for _ in range(MAX_RECEIVES):
@@ -314,14 +308,14 @@ class TestDeliveries:
         assert received(sqs, queue.url) == []
         assert [message["Body"] for message in dead(sqs, queue)] == ["words"]
 
-    def test_those_to_come_again_are_named_in_the_answer(self) -> None:
+    def test_the_answer_names_the_messages_to_deliver_again(self) -> None:
         returned = [Delivery("m-2", "two", "g"), Delivery("m-3", "three", "g")]
         assert batch_response(returned) == {
             "batchItemFailures": [{"itemIdentifier": "m-2"}, {"itemIdentifier": "m-3"}]
         }
         assert batch_response([]) == {"batchItemFailures": []}
 
-    def test_the_redrive_policy_is_asked_for_once(self, queue: SqsQueue) -> None:
+    def test_the_redrive_policy_is_requested_once(self, queue: SqsQueue) -> None:
         asked: list[str] = []
         for call in ("GetQueueAttributes", "GetQueueUrl"):
             queue.client.meta.events.register(

@@ -1,4 +1,4 @@
-"""What every record store promises, asked of each adapter: readers and writers of one agent's grain."""
+"""The contract of MemoryReader and MemoryWriter for each adapter."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def s3(_: Path) -> Callable[[], Records]:
 
 @pytest.fixture(params=[in_memory, directory, s3], ids=["memory", "directory", "s3"])
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Records]:
-    """Opens one and the same store, as another process would."""
+    """Open the same store again, as another process would."""
     if request.param is s3:
         request.getfixturevalue("moto")
     opener: Callable[[], Records] = request.param(tmp_path / "store")
@@ -79,7 +79,7 @@ def records(opened: Callable[[], Records]) -> Records:
 
 
 def axis(number: int, sign: float = 1.0) -> Vector:
-    """A unit vector; those of two numbers are at right angles."""
+    """Return the unit vector of an axis; two different ones are orthogonal."""
     vector: Vector = np.zeros(DIMENSIONS, dtype=np.float32)
     vector[number] = sign
     return vector
@@ -128,7 +128,7 @@ def look(
 
 
 def worded(records: Records, text: str) -> set[str]:
-    """The ids that the keyword lane finds."""
+    """Return the ids that the keyword lane finds."""
     return {candidate.id for candidate in look(records, text) if candidate.keyword > 0}
 
 
@@ -149,7 +149,7 @@ def stored(records: Records, *wanted: str) -> list[Record]:
 
 
 class TestUpsert:
-    def test_gives_back_every_field_as_it_was_written(
+    def test_get_returns_every_field_as_it_was_written(
         self, opened: Callable[[], Records]
     ) -> None:
         full = record(
@@ -174,7 +174,7 @@ class TestUpsert:
             late,
         ]
 
-    def test_the_same_again_changes_nothing_and_counts_for_nothing(
+    def test_the_same_record_again_changes_and_counts_nothing(
         self, records: Records
     ) -> None:
         first = [record("a"), record("b", "Dana lives in Lisbon.")]
@@ -185,9 +185,7 @@ class TestUpsert:
         assert put(records, *later) == 0
         assert stored(records, "a", "b") == first
 
-    def test_a_record_that_says_something_else_is_replaced(
-        self, records: Records
-    ) -> None:
+    def test_a_record_with_other_content_is_replaced(self, records: Records) -> None:
         put(records, record("a"), record("b"))
         changed = record("a", "Dana likes coffee.", importance=0.2)
         assert put(records, changed, record("b")) == 1
@@ -196,7 +194,7 @@ class TestUpsert:
         assert worded(records, "coffee") == {"a"}
         assert "a" not in worded(records, "tea")
 
-    def test_of_two_with_one_id_in_a_batch_the_last_stays_and_they_count_once(
+    def test_the_last_of_two_records_with_one_id_in_a_batch_stays_and_counts_once(
         self, records: Records
     ) -> None:
         last = record("a", "Dana likes coffee.")
@@ -206,7 +204,7 @@ class TestUpsert:
         assert put(records, record("a", "Dana likes milk."), last) == 0
         assert stored(records, "a") == [last]
 
-    def test_of_two_that_say_the_same_in_a_batch_the_first_stays(
+    def test_the_first_of_two_equal_records_in_a_batch_stays(
         self, records: Records
     ) -> None:
         first = record("a")
@@ -227,7 +225,7 @@ class TestUpsert:
         assert put(records) == 0
         assert counted(records) == 1
 
-    def test_what_one_opening_writes_another_reads_at_once(
+    def test_another_process_reads_a_write_immediately(
         self, opened: Callable[[], Records]
     ) -> None:
         writer, reader = opened(), opened()
@@ -260,7 +258,7 @@ class TestUpsert:
 class TestModel:
     """Invariant 10: model and dimensions are recorded in each store; a mismatch names both."""
 
-    def test_invariant_10_asking_with_another_model_is_an_error_too(
+    def test_invariant_10_a_search_with_another_model_is_an_error(
         self, records: Records
     ) -> None:
         put(records, record("a", "tea"))
@@ -293,7 +291,7 @@ class TestModel:
         assert isinstance(raised.value, Misconfigured)
         assert browsed(opened()) == [record("a")]
 
-    def test_each_store_has_a_model_of_its_own(self, records: Records) -> None:
+    def test_each_store_has_a_separate_model(self, records: Records) -> None:
         put(records, record("a"))
         other = Scope("acme", "other")
         foreign = EmbeddedRecord(record("b"), np.ones(16, dtype=np.float32))
@@ -366,7 +364,7 @@ class TestSearch:
         ["", " ", "?!…", "the of and", '"', "'", "\\", "a AND (b", "content:tea", "+tea -milk", "tea~2^3",
          "*", "😀", "\x00", "' OR 1=1 --", "茶を飲む", "tea " * 2_500, "x" * 10_000],
     )  # fmt: skip
-    def test_takes_any_text_for_words_never_for_a_language(
+    def test_reads_any_text_as_words_never_as_a_query_language(
         self, records: Records, asked: str
     ) -> None:
         put(records, record("a"))
@@ -381,7 +379,7 @@ class TestSearch:
         assert len(found) == 14
         assert sum(id_.startswith("a-") for id_ in found) == 7
 
-    def test_takes_of_equals_at_the_limit_always_the_same(
+    def test_breaks_ties_at_the_limit_always_the_same_way(
         self, records: Records
     ) -> None:
         made = [record(f"r-{n:03d}", "tea") for n in range(300)]
@@ -443,7 +441,7 @@ class TestFilters:
         ]
         assert counted(records, Filter(since=T0 + 2 * tick)) == 0
 
-    def test_all_of_them_hold_at_once(self, records: Records) -> None:
+    def test_all_conditions_of_a_filter_apply_together(self, records: Records) -> None:
         put(
             records,
             record("a"),
@@ -463,7 +461,7 @@ class TestFilters:
         assert sorted(ids(browsed(records, Filter(user_id="u-1")))) == ["a", "c", "d"]
         assert counted(records) == 5
 
-    def test_no_summary_of_an_unfinished_period_is_let_through(
+    def test_summaries_of_unfinished_periods_are_left_out(
         self, records: Records
     ) -> None:
         day = record("fact").period
@@ -538,7 +536,7 @@ class TestReading:
         )
         assert ids(browsed(records)) == ["c", "a", "b"]
 
-    def test_gets_in_the_order_asked_for_and_leaves_out_what_is_not_there(
+    def test_get_keeps_the_order_of_the_ids_and_skips_missing_ones(
         self, records: Records
     ) -> None:
         put(records, *[record(f"r-{n}") for n in range(1_200)])
@@ -561,7 +559,7 @@ class TestReading:
         )
         assert records.span(SCOPE, Grain.WORKING) == ends
 
-    def test_a_store_nobody_wrote_to_is_empty(self, records: Records) -> None:
+    def test_a_store_without_writes_is_empty(self, records: Records) -> None:
         assert look(records, "tea") == []
         assert browsed(records) == []
         assert stored(records, "a") == []
@@ -569,9 +567,9 @@ class TestReading:
         assert records.span(SCOPE, Grain.WORKING) is None
 
 
-def test_reading_a_directory_that_is_not_there_does_not_make_it(tmp_path: Path) -> None:
+def test_reading_does_not_create_a_missing_directory(tmp_path: Path) -> None:
     records = directory(tmp_path / "store")()
-    TestReading().test_a_store_nobody_wrote_to_is_empty(records)
+    TestReading().test_a_store_without_writes_is_empty(records)
     assert not (tmp_path / "store").exists()
 
 
@@ -597,10 +595,10 @@ class TestPeriods:
         assert [one.id for one in found] == ["a1", "a2", "a0"]
         assert records.in_period(SCOPE, Grain.WORKING, "2026-03-03") == []
 
-    def test_a_period_is_read_at_the_version_of_a_write_or_not_at_all(
+    def test_a_period_is_read_at_the_version_of_a_write_or_is_retryable(
         self, records: Records
     ) -> None:
-        """Out of a stale listing a store is older than whoever asks knows it to be, or is not there."""
+        """A stale listing may show an older version than the caller knows, or none."""
         with pytest.raises(Retryable):
             records.in_period(SCOPE, Grain.WORKING, "2026-03-01", 1)
         made = [embedded(record("a", period="2026-03-01"))]
@@ -647,7 +645,7 @@ class TestPeriods:
         assert records.delete(SCOPE, Grain.WORKING, ["a0"]) == 0
         assert records.delete(SCOPE, Store.EXPERIENCE, ["a0"]) == 0
 
-    def test_deletes_of_an_id_only_what_was_made_by_a_time_to_the_microsecond(
+    def test_deletes_by_id_only_records_created_by_a_time_to_the_microsecond(
         self, records: Records
     ) -> None:
         put(
@@ -663,7 +661,9 @@ class TestPeriods:
         assert records.delete(SCOPE, Grain.WORKING, ["a0", "a1", "a2"], known_by) == 2
         assert [one.id for one in browsed(records)] == ["a2"]
 
-    def test_a_row_of_less_never_replaces_one_of_more(self, records: Records) -> None:
+    def test_a_shorter_version_of_a_message_never_replaces_a_longer_one(
+        self, records: Records
+    ) -> None:
         put(records, record("a", "both halves", position=2))
         put(records, record("a", "the first half", position=1))
         assert [one.content for one in browsed(records)] == ["both halves"]
@@ -674,9 +674,7 @@ class TestPeriods:
         )
         assert [one.content for one in browsed(records)] == ["all three"]
 
-    def test_a_summary_never_replaces_one_that_was_made_after_it(
-        self, records: Records
-    ) -> None:
+    def test_a_summary_never_replaces_a_later_one(self, records: Records) -> None:
         summed = replace(
             record("a", "two facts"), memory_type=MemoryType.SUMMARY, created_at=T0
         )
@@ -701,9 +699,7 @@ class TestPeriods:
             (kept,) = records.get(SCOPE, Grain.WORKING, ["a"])
             assert kept.content == f"{number} more"
 
-    def test_finds_only_the_memory_types_that_are_asked_for(
-        self, records: Records
-    ) -> None:
+    def test_finds_only_the_requested_memory_types(self, records: Records) -> None:
         put(
             records, record("a", "tea"), record("b", "tea", memory_type=MemoryType.TURN)
         )
@@ -733,14 +729,12 @@ class TestErasure:
         )
         assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
-    def test_a_store_nobody_wrote_to_has_nothing_to_delete(
+    def test_a_store_without_writes_has_nothing_to_delete(
         self, records: Records
     ) -> None:
         assert records.delete(SCOPE, Grain.WORKING, ["r"]) == 0
 
-    def test_what_stays_is_found_and_what_comes_later_too(
-        self, records: Records
-    ) -> None:
+    def test_remaining_and_later_records_are_found(self, records: Records) -> None:
         made = [
             embedded(record("r-maps", "old maps"), axis(0)),
             embedded(record("r-ferns", "young ferns"), axis(1)),
@@ -762,10 +756,10 @@ class TestErasure:
             assert {hit.id for hit in lanes if hit.keyword} == found
 
 
-def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(
+def test_invariant_8_a_purged_store_equals_one_without_the_records_file_by_file(
     tmp_path: Path,
 ) -> None:
-    """The index's words are packed, so a search for bytes proves nothing of them: equality does."""
+    """The index packs its words, so this test compares files instead of searching bytes."""
 
     def words_of(root: Path) -> list[bytes]:
         return [path.read_bytes() for path in root.rglob("*_tokens.lance")]
@@ -801,7 +795,7 @@ def test_invariant_8_a_purged_store_is_file_by_file_one_that_never_knew(
     ]
 
 
-def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(
+def test_invariant_8_a_purge_deletes_old_files_of_failed_writes(
     tmp_path: Path,
 ) -> None:
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
@@ -817,10 +811,10 @@ def test_invariant_8_files_of_a_write_that_failed_go_too_once_they_are_old(
     assert records.count(SCOPE, Grain.WORKING, where=ANY) == 1
 
 
-def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(
+def test_invariant_8_a_purge_keeps_its_own_files_though_all_others_are_old(
     tmp_path: Path,
 ) -> None:
-    """The names that LanceDB writes anew are among those that the old files have."""
+    """LanceDB rewrites files under names that old files have."""
     records = LanceRecords(str(tmp_path), local_objects(tmp_path))
     records.upsert(
         SCOPE,
@@ -844,7 +838,7 @@ def test_invariant_8_what_a_purge_wrote_stays_where_all_that_was_there_is_old(
     )
 
 
-def test_invariant_8_a_purge_beside_a_writer_that_never_rests_does_not_pass_for_done(
+def test_invariant_8_a_purge_beside_a_constant_writer_is_retryable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records, other = (

@@ -27,7 +27,7 @@ from tests.support.internals import fetch_in_parallel
 from tests.support.policies import allows, reaches, session_statements
 from tests.support.usecase_drivers import run_plan
 from varve import Memory
-from varve.adapters.credentials.scoped import Session
+from varve.adapters.credentials.scoped import TemporaryCredentials
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.cli import main
 from varve.domain.calendar import Grain, Period
@@ -140,7 +140,7 @@ class Town:
     tenants: list[Tenant]
 
     def memory(self, tenant: Tenant) -> Memory:
-        session = Session(
+        session = TemporaryCredentials(
             tenant.access_key, "secret", "token", NOW + timedelta(hours=1)
         )
         return self.application.with_session(session).memory(tenant.scope)
@@ -300,10 +300,10 @@ class Sessions:
     """What gives an agent's session, as STS would."""
 
     def __init__(self) -> None:
-        self._given: dict[Scope, Session] = {}
+        self._given: dict[Scope, TemporaryCredentials] = {}
 
-    def of(self, scope: Scope) -> Session:
-        made = Session(
+    def of(self, scope: Scope) -> TemporaryCredentials:
+        made = TemporaryCredentials(
             Tenant(scope).access_key, "secret", "token", NOW + timedelta(hours=1)
         )
         return self._given.setdefault(scope, made)

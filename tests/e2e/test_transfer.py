@@ -494,11 +494,11 @@ def test_a_faulty_line_is_named_and_nothing_is_written(
         (lambda d: (d / "timeline.jsonl").unlink(), "timeline.jsonl: is missing"),
         (
             lambda d: cut(d / "records.parquet"),
-            "records.parquet: is not what the manifest says",
+            "records.parquet: differs from the manifest",
         ),
         (
             lambda d: cut(d / "records.jsonl"),
-            "records.jsonl: is not what the manifest says",
+            "records.jsonl: differs from the manifest",
         ),
         (
             lambda d: rewritten(d, "records.parquet", b"PAR1"),

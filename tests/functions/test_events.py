@@ -10,7 +10,7 @@ import pytest
 from tests.support.builders import MORNING
 from tests.support.drivers import read_forget_event
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.queues.sqs import deliveries
+from varve.adapters.queues.lambda_batch import deliveries
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.identity import Scope

@@ -21,7 +21,7 @@ from varve.adapters.records import (
     outline,
     replica,
     replicas,
-    standing,
+    table_handle,
     tables,
     upkeep,
 )
@@ -171,8 +171,8 @@ def read_table(
 
 def give_clock_and_files(patch: Patch, now: Callable[[], float], files: Any) -> None:
     """Let a watched folder be read by this clock, with `listdir` and `stat` of `files`."""
-    _set(patch, standing, "monotonic", now)
-    _set(patch, standing, "os", files)
+    _set(patch, table_handle, "monotonic", now)
+    _set(patch, table_handle, "os", files)
 
 
 def count_kin(patch: Patch) -> list[int]:

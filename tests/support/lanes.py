@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.internals import read_table
 from varve.adapters.in_memory import InMemoryRecords
-from varve.adapters.records.candidates import lanes, rows_at
+from varve.adapters.records.candidates import rows_at, search_lanes
 from varve.adapters.records.layout import ADDRESS
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
@@ -51,7 +51,7 @@ def hits(
 
 
 def _stored(table: Any, *asked: Any) -> tuple[Scores, Scores]:
-    near, worded = lanes(table, *asked)
+    near, worded = search_lanes(table, *asked)
     distances = _by_id(table, near, "_distance")
     return {id_: 1 - distance for id_, distance in distances.items()}, _by_id(
         table, worded, "_score"

@@ -376,7 +376,7 @@ def _read_summary(answer: str) -> Any:
 def _triples() -> bytes:
     table = GraphTable()
     change(table, [an_operation(), an_operation("Porto", op="UPDATE", day=3)])
-    return table.encoded()
+    return table.encode()
 
 
 def _timeline() -> tuple[str, bytes]:

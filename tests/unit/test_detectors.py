@@ -51,20 +51,20 @@ def test_precision_and_recall_stay_above_the_floor(
     assert score.precision >= FLOOR, faults
 
 
-def test_what_is_redacted_stays_as_it_is_when_filtered_again(
+def test_filtering_a_redacted_text_again_changes_nothing(
     texts: list[Labelled],
 ) -> None:
     once = [redacted(text.text) for text in texts]
     assert [redacted(text) for text in once] == once
 
 
-def test_nothing_of_a_secret_is_left_in_a_block_of_code() -> None:
+def test_a_secret_in_a_block_of_code_is_removed_completely() -> None:
     key = secret("pem")
     text = f"Here:\n```sh\nexport KEY='{secret('openai')}'\n{key}\n```\nDone."
     assert redacted(text) == "Here:\n```sh\nexport KEY='[secret]'\n[secret]\n```\nDone."
 
 
-def test_a_private_key_that_was_cut_off_goes_to_the_end() -> None:
+def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> None:
     assert redacted("see " + secret("pem")[:200]) == "see [secret]"
 
 
@@ -84,7 +84,7 @@ def test_one_value_in_two_spellings_is_one_value(one: str, other: str) -> None:
     assert len(find(one)) == 1
 
 
-def test_a_region_without_phones_is_the_operators_business() -> None:
+def test_a_region_without_phones_is_misconfigured() -> None:
     with pytest.raises(Misconfigured, match="XX"):
         PersonalDetector(("XX",)).find("call 612 345 678")
 
@@ -108,7 +108,7 @@ print(*sorted({"phonenumbers", "stdnum", "detect_secrets", "requests"} & set(sys
         ("call +1 202-555-0123", "phonenumbers stdnum"),
     ],
 )
-def test_a_text_pays_only_for_the_libraries_it_needs(text: str, imported: str) -> None:
+def test_a_text_imports_only_the_libraries_it_needs(text: str, imported: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", IMPORTED, text],
         capture_output=True,

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from varve.adapters.records.table_handle import COARSEST_SECONDS, VersionWatch
 
 from tests.support.internals import give_clock_and_files
 from varve.adapters.records.files import manifest_name
-from varve.adapters.records.standing import COARSEST_SECONDS, Watch
 
 
 class Folder:
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
 
 
 def test_a_commit_within_the_same_tick_is_seen(folder: Folder) -> None:
-    watch = Watch()
+    watch = VersionWatch()
     assert watch.newest(folder.path) is None
     seen = set()
     for version in (1, 2, 3):
@@ -54,7 +54,7 @@ def test_a_commit_within_the_same_tick_is_seen(folder: Folder) -> None:
 def test_names_are_read_no_more_once_the_folder_stood_unchanged_for_longer_than_a_tick(
     folder: Folder,
 ) -> None:
-    watch = Watch()
+    watch = VersionWatch()
     folder.commit(1)
     first = watch.newest(folder.path)
     folder.commit(2)  # nothing but the names can tell
@@ -71,7 +71,7 @@ def test_names_are_read_no_more_once_the_folder_stood_unchanged_for_longer_than_
 def test_the_same_version_in_another_life_of_the_store_is_another(
     folder: Folder,
 ) -> None:
-    watch = Watch()
+    watch = VersionWatch()
     folder.commit(7)
     first = watch.newest(folder.path)
     manifest = folder.table / manifest_name(7)
@@ -90,14 +90,14 @@ def test_a_folder_without_a_manifest_is_not_one_where_nothing_was_written(
 ) -> None:
     folder.commit(1)
     (folder.table / manifest_name(1)).rename(folder.table / "_versions" / "lost")
-    assert Watch().newest(folder.path) is not None
+    assert VersionWatch().newest(folder.path) is not None
 
 
 def test_a_manifest_that_goes_while_it_is_looked_at_leaves_a_newer_one(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.commit(1)
-    first, newest = folder.table / manifest_name(1), Watch().newest(folder.path)
+    first, newest = folder.table / manifest_name(1), VersionWatch().newest(folder.path)
 
     def pruned(path: str) -> os.stat_result:
         if path == str(first) and first.exists():
@@ -106,4 +106,4 @@ def test_a_manifest_that_goes_while_it_is_looked_at_leaves_a_newer_one(
         return Path(path).stat()
 
     monkeypatch.setattr(folder, "stat", pruned)
-    assert Watch().newest(folder.path) not in (None, newest)
+    assert VersionWatch().newest(folder.path) not in (None, newest)

@@ -1,7 +1,8 @@
-"""Each user's profile in one JSON object, replaced under the condition that nobody else did."""
+"""User profiles, one JSON object each, replaced by conditional puts."""
 
 import json
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from varve.domain.damage import intact
 from varve.domain.errors import Retryable
@@ -19,7 +20,10 @@ MAX_RACES = 20
 
 
 class JsonProfiles:
-    """ProfileReader and ProfileWriter over `profiles/{workspace}/{agent}/{hash of the user}.json`."""
+    """The ProfileReader and ProfileWriter ports over JSON objects.
+
+    Their keys are `profiles/{workspace}/{agent}/{hash of the user's id}.json`.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -28,71 +32,81 @@ class JsonProfiles:
         return self._load(profile_path(scope, user_id))[0]
 
     def users(self, scope: Scope) -> list[str]:
-        keys = [info.key for info in self._objects.list(f"profiles/{scope}")]
-        found = ((key, stored) for key in keys if (stored := self._objects.get(key)))
-        return sorted(_whose(key, stored.data) for key, stored in found)
+        users = []
+        for info in list(self._objects.list(f"profiles/{scope}")):
+            stored = self._objects.get(info.key)
+            if stored is not None:
+                users.append(_user_of(info.key, stored.data))
+        return sorted(users)
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         key = profile_path(scope, user_id)
         for _ in range(MAX_RACES):
             stored, etag = self._load(key)
-            known = merge_entries(stored)
-            together = merge_entries(stored, entries)
-            if together == known:
+            before = merge_entries(stored)
+            after = merge_entries(stored, entries)
+            if after == before:
                 return 0
-            lines = [entry_as_json(entry) for entry in sort_entries(together.values())]
-            data = json.dumps(
-                {"userId": user_id, "entries": lines}, ensure_ascii=False, indent=1
-            ).encode()
+            rows = [entry_as_json(entry) for entry in sort_entries(after.values())]
+            data = _encode({"userId": user_id, "entries": rows})
             if self._objects.put_if(key, data, etag):
-                return len(together) - len(known)
+                return len(after) - len(before)
         raise Retryable(f"profiles {scope}: lost {MAX_RACES} races for one of them")
 
     def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
         doomed = frozenset(entry_ids)
-        return sum(
-            self._without(info.key, doomed)
-            for info in self._objects.list(f"profiles/{scope}")
-        )
+        erased = 0
+        for info in self._objects.list(f"profiles/{scope}"):
+            erased += self._erase_from(info.key, doomed)
+        return erased
 
-    def _without(self, key: str, doomed: frozenset[str]) -> int:
-        """A profile without these statements, or where it has no others none; how many there were."""
+    def _erase_from(self, key: str, doomed: frozenset[str]) -> int:
+        """Remove these entries from one profile; return how many there were.
+
+        A profile without entries is deleted.
+        """
         for _ in range(MAX_RACES):
             stored = self._objects.get(key)
+            if stored is None:
+                return 0
             with intact(key):
-                body = json.loads(stored.data) if stored else {"entries": []}
-                left = [
-                    row
-                    for row in body["entries"]
-                    if entry_from_json(row).id not in doomed
-                ]
-            gone = len(body["entries"]) - len(left)
-            if gone and not left:
+                body = json.loads(stored.data)
+                rows = body["entries"]
+                left = [row for row in rows if entry_from_json(row).id not in doomed]
+            erased = len(rows) - len(left)
+            if not erased:
+                return 0
+            if not left:
                 self._objects.delete([key])
-                return gone
-            data = json.dumps(
-                body | {"entries": left}, ensure_ascii=False, indent=1
-            ).encode()
-            if not gone or (stored and self._objects.put_if(key, data, stored.etag)):
-                return gone
+                return erased
+            data = _encode(body | {"entries": left})
+            if self._objects.put_if(key, data, stored.etag):
+                return erased
         raise Retryable(f"profiles: lost {MAX_RACES} races for one of them")
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
-        """The statements, and the version they were read from. Raises Damaged."""
+        """Return the entries and the etag they were read under. Raises Damaged."""
         stored = self._objects.get(key)
         if stored is None:
             return [], None
         with intact(key):
-            return [
-                entry_from_json(entry) for entry in json.loads(stored.data)["entries"]
-            ], stored.etag
+            rows = json.loads(stored.data)["entries"]
+            return [entry_from_json(row) for row in rows], stored.etag
 
 
-def _whose(key: str, data: bytes) -> str:
+def _encode(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, indent=1).encode()
+
+
+def _user_of(key: str, data: bytes) -> str:
     with intact(key):
         return str(json.loads(data)["userId"])
 
 
 def profile_path(scope: Scope, user_id: str) -> str:
-    """Where a user's profile lies; a user's id may hold characters that no path should."""
-    return f"profiles/{scope}/{digest(reference(user_id, 'userId'), length=32)}.json"
+    """Return the key of a user's profile.
+
+    The user's id is hashed, because it may hold characters that a path must not have.
+    """
+    name = digest(reference(user_id, "userId"), length=32)
+    return f"profiles/{scope}/{name}.json"

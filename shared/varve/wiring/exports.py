@@ -10,9 +10,9 @@ def create_export(
     directory: Path, *, force: bool
 ) -> AbstractContextManager[ExportWriter]:
     """The directory to be filled. Raises Rejected: it is not empty."""
-    from varve.adapters.exports.export_folder import created
+    from varve.adapters.exports.export_folder import create_export
 
-    return created(directory, force=force)
+    return create_export(directory, force=force)
 
 
 def open_export(directory: Path) -> ExportReader:

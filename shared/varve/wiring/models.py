@@ -236,9 +236,9 @@ class ConfiguredModels:
             raise Misconfigured(
                 "OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret"
             )
-        from varve.adapters.queues.sqs import SecretsManager
+        from varve.adapters.secrets_manager import read_secret
 
-        return SecretsManager().get(secret)
+        return read_secret(secret)
 
     def _once(self, key: Key, build: Callable[[], T]) -> T:
         """Return the cached object for `key`, building it on first use."""

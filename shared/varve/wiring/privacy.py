@@ -49,9 +49,9 @@ def _pseudonym_key(config: WorkspaceConfig, environment: Mapping[str, str]) -> b
         named = (reference and reference.environment) or "privacy.key"
         key = environment.get(named, "")
     else:
-        from varve.adapters.queues.sqs import SecretsManager
+        from varve.adapters.secrets_manager import read_secret
 
-        named, key = reference.secret, SecretsManager().get(reference.secret)
+        named, key = reference.secret, read_secret(reference.secret)
     if len(key.strip()) < MIN_PSEUDONYM_KEY:
         raise Misconfigured(
             f"{named}: must hold the pseudonyms' key, of {MIN_PSEUDONYM_KEY} characters or more"

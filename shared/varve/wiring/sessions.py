@@ -21,8 +21,12 @@ from varve.wiring.settings import Settings, read_settings
 from varve.wiring.store import OpenStore
 
 if TYPE_CHECKING:
-    from varve.adapters.credentials.scoped import ScopedCredentials, ScopedSession
-    from varve.adapters.queues.sqs import SqsDeadLetters, SqsQueue
+    from varve.adapters.credentials.scoped import (
+        ScopedCredentials,
+        TemporaryCredentials,
+    )
+    from varve.adapters.queues.dead_letters import SqsDeadLetters
+    from varve.adapters.queues.sqs import SqsQueue
     from varve.ports.erasure import StoreInspector
     from varve.ports.queues import DeadLetterBox
     from varve.usecases.plan import Planner
@@ -87,7 +91,7 @@ class Sessions:
 
     def open_store(
         self,
-        credentials: "ScopedSession | None" = None,
+        credentials: "TemporaryCredentials | None" = None,
         cache_bytes: int | None = None,
     ) -> OpenStore:
         """Open the store, with an agent's credentials or with the process's own."""
@@ -128,7 +132,7 @@ class Sessions:
 
     def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
         """Return where a queue's messages go that cannot succeed."""
-        from varve.adapters.queues.sqs import SqsDeadLetters
+        from varve.adapters.queues.dead_letters import SqsDeadLetters
 
         return SqsDeadLetters(queue)
 
@@ -166,9 +170,9 @@ class Sessions:
         location = self.settings.s3_location
         if location is None:
             return "Disabled"
-        from varve.adapters.queues.sqs import bucket_versioning
+        from varve.adapters.objects.versioning import read_bucket_versioning
 
-        return bucket_versioning(location[0])
+        return read_bucket_versioning(location[0])
 
     def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
         return Session(

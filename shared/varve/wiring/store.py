@@ -12,7 +12,7 @@ from varve.ports.objects import Objects
 from varve.wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from varve.adapters.credentials.scoped import ScopedSession
+    from varve.adapters.credentials.scoped import TemporaryCredentials
     from varve.adapters.graph.parquet import ParquetGraph
     from varve.adapters.json_profiles import JsonProfiles
     from varve.adapters.records.records import LanceRecords
@@ -35,7 +35,7 @@ class OpenStore:
         self,
         settings: Settings,
         clock: Clock,
-        credentials: "ScopedSession | None" = None,
+        credentials: "TemporaryCredentials | None" = None,
         cache_bytes: int | None = None,
     ) -> None:
         self._settings = settings

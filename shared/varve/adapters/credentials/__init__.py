@@ -1,1 +1,1 @@
-"""AWS credentials."""
+"""AWS credentials: those of the process, and those of a role for one agent."""

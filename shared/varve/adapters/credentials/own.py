@@ -1,6 +1,7 @@
-"""This process's own AWS credentials and region where no variables name them: what boto3 finds.
+"""The AWS credentials and region that boto3 finds for this process.
 
-obstore itself knows the variables and instance roles alone: no profiles, no single sign-on.
+They apply if the environment variables are not set. obstore itself knows only the
+variables and instance roles, not profiles or single sign-on.
 """
 
 from typing import Any
@@ -13,21 +14,25 @@ from varve.domain.errors import Misconfigured
 
 
 def credential_provider() -> Any:
-    """What hands obstore credentials, new ones when they end. Raises Misconfigured: there are none."""
+    """Build the provider that gives obstore credentials and renews them on expiry.
+
+    Raises Misconfigured: there are no credentials.
+    """
     try:
         provider = Boto3CredentialProvider(boto3.Session())
-        provider()  # a sign-on that has ended is told here, by its name
+        provider()  # an expired sign-on fails here, with its own message
     except BotoCoreError as error:
         raise Misconfigured(f"AWS credentials: {error}") from error
     except ValueError as error:
         raise Misconfigured(
-            "AWS credentials: there are none; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            "AWS credentials: there are none; "
+            "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         ) from error
     return provider
 
 
 def profile_region() -> str | None:
-    """The profile's region. Raises Misconfigured: there is no such profile."""
+    """Return the profile's region. Raises Misconfigured: there is no such profile."""
     try:
         region: str | None = boto3.Session().region_name
     except BotoCoreError as error:

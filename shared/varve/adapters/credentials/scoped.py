@@ -1,8 +1,9 @@
-"""Credentials of a role that reach one agent's objects alone, from STS AssumeRole with session tags.
+"""Credentials of a role for one agent's objects, from STS AssumeRole with session tags.
 
-The role's policy has the tags in its paths, so whatever path the code should ever build by mistake, S3
-refuses what is another's. A session policy would say the same, but may have 2,048 characters, and
-two ids of fifteen fill them. Source: IAM User Guide, "Pass session tags in AWS STS".
+The role's policy has the tags in its paths. So if the code builds a wrong path, S3 refuses
+access to another agent's objects. A session policy could say the same, but it is limited
+to 2,048 characters, which two ids of fifteen characters fill.
+Source: IAM User Guide, "Pass session tags in AWS STS".
 """
 
 from collections import OrderedDict
@@ -15,20 +16,20 @@ from typing import Any
 
 import boto3
 
-from varve.adapters.queues.sqs import translated
+from varve.adapters.aws_errors import translate_aws_errors
 from varve.domain.identity import Scope, digest
 from varve.ports.clock import Clock
 
 FRESH_FOR = timedelta(minutes=10)
-"""Sessions with less time left are replaced: a request takes less."""
+"""Credentials with less time left are replaced. A request takes less than this."""
 SESSION_SECONDS = 3_600
-"""An hour is the most that a role's session gets which another role's session asks for."""
-MAX_KEPT = 500
+"""One hour, the maximum when one role's session assumes another role."""
+MAX_CACHED_AGENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class ScopedSession:
-    """Temporary credentials, and until when they hold."""
+class TemporaryCredentials:
+    """Temporary AWS credentials and their expiry time."""
 
     access_key_id: str
     secret_access_key: str
@@ -36,12 +37,15 @@ class ScopedSession:
     expires: datetime
 
     def for_objects(self) -> Mapping[str, str]:
-        """As obstore calls them."""
-        key, secret = self.access_key_id, self.secret_access_key
-        return {"access_key_id": key, "secret_access_key": secret, "token": self.token}
+        """Return them under obstore's names."""
+        return {
+            "access_key_id": self.access_key_id,
+            "secret_access_key": self.secret_access_key,
+            "token": self.token,
+        }
 
     def for_lance(self) -> Mapping[str, str]:
-        """As LanceDB calls them."""
+        """Return them under LanceDB's names."""
         return {
             "aws_access_key_id": self.access_key_id,
             "aws_secret_access_key": self.secret_access_key,
@@ -50,45 +54,49 @@ class ScopedSession:
 
 
 class ScopedCredentials:
-    """Sessions of a role, one for each agent."""
+    """A cache of one role's temporary credentials for each agent."""
 
     def __init__(self, role: str, clock: Clock) -> None:
-        self._role, self._clock = role, clock
-        self._sessions: OrderedDict[Scope, ScopedSession] = OrderedDict()
+        self._role = role
+        self._clock = clock
+        self._cached: OrderedDict[Scope, TemporaryCredentials] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, scope: Scope) -> ScopedSession:
-        """The agent's session, with some time left. Raises Misconfigured, Retryable."""
+    def of(self, scope: Scope) -> TemporaryCredentials:
+        """Return the agent's credentials, with at least `FRESH_FOR` left.
+
+        Raises Misconfigured: the role cannot be assumed; Retryable.
+        """
         with self._lock:
-            kept = self._sessions.get(scope)
-        if kept is not None and kept.expires - self._clock() > FRESH_FOR:
-            return kept
-        session = self._assume(scope)
+            cached = self._cached.get(scope)
+        if cached is not None and cached.expires - self._clock() > FRESH_FOR:
+            return cached
+        credentials = self._assume_role(scope)
         with self._lock:
-            self._sessions[scope] = session
-            self._sessions.move_to_end(scope)
-            if len(self._sessions) > MAX_KEPT:
-                self._sessions.popitem(last=False)
-        return session
+            self._cached[scope] = credentials
+            self._cached.move_to_end(scope)
+            if len(self._cached) > MAX_CACHED_AGENTS:
+                self._cached.popitem(last=False)
+        return credentials
 
     @cached_property
     def _client(self) -> Any:
         return boto3.client("sts")
 
-    def _assume(self, scope: Scope) -> ScopedSession:
-        with translated(f"role {self._role}"):
+    def _assume_role(self, scope: Scope) -> TemporaryCredentials:
+        tags = []
+        for key, value in tags_of(scope).items():
+            tags.append({"Key": key, "Value": value})
+        with translate_aws_errors(f"role {self._role}"):
             answer = self._client.assume_role(
                 RoleArn=self._role,
-                # Shown in CloudTrail; ids may be longer than the 64 characters of a name.
+                # CloudTrail shows this name, which has at most 64 characters.
                 RoleSessionName=f"varve-{digest(str(scope), length=24)}",
-                Tags=[
-                    {"Key": key, "Value": value}
-                    for key, value in tags_of(scope).items()
-                ],
+                Tags=tags,
                 DurationSeconds=SESSION_SECONDS,
             )
         given = answer["Credentials"]
-        return ScopedSession(
+        return TemporaryCredentials(
             given["AccessKeyId"],
             given["SecretAccessKey"],
             given["SessionToken"],
@@ -97,5 +105,8 @@ class ScopedCredentials:
 
 
 def tags_of(scope: Scope) -> dict[str, str]:
-    """What the role's policy knows an agent's session by, as `aws:PrincipalTag/workspace` and `/agent`."""
+    """Return an agent's session tags.
+
+    The role's policy reads them as `aws:PrincipalTag/workspace` and `/agent`.
+    """
     return {"workspace": scope.workspace, "agent": scope.agent}

@@ -1,1 +1,1 @@
-"""Detectors of secrets and personal data."""
+"""The `Detector` port for secrets and for personal data."""

@@ -1,38 +1,70 @@
-"""National identity numbers, where a checksum or a strict form tells them from other numbers."""
+"""National identity numbers that a checksum or a strict form tells from other numbers."""
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+Check = Callable[[str], bool]
+
 BEFORE = 48
-"""How many characters before a number may say what it is."""
+"""Characters before a number that are searched for a word that names it."""
+
+
+_SSN = r"\d{3}-\d{2}-\d{4}"
+_PLAIN_SSN = r"\d{3} ?\d{2} ?\d{4}"
+_SSN_WORDS = r"\bssn\b|social security|seguro social|seguridad social"
+_SPANISH_LETTER = r"[A-HJ-NP-TV-Za-hj-np-tv-z]"
+_DNI = rf"\d{{2}}\.?\d{{3}}\.?\d{{3}}[- ]?{_SPANISH_LETTER}"
+_NIE = rf"[XYZxyz][- ]?\d{{7}}[- ]?{_SPANISH_LETTER}"
+_NINO = (
+    r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"
+    r" ?\d{2} ?\d{2} ?\d{2} ?[A-D]"
+)
+_NHS = r"\d{3} ?\d{3} ?\d{4}"
+_CPF = r"\d{3}\.\d{3}\.\d{3}-\d{2}"
+_BSN = r"\d{4}\.?\d{2}\.?\d{3}"
+_NIR = r"[12] ?\d{2} ?\d{2} ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2}"
+_CODICE_FISCALE = r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"
+_CURP = r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d"
+_PERSONNUMMER = r"\d{6}[-+]\d{4}"
+_IDNR = r"\d{2} ?\d{3} ?\d{3} ?\d{3}"
+_NIF = r"\d{3} ?\d{3} ?\d{3}"
+_SIN = r"\d{3}[ -]?\d{3}[ -]?\d{3}"
+_AADHAAR = r"\d{4} ?\d{4} ?\d{4}"
+_ELEVEN_DIGITS = r"\d{11}"
 
 
 @dataclass(frozen=True, slots=True)
 class NationalId:
-    """A number's form, its check, and for forms that other numbers share the words that must come before."""
+    """One country's identity number: its form and its check.
+
+    A form that other numbers share needs a word of `named` before it.
+    """
 
     form: re.Pattern[str]
-    is_valid: Callable[[str], bool]
+    is_valid: Check
     named: re.Pattern[str] | None = None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where in the text such numbers stand."""
+        """Yield start and end of each such number in the text."""
         for match in self.form.finditer(text):
-            said = self.named is None or self.named.search(
-                text, max(0, match.start() - BEFORE), match.start()
-            )
-            if said and self.is_valid(match[0]):
+            if self._is_named(text, match.start()) and self.is_valid(match[0]):
                 yield match.span()
+
+    def _is_named(self, text: str, start: int) -> bool:
+        if self.named is None:
+            return True
+        return self.named.search(text, max(0, start - BEFORE), start) is not None
 
 
 @cache
 def national_ids() -> tuple[NationalId, ...]:
-    """Those that are known here: of the United States, Spain, the United Kingdom and twelve more countries.
+    """Return the numbers of the United States, Spain, the United Kingdom and 11 others.
 
-    Checks come from python-stdnum. British National Insurance numbers have no checksum and are not in it;
-    their form is that of HMRC's National Insurance Manual, NIM39110.
+    The checks come from python-stdnum, except for British National Insurance numbers,
+    which have no checksum. Their form is that of HMRC's National Insurance Manual,
+    NIM39110.
     """
     from stdnum.br import cpf
     from stdnum.ca import sin
@@ -49,32 +81,32 @@ def national_ids() -> tuple[NationalId, ...]:
     from stdnum.se import personnummer
     from stdnum.us import itin, ssn
 
-    nino = r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D]"
-    ssn_words = r"\bssn\b|social security|seguro social|seguridad social"
     return (
-        NationalId(_form(r"\d{3}-\d{2}-\d{4}"), _either(ssn.is_valid, itin.is_valid)),
-        NationalId(_form(r"\d{3} ?\d{2} ?\d{4}"), _joined(ssn.is_valid), _words(ssn_words)),
-        NationalId(_form(r"\d{2}\.?\d{3}\.?\d{3}[- ]?[A-HJ-NP-TV-Za-hj-np-tv-z]"), _joined(dni.is_valid)),
-        NationalId(_form(r"[XYZxyz][- ]?\d{7}[- ]?[A-HJ-NP-TV-Za-hj-np-tv-z]"), _joined(nie.is_valid)),
-        NationalId(_form(nino), lambda _: True),
-        NationalId(_form(r"\d{3} ?\d{3} ?\d{4}"), nhs.is_valid, _words(r"\bnhs\b")),
-        NationalId(_form(r"\d{3}\.\d{3}\.\d{3}-\d{2}"), cpf.is_valid),
-        NationalId(_form(r"\d{11}"), cpf.is_valid, _words(r"\bcpf\b")),
-        NationalId(_form(r"\d{4}\.?\d{2}\.?\d{3}"), bsn.is_valid, _words(r"\bbsn\b|burgerservice")),
-        NationalId(_form(r"[12] ?\d{2} ?\d{2} ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2}"), nir.is_valid),
-        NationalId(_form(r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"), codicefiscale.is_valid),
-        NationalId(_form(r"[A-Z]{4}\d{6}[HM][A-Z]{5}[A-Z\d]\d"), curp.is_valid),
-        NationalId(_form(r"\d{6}[-+]\d{4}"), personnummer.is_valid),
-        NationalId(_form(r"\d{11}"), pesel.is_valid, _words(r"\bpesel\b")),
-        NationalId(_form(r"\d{2} ?\d{3} ?\d{3} ?\d{3}"), idnr.is_valid, _words(r"steuer|\bidnr|tax id")),
-        NationalId(_form(r"\d{3} ?\d{3} ?\d{3}"), nif.is_valid, _words(r"\bnif\b|contribuinte")),
-        NationalId(_form(r"\d{3}[ -]?\d{3}[ -]?\d{3}"), sin.is_valid, _words(r"\bsin\b|social insurance")),
-        NationalId(_form(r"\d{4} ?\d{4} ?\d{4}"), aadhaar.is_valid, _words(r"aadha+r")),
-    )  # fmt: skip
+        NationalId(_form(_SSN), _any_of(ssn.is_valid, itin.is_valid)),
+        NationalId(
+            _form(_PLAIN_SSN), _ignore_separators(ssn.is_valid), _words(_SSN_WORDS)
+        ),
+        NationalId(_form(_DNI), _ignore_separators(dni.is_valid)),
+        NationalId(_form(_NIE), _ignore_separators(nie.is_valid)),
+        NationalId(_form(_NINO), lambda _: True),
+        NationalId(_form(_NHS), nhs.is_valid, _words(r"\bnhs\b")),
+        NationalId(_form(_CPF), cpf.is_valid),
+        NationalId(_form(_ELEVEN_DIGITS), cpf.is_valid, _words(r"\bcpf\b")),
+        NationalId(_form(_BSN), bsn.is_valid, _words(r"\bbsn\b|burgerservice")),
+        NationalId(_form(_NIR), nir.is_valid),
+        NationalId(_form(_CODICE_FISCALE), codicefiscale.is_valid),
+        NationalId(_form(_CURP), curp.is_valid),
+        NationalId(_form(_PERSONNUMMER), personnummer.is_valid),
+        NationalId(_form(_ELEVEN_DIGITS), pesel.is_valid, _words(r"\bpesel\b")),
+        NationalId(_form(_IDNR), idnr.is_valid, _words(r"steuer|\bidnr|tax id")),
+        NationalId(_form(_NIF), nif.is_valid, _words(r"\bnif\b|contribuinte")),
+        NationalId(_form(_SIN), sin.is_valid, _words(r"\bsin\b|social insurance")),
+        NationalId(_form(_AADHAAR), aadhaar.is_valid, _words(r"aadha+r")),
+    )
 
 
 def _form(pattern: str) -> re.Pattern[str]:
-    """Standing alone: no letter, digit or joined-on number before or after it."""
+    """Compile a form that must stand alone, without letters or digits joined to it."""
     return re.compile(rf"(?<![\w.-])(?<!\d[ /,])(?:{pattern})(?![\w-]|[.,/]\d)")
 
 
@@ -82,10 +114,10 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-def _joined(is_valid: Callable[[str], bool]) -> Callable[[str], bool]:
-    """The check for a number that may be written with dots, dashes and spaces its own form has not."""
+def _ignore_separators(is_valid: Check) -> Check:
+    """Return the check for a number that may contain dots, dashes and spaces."""
     return lambda number: is_valid(re.sub(r"[\s.-]", "", number).upper())
 
 
-def _either(*checks: Callable[[str], bool]) -> Callable[[str], bool]:
+def _any_of(*checks: Check) -> Check:
     return lambda number: any(check(number) for check in checks)

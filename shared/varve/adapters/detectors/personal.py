@@ -1,4 +1,7 @@
-"""E-mail addresses, phones, cards, IBANs, national ids and IP addresses, each by form and check."""
+"""Detection of personal data: each kind has a form and a check.
+
+The kinds are e-mail addresses, phones, cards, IBANs, national ids and IP addresses.
+"""
 
 import ipaddress
 import re
@@ -10,9 +13,12 @@ from varve.domain.errors import Misconfigured
 from varve.domain.personal import Detection, Kind
 
 _NUMBERS = re.compile(r"\d(?:[^\d\n]{0,3}\d){5}")
-"""Without six digits near each other there is no phone, card, IBAN or national id to import a library for."""
+"""A phone, card, IBAN or national id has at least six digits near each other.
 
-# An image or an archive, in which any form may turn up by chance.
+Texts without them do not need the libraries that check these.
+"""
+
+# An image or an archive, in which any form may occur by chance.
 _BASE64 = re.compile(r"data:[\w.+/-]+;base64,[A-Za-z0-9+/=\s]+|[A-Za-z0-9+/=_-]{120,}")
 
 _EMAIL = re.compile(
@@ -24,10 +30,13 @@ _EMAIL_IN_WORDS = re.compile(
     r"(?:(?:\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?|\.)[\w-]{2,63}){1,4})(?![\w@])",
     re.IGNORECASE,
 )
+_AT_WORD = re.compile(r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?", re.IGNORECASE)
+_DOT_WORD = re.compile(r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", re.IGNORECASE)
 _FILES = frozenset(
     {
-        "bmp", "css", "csv", "gif", "go", "html", "ico", "jpeg", "jpg", "js", "json", "jsx", "md", "mp3",
-        "mp4", "pdf", "png", "py", "rs", "svg", "toml", "ts", "tsx", "txt", "webp", "yaml", "yml",
+        "bmp", "css", "csv", "gif", "go", "html", "ico", "jpeg", "jpg", "js", "json",
+        "jsx", "md", "mp3", "mp4", "pdf", "png", "py", "rs", "svg", "toml", "ts", "tsx",
+        "txt", "webp", "yaml", "yml",
     }
 )  # fmt: skip
 
@@ -36,14 +45,15 @@ _IBAN = re.compile(r"(?<!\w)[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}")
 _CARD = re.compile(
     r"(?<![\w.,#-])(?<!\d )(?:\d{13,19}|\d{4}(?:[ -]\d{4}){3}|3\d{3}[ -]\d{6}[ -]\d{4,5})(?![\w-]|[.,]\d| \d)"
 )
-# The issuers' ranges of ISO/IEC 7812: Visa, Mastercard, American Express, Diners, Discover, Maestro.
+# The issuers' ranges of ISO/IEC 7812: Visa, Mastercard, American Express, Diners,
+# Discover, Maestro.
 _ISSUED = re.compile(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720))\d{12}|3[47]\d{13}"
     r"|3(?:0[0-5]|[68]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d|62\d\d|35\d\d)\d{12}|(?:50|5[6-9]|6[37])\d{14}"
 )
 _NO_CARD = re.compile(
-    r"\b(?:order|pedido|tracking|seguimiento|invoice|factura|serial|imei|sku|timestamp|epoch|id|ref(?:erenc\w+)?|ticket|isbn|ean|gtin)"
-    r"\b[^.!?\n]{0,16}$|#$",
+    r"\b(?:order|pedido|tracking|seguimiento|invoice|factura|serial|imei|sku|timestamp"
+    r"|epoch|id|ref(?:erenc\w+)?|ticket|isbn|ean|gtin)\b[^.!?\n]{0,16}$|#$",
     re.IGNORECASE,
 )
 
@@ -77,86 +87,73 @@ _NO_PHONE = re.compile(
     re.IGNORECASE,
 )
 
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
 PHONELESS = "is no region with phones of its own"
 
 
 class PersonalDetector:
-    """The Detector port for personal data; `regions` are ISO 3166 codes of the phones written without "+"."""
+    """The Detector port for personal data.
+
+    `regions` are the ISO 3166 codes of countries whose phones are written without "+".
+    """
 
     def __init__(self, regions: Sequence[str]) -> None:
         self._regions = tuple(regions)
 
     def find(self, text: str) -> Sequence[Detection]:
-        """The personal data in the text, overlapping findings each for itself.
+        """Return all personal data in the text, including overlapping findings.
 
-        Raises Misconfigured: a region that has no phones.
+        Raises Misconfigured: a region has no phones.
         """
-        found = [*_emails(text), *_addresses(text)]
+        found = [*_find_emails(text), *_find_ip_addresses(text)]
         if _NUMBERS.search(text):
-            found += [
-                *_ibans(text),
-                *_cards(text),
-                *self._ids(text),
-                *self._phones(text),
-            ]
+            found += _find_ibans(text)
+            found += _find_cards(text)
+            found += self._find_national_ids(text)
+            found += self._find_phones(text)
         if not found:
             return ()
         images = [match.span() for match in _BASE64.finditer(text)]
-        return [
-            f
-            for f in found
-            if not any(start <= f.start and f.end <= end for start, end in images)
-        ]
+        return [finding for finding in found if not _is_inside(finding, images)]
 
-    def _ids(self, text: str) -> Iterator[Detection]:
+    def _find_national_ids(self, text: str) -> Iterator[Detection]:
         for national_id in self._national_ids:
             for start, end in national_id.spans(text):
-                yield Detection(
-                    Kind.NATIONAL_ID,
-                    start,
-                    end,
-                    re.sub(r"[^\w]", "", text[start:end]).upper(),
-                )
+                canonical = re.sub(r"[^\w]", "", text[start:end]).upper()
+                yield Detection(Kind.NATIONAL_ID, start, end, canonical)
 
     @cached_property
     def _national_ids(self) -> tuple[NationalId, ...]:
         return national_ids()
 
-    def _phones(self, text: str) -> Iterator[Detection]:
-        # Only what is written or spoken of as a phone's number is given to phonenumbers, whose own search
-        # through a text takes seconds for a megabyte.
+    def _find_phones(self, text: str) -> Iterator[Detection]:
+        # phonenumbers' own search takes seconds for a megabyte of text. So it only gets
+        # passages that are written or spoken of as phones.
         for match in _PHONE.finditer(text):
-            if (found := self._phone(text, *match.span())) is not None:
-                yield found
+            start, end = match.span()
+            if _may_be_phone(text, start, end):
+                yield from self._check_phone(text, start, end)
 
-    def _phone(self, text: str, start: int, end: int) -> Detection | None:
-        before = text[max(0, start - BEFORE) : start]
-        if _JOINED_BEFORE.search(before.removesuffix("tel:")) or _JOINED_AFTER.match(
-            text, end
-        ):
-            return None
-        if text[start] != "+" and (
-            not _PHONE_WORDS.search(before) or _NO_PHONE.search(before)
-        ):
-            return None
+    def _check_phone(self, text: str, start: int, end: int) -> Iterator[Detection]:
+        """Yield the phone in a passage, if phonenumbers finds one."""
         import phonenumbers
 
-        # A plus says enough: the numbers that a country has not given out yet are meant as phones as well.
-        with_plus = (None, phonenumbers.Leniency.POSSIBLE)
-        national = [
-            (region, phonenumbers.Leniency.VALID) for region in self._checked_regions
-        ]
-        for region, leniency in [with_plus] if text[start] == "+" else national:
-            for match in phonenumbers.PhoneNumberMatcher(
-                text[start:end], region, leniency
-            ):
+        number = text[start:end]
+        regions: Sequence[str | None] = self._checked_regions
+        leniency = phonenumbers.Leniency.VALID
+        if number.startswith("+"):
+            # A plus is proof enough, also for numbers that no country has assigned yet.
+            regions = (None,)
+            leniency = phonenumbers.Leniency.POSSIBLE
+        for region in regions:
+            for match in phonenumbers.PhoneNumberMatcher(number, region, leniency):
                 canonical = phonenumbers.format_number(
                     match.number, phonenumbers.PhoneNumberFormat.E164
                 )
-                return Detection(
-                    Kind.PHONE, start + match.start, start + match.end, canonical
-                )
-        return None
+                found_at = (start + match.start, start + match.end)
+                yield Detection(Kind.PHONE, *found_at, canonical)
+                return
 
     @cached_property
     def _checked_regions(self) -> tuple[str, ...]:
@@ -166,90 +163,106 @@ class PersonalDetector:
 
 
 def phoneless(regions: Sequence[str]) -> list[str]:
-    """Those of the regions of which no phones are known."""
-    import phonenumbers
+    """Return the regions that have no known phones."""
+    from phonenumbers import SUPPORTED_REGIONS
 
-    return [
-        region for region in regions if region not in phonenumbers.SUPPORTED_REGIONS
-    ]
+    return [region for region in regions if region not in SUPPORTED_REGIONS]
 
 
-def _emails(text: str) -> Iterator[Detection]:
+def _may_be_phone(text: str, start: int, end: int) -> bool:
+    """Tell whether the words and signs around a number allow it to be a phone."""
+    before = text[max(0, start - BEFORE) : start]
+    if _JOINED_BEFORE.search(before.removesuffix("tel:")):
+        return False
+    if _JOINED_AFTER.match(text, end):
+        return False
+    if text[start] == "+":
+        return True
+    return bool(_PHONE_WORDS.search(before)) and not _NO_PHONE.search(before)
+
+
+def _is_inside(finding: Detection, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= finding.start and finding.end <= end for start, end in spans)
+
+
+def _find_emails(text: str) -> Iterator[Detection]:
     if "@" in text:
         for match in _EMAIL.finditer(text):
             address = match["address"]
-            if address.rpartition(".")[2].lower() not in _FILES and ".." not in address:
+            ending = address.rpartition(".")[2].lower()
+            if ending not in _FILES and ".." not in address:
                 yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
     for match in _EMAIL_IN_WORDS.finditer(text):
-        plain = re.sub(
-            r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?",
-            "@",
-            match["address"],
-            flags=re.IGNORECASE,
-        )
-        plain = re.sub(
-            r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", ".", plain, flags=re.IGNORECASE
-        )
-        yield Detection(Kind.EMAIL, *match.span("address"), plain.casefold())
+        address = _AT_WORD.sub("@", match["address"])
+        address = _DOT_WORD.sub(".", address)
+        yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
 
 
-def _ibans(text: str) -> Iterator[Detection]:
+def _find_ibans(text: str) -> Iterator[Detection]:
+    for match in _IBAN.finditer(text):
+        finding = _find_iban(text, match.start(), match.end())
+        if finding is not None:
+            yield finding
+
+
+def _find_iban(text: str, start: int, longest: int) -> Detection | None:
+    """Return the longest valid IBAN from `start`, up to `longest`.
+
+    The words after an IBAN may look like a part of it.
+    """
     from stdnum import iban
 
-    for match in _IBAN.finditer(text):
-        # The words after an IBAN may look like more of it: the longest part that checks is the number.
-        for end in range(match.end(), match.start() + 14, -1):
-            if not text[end : end + 1].isalnum() and text[end - 1].isalnum():
-                number = re.sub(r"[ -]", "", text[match.start() : end]).upper()
-                if iban.is_valid(number):
-                    yield Detection(Kind.IBAN, match.start(), end, number)
-                    break
+    for end in range(longest, start + 14, -1):
+        next_character = text[end : end + 1]
+        if next_character.isalnum() or not text[end - 1].isalnum():
+            continue
+        number = re.sub(r"[ -]", "", text[start:end]).upper()
+        if iban.is_valid(number):
+            return Detection(Kind.IBAN, start, end, number)
+    return None
 
 
-def _cards(text: str) -> Iterator[Detection]:
+def _find_cards(text: str) -> Iterator[Detection]:
     from stdnum import luhn
 
     for match in _CARD.finditer(text):
         number = re.sub(r"[ -]", "", match[0])
-        before = text[max(0, match.start() - BEFORE) : match.start()]
-        if (
-            _ISSUED.fullmatch(number)
-            and luhn.is_valid(number)
-            and not _NO_CARD.search(before)
-        ):
+        if not _ISSUED.fullmatch(number) or not luhn.is_valid(number):
+            continue
+        start = match.start()
+        before = text[max(0, start - BEFORE) : start]
+        if not _NO_CARD.search(before):
             yield Detection(Kind.CARD, *match.span(), number)
 
 
-def _addresses(text: str) -> Iterator[Detection]:
-    """Addresses of machines; not networks, masks, loopback, or versions of four parts."""
+def _find_ip_addresses(text: str) -> Iterator[Detection]:
+    """Yield addresses of machines.
+
+    Networks, masks, loopback addresses and versions of four parts are left out.
+    """
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(text):
-            end = match.end() if match["net"] is None else match.start("net") - 1
-            address = _ip(text[match.start() : end])
-            before = text[max(0, match.start() - 16) : match.start()]
-            if (
-                address
-                and not _is_network(address, match["net"])
-                and not _VERSION.search(before)
-            ):
-                yield Detection(Kind.IP, match.start(), end, str(address))
+            start, end = match.span()
+            if match["net"] is not None:
+                end = match.start("net") - 1
+            address = _parse_machine_address(text[start:end])
+            if address is None or _is_network(address, match["net"]):
+                continue
+            before = text[max(0, start - 16) : start]
+            if not _VERSION.search(before):
+                yield Detection(Kind.IP, start, end, str(address))
 
 
-def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_machine_address(text: str) -> IPAddress | None:
+    """Return the address if it may belong to one machine."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
         return None
-    nobodys = (
-        address.is_loopback
-        or address.is_unspecified
-        or address.is_multicast
-        or text.startswith("255.")
-    )
-    return None if nobodys else address
+    if address.is_loopback or address.is_unspecified or address.is_multicast:
+        return None
+    return None if text.startswith("255.") else address
 
 
-def _is_network(
-    address: ipaddress.IPv4Address | ipaddress.IPv6Address, bits: str | None
-) -> bool:
+def _is_network(address: IPAddress, bits: str | None) -> bool:
     return bits is not None and int(bits) < address.max_prefixlen

@@ -1,4 +1,7 @@
-"""Keys, tokens and passwords, by the patterns of detect-secrets and of the providers it does not know yet."""
+"""Detection of keys, tokens and passwords.
+
+The patterns come from detect-secrets, and from providers that it does not know yet.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,9 +9,9 @@ from functools import cache
 
 from varve.domain.personal import Detection, Kind
 
-# Nothing shorter, and nothing without one of these words, is a secret to any pattern below. Looking
-# here first spares most texts the import of detect-secrets, which takes longer than all patterns. Looked
-# for in text without case, which takes a third of what ignoring case does.
+# Every pattern below needs one of these words or a run of 20 such characters. Texts without
+# them do not need detect-secrets, whose import takes longer than all patterns. Searching
+# case-folded text takes a third of the time of ignoring case.
 _WORTH_READING = re.compile(
     r"[\w/+=.:-]{20}|private key|putty|passw|passphrase|pwd|secret|token|api.?key|contrase|clave|credencial"
 )
@@ -18,7 +21,7 @@ _PRIVATE_KEY = re.compile(
     re.DOTALL,
 )
 
-# Prefixes from the providers' own documentation; each token is long enough to be no word.
+# Prefixes from the providers' documentation. Each token is too long to be a word.
 _PREFIXED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"sk-[A-Za-z0-9_-]*[A-Za-z0-9]{20}[A-Za-z0-9_-]*"  # OpenAI, Anthropic, OpenRouter
@@ -40,47 +43,62 @@ _NAMED = (
 )
 _FOR_WHAT = r"(?: (?:for|of|to|del?|para)(?: \w+){1,3}?)?"
 _IS = r"(?:[ \"'`*]{0,3}(?::=|[:=])|[ \"'`]{1,3}(?:is now|is|was|es ahora|es|era)(?= ))[ \"'`]{0,3}"
-# In a sentence as in a file of settings, English or Spanish.
+# In an English or Spanish sentence, or in a settings file.
 _ASSIGNED = re.compile(
     rf"(?<![A-Za-z]){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}]{{6,200}})",
     re.IGNORECASE,
 )
-# As detect-secrets has it, but for passwords with signs in them, and up to a token's very end.
+# Like detect-secrets, but also for passwords with signs, and to the end of a token.
 _IN_URL = re.compile(r"://[^\s/:@]*:(?P<value>[^\s/@]{3,})@")
 _JWT = re.compile(r"eyJ[\w=-]+\.eyJ[\w=-]+\.[\w.+/=-]*[\w=]")
 _BEARER = re.compile(r"\bBearer\s+(?P<value>[A-Za-z0-9._~+/=-]{20,})")
 
 
 class SecretDetector:
-    """The Detector port for what gives access; every finding's kind is secret."""
+    """The Detector port for secrets."""
 
     def find(self, text: str) -> Sequence[Detection]:
-        """The secrets in the text, overlapping ones each for itself."""
+        """Return all secrets in the text, including overlapping ones."""
         if _WORTH_READING.search(text.casefold()) is None:
             return ()
-        return [
-            Detection(Kind.SECRET, start, end, text[start:end])
-            for start, end in _spans(text)
-            if _stands_alone(text, start, end)
-        ]
+        found = []
+        for start, end in _find_spans(text):
+            if _stands_alone(text, start, end):
+                secret = text[start:end]
+                found.append(Detection(Kind.SECRET, start, end, secret))
+        return found
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
-    yield from (
-        match.span() for match in _PREFIXED.finditer(text) if _is_random(match[0])
-    )
-    yield from (match.span("value") for match in _IN_URL.finditer(text))
-    yield from (match.span("value") for match in _BEARER.finditer(text))
+def _find_spans(text: str) -> Iterator[tuple[int, int]]:
+    yield from _match_spans(_PRIVATE_KEY, text, 0)
+    for match in _PREFIXED.finditer(text):
+        if _is_random(match[0]):
+            yield match.span()
+    yield from _match_spans(_IN_URL, text, "value")
+    yield from _match_spans(_BEARER, text, "value")
+    yield from _find_assigned(text)
+    for pattern, group in _load_patterns():
+        yield from _match_spans(pattern, text, group)
+    for match in _JWT.finditer(text):
+        if _is_jwt(match[0]):
+            yield match.span()
+
+
+def _match_spans(
+    pattern: re.Pattern[str], text: str, group: int | str
+) -> Iterator[tuple[int, int]]:
+    for match in pattern.finditer(text):
+        if match[group]:
+            yield match.span(group)
+
+
+def _find_assigned(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the values that follow a name such as "password is"."""
     for match in _ASSIGNED.finditer(text):
         value = match["value"].rstrip(".?:")
-        if _is_guarded(value):
-            yield match.start("value"), match.start("value") + len(value)
-    for pattern, group in _plugins():
-        yield from (
-            match.span(group) for match in pattern.finditer(text) if match[group]
-        )
-    yield from (match.span() for match in _JWT.finditer(text) if _is_jwt(match[0]))
+        if _is_password(value):
+            start = match.start("value")
+            yield start, start + len(value)
 
 
 _NO_VALUE = re.compile(
@@ -90,37 +108,48 @@ _NO_VALUE = re.compile(
 
 
 def _is_random(token: str) -> bool:
-    """Whether a prefixed token has the digits that chance would give it; "sk-learn-…" has words."""
+    """Tell whether a token has at least two digits, which "sk-learn-…" does not."""
     return sum(character.isdigit() for character in token) >= 2
 
 
-def _is_guarded(value: str) -> bool:
-    """Whether what follows "password is" looks like one, and not like the rest of a sentence or of code."""
+def _is_password(value: str) -> bool:
+    """Tell whether a value looks like a password, not like a sentence or code."""
     letters = any(character.isalpha() for character in value)
     digits = any(character.isdigit() for character in value)
-    signs = any(
-        not character.isalnum() and character not in ".-_/" for character in value
-    )
+    signs = any(map(_is_sign, value))
     return letters and (digits or signs) and not _NO_VALUE.search(value)
 
 
+def _is_sign(character: str) -> bool:
+    return not character.isalnum() and character not in ".-_/"
+
+
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether the passage is no slice of a longer run of letters and digits, such as an image in Base64."""
-    before, after = text[start - 1 : start], text[end : end + 1]
-    joined = (before.isalnum() and text[start].isalnum()) or (
-        after.isalnum() and text[end - 1].isalnum()
-    )
-    return end > start and not joined
+    """Tell whether no letter or digit continues the passage on either side.
+
+    A slice of a longer run, such as an image in Base64, is no secret.
+    """
+    if end <= start:
+        return False
+    return not _is_joined(text, start) and not _is_joined(text, end)
+
+
+def _is_joined(text: str, place: int) -> bool:
+    """Tell whether letters or digits stand on both sides of a place in the text."""
+    before = text[place - 1 : place]
+    after = text[place : place + 1]
+    return before.isalnum() and after.isalnum()
 
 
 @cache
-def _plugins() -> tuple[tuple[re.Pattern[str], int], ...]:
-    """The patterns of detect-secrets whose tokens have a form of their own, and the group that is secret.
+def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
+    """Return the patterns of detect-secrets, each with the group that is secret.
 
-    Not its entropy detectors, to which every commit's hash is a secret, nor those whose form is that of
-    other identifiers (Artifactory, IBM, SoftLayer, Twilio's account ids, Mailchimp).
+    Left out are its entropy detectors, which report every commit hash, and detectors whose
+    form is that of other identifiers (Artifactory, IBM, SoftLayer, Twilio's account ids,
+    Mailchimp).
     """
-    # Imported here: it brings requests along, which nobody should pay for whose text holds no secret.
+    # Imported here: it imports requests, which texts without secrets should not pay for.
     from detect_secrets.plugins import (
         aws,
         azure_storage_key,
@@ -135,23 +164,27 @@ def _plugins() -> tuple[tuple[re.Pattern[str], int], ...]:
         square_oauth,
         stripe,
         telegram_token,
-    )  # fmt: skip
-
-    whole = (
-        azure_storage_key.AzureStorageKeyDetector, discord.DiscordBotTokenDetector,
-        github_token.GitHubTokenDetector, gitlab_token.GitLabTokenDetector, openai.OpenAIDetector,
-        pypi_token.PypiTokenDetector, sendgrid.SendGridDetector, slack.SlackDetector,
-        square_oauth.SquareOAuthDetector, stripe.StripeDetector, telegram_token.TelegramBotTokenDetector,
-    )  # fmt: skip
-    grouped = (aws.AWSKeyDetector, npm.NpmDetector)
-    return (
-        *((pattern, 0) for detector in whole for pattern in detector.denylist),
-        *(
-            (pattern, min(1, pattern.groups))
-            for detector in grouped
-            for pattern in detector.denylist
-        ),
     )
+
+    detectors = (
+        azure_storage_key.AzureStorageKeyDetector,
+        discord.DiscordBotTokenDetector,
+        github_token.GitHubTokenDetector,
+        gitlab_token.GitLabTokenDetector,
+        openai.OpenAIDetector,
+        pypi_token.PypiTokenDetector,
+        sendgrid.SendGridDetector,
+        slack.SlackDetector,
+        square_oauth.SquareOAuthDetector,
+        stripe.StripeDetector,
+        telegram_token.TelegramBotTokenDetector,
+    )
+    patterns: list[tuple[re.Pattern[str], int]] = []
+    for detector in detectors:
+        patterns += [(pattern, 0) for pattern in detector.denylist]
+    for pattern in (*aws.AWSKeyDetector.denylist, *npm.NpmDetector.denylist):
+        patterns.append((pattern, min(1, pattern.groups)))
+    return patterns
 
 
 def _is_jwt(token: str) -> bool:

@@ -1,1 +1,1 @@
-"""Export directories."""
+"""The ports `ExportWriter` and `ExportReader` over a directory, and bulk transfers."""

@@ -1,4 +1,4 @@
-"""An export as a directory of JSON lines and Parquet files; docs/export.md describes it."""
+"""An export as a directory of JSON Lines and Parquet files; see docs/export.md."""
 
 import hashlib
 import json
@@ -25,6 +25,9 @@ MANIFEST = "manifest.json"
 FORMAT = "varve-export"
 _BATCH_ROWS = 4_096
 _CHUNK_BYTES = 1 << 20
+_VECTOR_COLUMNS = ["grain", "id", "model", "vector"]
+Vectors = dict[tuple[str, str], tuple[str, Vector]]
+"""By grain and id, each record's model and vector."""
 _SCHEMA = pa.schema(
     [
         pa.field("grain", pa.string(), nullable=False),
@@ -36,13 +39,14 @@ _SCHEMA = pa.schema(
 
 
 @contextmanager
-def created(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
-    """A directory beside the wanted one, which takes its place at `finish` and is gone where that fails.
+def create_export(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
+    """Write an export to a temporary directory beside `directory`.
 
-    Raises Rejected: there is something in the way. Raises Retryable: it cannot be written.
+    `FolderWriter.finish` moves it into place. If the block fails it is deleted.
+    Raises Rejected: something is in the way; Retryable: the directory cannot be written.
     """
     directory = directory.expanduser().absolute()
-    _refuse(directory, force)
+    _require_free(directory, force)
     beside = directory.with_name(f".{directory.name}.{uuid4().hex}.part")
     try:
         beside.mkdir(parents=True)
@@ -53,7 +57,11 @@ def created(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _refuse(directory: Path, force: bool) -> None:
+def _require_free(directory: Path, force: bool) -> None:
+    """Raise Rejected unless the export may take this path.
+
+    With `force` it may replace an earlier export, but nothing else.
+    """
     try:
         there = is_directory(directory, follow_symlinks=False)
     except ValueError as error:
@@ -61,16 +69,17 @@ def _refuse(directory: Path, force: bool) -> None:
     if there is None:
         return
     if not there:
-        raise Rejected("DIR", "is there and is not a directory")
-    if any(directory.iterdir()):
-        if not force:
-            raise Rejected(
-                "DIR", "is not empty; with --force an earlier export in it gives way"
-            )
-        if not _is_export(directory):
-            raise Rejected(
-                "DIR", "is not empty and holds no export; choose another or empty it"
-            )
+        raise Rejected("DIR", "exists and is not a directory")
+    if not any(directory.iterdir()):
+        return
+    if not force:
+        raise Rejected(
+            "DIR", "is not empty; with --force it replaces an earlier export"
+        )
+    if not _is_export(directory):
+        raise Rejected(
+            "DIR", "is not empty and holds no export; choose another or empty it"
+        )
 
 
 def _is_export(directory: Path) -> bool:
@@ -82,10 +91,12 @@ def _is_export(directory: Path) -> bool:
 
 
 class FolderWriter:
-    """ExportWriter into a directory beside the one that it will be."""
+    """The ExportWriter port; `finish` renames the folder `beside` to `directory`."""
 
     def __init__(self, beside: Path, directory: Path, force: bool) -> None:
-        self._beside, self._directory, self._force = beside, directory, force
+        self._beside = beside
+        self._directory = directory
+        self._force = force
 
     def lines(self, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
         count = 0
@@ -103,20 +114,12 @@ class FolderWriter:
         self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]
     ) -> int:
         count = 0
+        left = iter(rows)
         with pq.ParquetWriter(
             self._beside / name, _SCHEMA, compression="zstd"
         ) as writer:
-            left = iter(rows)
             while batch := list(islice(left, _BATCH_ROWS)):
-                values = [
-                    {
-                        "grain": str(grain),
-                        **as_row(embedded.record),
-                        "model": model,
-                        "vector": np.asarray(embedded.vector, np.float32),
-                    }
-                    for grain, model, embedded in batch
-                ]
+                values = [_export_row(*row) for row in batch]
                 writer.write_table(pa.Table.from_pylist(values, schema=_SCHEMA))
                 count += len(values)
         return count
@@ -125,9 +128,11 @@ class FolderWriter:
         pq.write_table(to_table(triples), self._beside / name, compression="zstd")
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
-        files = {path.name: _described(path) for path in sorted(self._beside.iterdir())}
+        files = {}
+        for path in sorted(self._beside.iterdir()):
+            files[path.name] = _describe(path)
         self.document(MANIFEST, {**manifest, "files": files})
-        _refuse(self._directory, self._force)
+        _require_free(self._directory, self._force)
         old = self._beside.with_suffix(".old")
         if self._directory.exists():
             self._directory.rename(old)
@@ -135,44 +140,49 @@ class FolderWriter:
         shutil.rmtree(old, ignore_errors=True)
 
 
+def _export_row(
+    grain: StoreName, model: str, embedded: EmbeddedRecord
+) -> dict[str, Any]:
+    row = as_row(embedded.record)
+    row["grain"] = str(grain)
+    row["model"] = model
+    row["vector"] = np.asarray(embedded.vector, np.float32)
+    return row
+
+
 class FolderReader:
-    """ExportReader of a directory."""
+    """The ExportReader port over a directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory.expanduser()
 
     def manifest(self) -> dict[str, Any]:
         manifest = self.document(MANIFEST)
-        if not isinstance(manifest, dict) or not isinstance(
-            manifest.get("files"), dict
-        ):
+        files = manifest.get("files") if isinstance(manifest, dict) else None
+        if not isinstance(files, dict):
             raise Rejected(f"{MANIFEST}: files", "is missing")
-        for name, said in manifest["files"].items():
-            path = self._directory / name
-            if Path(name).name != name or not isinstance(said, dict):
-                raise Rejected(
-                    f"{MANIFEST}: files",
-                    "names something that is not a file of an export",
-                )
-            if not path.is_file():
-                raise Rejected(name, "is missing")
-            found = _described(path)
-            if found != {key: said.get(key) for key in found}:
-                raise Rejected(
-                    name, "is not what the manifest says: its size or SHA-256 differs"
-                )
-        return manifest
+        for name, expected in files.items():
+            self._require_file(name, expected)
+        return dict(manifest)
+
+    def _require_file(self, name: str, expected: Any) -> None:
+        """Raise Rejected unless the file has the size and hash of its manifest entry."""
+        if Path(name).name != name or not isinstance(expected, dict):
+            raise Rejected(
+                f"{MANIFEST}: files", "names something that is not a file of an export"
+            )
+        path = self._directory / name
+        if not path.is_file():
+            raise Rejected(name, "is missing")
+        for key, value in _describe(path).items():
+            if value != expected.get(key):
+                raise Rejected(name, "differs from the manifest in its size or SHA-256")
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
         try:
             with (self._directory / name).open("rb") as file:
                 for number, line in enumerate(file, start=1):
-                    try:
-                        yield number, json.loads(line)
-                    except (ValueError, RecursionError) as error:
-                        raise Rejected(
-                            f"{name}: line {number}", "is not valid JSON"
-                        ) from error
+                    yield number, _parse_line(name, number, line)
         except OSError as error:
             raise Rejected(name, "cannot be read") from error
 
@@ -186,27 +196,36 @@ class FolderReader:
         except (ValueError, RecursionError) as error:
             raise Rejected(name, "is not valid JSON") from error
 
-    def vectors(self, name: str) -> dict[tuple[str, str], tuple[str, Vector]]:
-        columns = ["grain", "id", "model", "vector"]
-        found: dict[tuple[str, str], tuple[str, Vector]] = {}
+    def vectors(self, name: str) -> Vectors:
+        found: Vectors = {}
         try:
             with pq.ParquetFile(self._directory / name) as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
-                    grains, ids, models, vectors = (
-                        batch.column(column) for column in columns
-                    )
-                    for i in range(len(batch)):
-                        vector = np.asarray(vectors[i].values, dtype=np.float32)
-                        found[grains[i].as_py(), ids[i].as_py()] = (
-                            models[i].as_py(),
-                            vector,
-                        )
+                batches = file.iter_batches(_BATCH_ROWS, columns=_VECTOR_COLUMNS)
+                for batch in batches:
+                    _read_vectors(batch, found)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Rejected(name, "is not the Parquet file of an export") from error
         return found
 
 
-def _described(path: Path) -> dict[str, Any]:
+def _parse_line(name: str, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Rejected(f"{name}: line {number}", "is not valid JSON") from error
+
+
+def _read_vectors(batch: pa.RecordBatch, found: Vectors) -> None:
+    """Add the vectors of a batch to `found`."""
+    columns = [batch.column(name) for name in _VECTOR_COLUMNS]
+    for grain, id_, model, vector in zip(*columns, strict=True):
+        key = (grain.as_py(), id_.as_py())
+        values = np.asarray(vector.values, dtype=np.float32)
+        found[key] = (model.as_py(), values)
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    """Return the file's size and SHA-256."""
     sha = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):

@@ -1,9 +1,10 @@
-"""Many objects at once, each in a request of its own: a round trip for all of them."""
+"""Concurrent transfers of many objects, so that all of them take one round trip."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,85 +13,104 @@ from varve.domain.errors import Retryable
 from varve.ports.objects import Objects
 
 PARALLEL = 128
-"""Enough for the files of all grains of an agent between two compactions in one or two round trips."""
+"""Threads. The files of an agent between two compactions need one or two round trips."""
 PART_BYTES = 8 * 1024 * 1024
 T = TypeVar("T")
 
 
 class Vanished(Exception):
-    """A file that was listed is gone: whoever listed has to look again."""
+    """A listed file is gone: the caller must list again."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """Where to download an object, and the size in bytes that it must have."""
+
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A range of an object, and the file to copy it into."""
+
+    key: str
+    path: Path
+    start: int
+    length: int
 
 
 class Transfers:
-    """Objects to files and back, as many at a time as there are threads."""
+    """Copies objects to files and back, and runs requests in background threads."""
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="varve-transfer")
-        self._behind: deque[Future[None]] = deque()
+        self._background: deque[Future[None]] = deque()
 
     def start(self, task: Callable[[], T]) -> "Future[T]":
-        """Do it beside whatever comes next."""
+        """Run the task in the background."""
         return self._pool.submit(task)
 
     def get(self, keys: Sequence[str]) -> list[bytes | None]:
-        """The objects' bytes; None where there is none. Raises Retryable."""
+        """Return the objects' bytes, or None for a missing object. Raises Retryable."""
         return list(self._pool.map(self._bytes, keys))
 
-    def download(self, wanted: Mapping[str, tuple[Path, int]]) -> None:
-        """Each object of that size into its file, large ones in parts. Raises Vanished, Retryable.
+    def download(self, wanted: Mapping[str, LocalFile]) -> None:
+        """Copy each object, by key, into its file.
 
-        Whether the files are there and whole is known only after it has returned.
+        Large objects are copied in parts. If it fails, the files may be incomplete.
+        Raises Vanished: an object is missing or has another size; Retryable.
         """
         parts = []
-        for key, (path, size) in wanted.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as file:
-                file.truncate(size)
-            parts += [
-                (key, path, start, min(PART_BYTES, size - start))
-                for start in range(0, size, PART_BYTES)
-            ]
-        if not all(list(self._pool.map(self._download, parts))):
+        for key, target in wanted.items():
+            target.path.parent.mkdir(parents=True, exist_ok=True)
+            with target.path.open("wb") as file:
+                file.truncate(target.size)
+            for start in range(0, target.size, PART_BYTES):
+                length = min(PART_BYTES, target.size - start)
+                parts.append(_Part(key, target.path, start, length))
+        complete = list(self._pool.map(self._download, parts))
+        if not all(complete):
             raise Vanished
 
     def upload(self, files: Mapping[str, Path]) -> None:
-        """Each file into its object. Raises Retryable: some may be there, some not."""
+        """Copy each file into its object. Raises Retryable: some may be copied."""
         for _ in self._pool.map(self._upload, files.items()):
             pass
 
     def put_behind(self, key: str, data: bytes) -> None:
-        """Put an object that nothing depends on, beside whatever comes next."""
-        self._behind.append(self.start(partial(self.objects.put, key, data)))
+        """Put an optional object in the background."""
+        put = partial(self.objects.put, key, data)
+        self._background.append(self.start(put))
 
     def finish(self) -> None:
-        """Wait for what was put behind; what failed of it is as if it had never been asked for."""
-        while self._behind:
-            with suppress(
-                Retryable, IndexError
-            ):  # another thread may have taken the last one
-                self._behind.popleft().result()
+        """Wait for background puts; ignore the ones that failed."""
+        while self._background:
+            # IndexError: another thread has taken the last one.
+            with suppress(Retryable, IndexError):
+                self._background.popleft().result()
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove the objects. Raises Retryable."""
-        if doomed := list(keys):
+        """Delete the objects. Raises Retryable."""
+        doomed = list(keys)
+        if doomed:
             self.objects.delete(doomed)
 
     def _bytes(self, key: str) -> bytes | None:
         stored = self.objects.get(key)
         return stored.data if stored else None
 
-    def _download(self, part: tuple[str, Path, int, int]) -> bool:
-        key, path, start, length = part
-        data = (
-            self._bytes(key)
-            if length < PART_BYTES and not start
-            else self.objects.part(key, start, length)
-        )
-        if data is None or len(data) != length:
+    def _download(self, part: "_Part") -> bool:
+        """Copy one part; return False if the object is missing or shorter."""
+        if part.start == 0 and part.length < PART_BYTES:
+            data = self._bytes(part.key)
+        else:
+            data = self.objects.part(part.key, part.start, part.length)
+        if data is None or len(data) != part.length:
             return False
-        with path.open("r+b") as file:
-            file.seek(start)
+        with part.path.open("r+b") as file:
+            file.seek(part.start)
             file.write(data)
         return True
 

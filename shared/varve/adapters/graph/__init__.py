@@ -1,1 +1,4 @@
-"""Triples in Parquet and DuckDB."""
+"""The ports `GraphReader`, `GraphQueries`, `GraphView` and `GraphWriter`.
+
+Triples are stored as Parquet and queried with DuckDB.
+"""

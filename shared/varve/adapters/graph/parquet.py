@@ -1,6 +1,6 @@
-"""An agent's triples in one Parquet object, replaced under the condition that nobody else did."""
+"""An agent's triples in one Parquet object, replaced by conditional puts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -20,34 +20,36 @@ MAX_RACES = 20
 
 
 class ParquetGraph:
-    """GraphReader, GraphQueries and GraphWriter over `graphs/{workspace}/{agent}/facts.parquet`.
+    """GraphReader, GraphQueries and GraphWriter over one object for each agent.
 
-    DuckDB is imported on first use: who only holds the writer for other stores does not pay for it.
+    Its key is `graphs/{workspace}/{agent}/facts.parquet`. DuckDB is imported on first
+    use, so that a writer of other stores does not pay for it. All methods that read raise
+    Damaged if the object is not such a table.
     """
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._lock = Lock()
         self._opened: tuple[Scope, str | None, GraphTable] | None = None
-        self._read: tuple[GraphTable, list[Triple]] | None = None
+        self._cached: tuple[GraphTable, list[Triple]] | None = None
 
     def triples(self, scope: Scope) -> list[Triple]:
         table = self.open(scope)
         with self._lock:
-            if self._read is None or self._read[0] is not table:
-                self._read = (table, table.triples())
-            return [*self._read[1]]
+            if self._cached is None or self._cached[0] is not table:
+                self._cached = (table, table.triples())
+            return [*self._cached[1]]
 
     def open(self, scope: Scope) -> "GraphTable":
-        """The agent's table as it is stored now: one GET, and no loading where nothing has changed.
+        """Open the agent's current table.
 
-        Raises Damaged, as all of this class that reads: the object is not such a table.
+        It takes one GET, and loads the table only if the object has changed.
         """
         stored = self._objects.get(_key(scope))
         etag = stored.etag if stored else None
         with self._lock:
             if self._opened is None or self._opened[:2] != (scope, etag):
-                self._opened = (scope, etag, _table(scope, stored))
+                self._opened = (scope, etag, _load_table(scope, stored))
             return self._opened[2]
 
     def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
@@ -59,49 +61,58 @@ class ParquetGraph:
 
         stored = self._objects.get(_key(scope))
         if stored is None:
-            return sandbox.query(_table(scope, None).encoded(), sql, limits)
+            return sandbox.query(_load_table(scope, None).encode(), sql, limits)
         require_footer(_key(scope), stored.data)
         return sandbox.query(stored.data, sql, limits)
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
-        """Fold the operations in; the number of those that were new.
+        """Fold the operations in; return how many were new.
 
-        A lost race reads again, applies again and tries again. One whose acknowledgement got lost
-        finds its own bytes in place (`put_if` says so) or, if another has written since, that nothing
-        it brings is new. Raises Retryable: the storage failed, or every race was lost.
+        After a lost race it reads and applies again. A put whose answer was lost is safe:
+        `put_if` recognizes the same bytes. If another writer has written since, the
+        operations are not new.
+        Raises Retryable: the storage failed, or every race was lost.
         """
-        for _ in range(MAX_RACES):
-            stored = self._objects.get(_key(scope))
-            table = _table(scope, stored)
-            try:
-                new = change(table, operations)
-                if new is None:
-                    return 0
-                if self._objects.put_if(
-                    _key(scope), table.encoded(), stored.etag if stored else None
-                ):
-                    return new
-            finally:
-                table.close()
-        raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
+
+        def fold(table: "GraphTable") -> int | None:
+            return change(table, operations)
+
+        return self._replace(scope, fold)
 
     def erase(self, scope: Scope, operation_ids: Iterable[str]) -> int:
         doomed = frozenset(operation_ids)
+
+        def fold(table: "GraphTable") -> int | None:
+            return _remove(table, doomed) or None
+
+        return self._replace(scope, fold)
+
+    def _replace(self, scope: Scope, fold: "Callable[[GraphTable], int | None]") -> int:
+        """Change the table and put it in place of the one it was read from.
+
+        `fold` returns a count, or None if it changes nothing. Returns that count.
+        """
+        key = _key(scope)
         for _ in range(MAX_RACES):
-            stored = self._objects.get(_key(scope))
-            table = _table(scope, stored)
+            stored = self._objects.get(key)
+            etag = stored.etag if stored else None
+            table = _load_table(scope, stored)
             try:
-                gone = _take_back(table, doomed)
-                etag = stored.etag if stored else None
-                if not gone or self._objects.put_if(_key(scope), table.encoded(), etag):
-                    return gone
+                changed = fold(table)
+                if changed is None:
+                    return 0
+                if self._objects.put_if(key, table.encode(), etag):
+                    return changed
             finally:
                 table.close()
         raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
 
 
-def _take_back(table: "GraphTable", doomed: frozenset[str]) -> int:
-    """Fold everything anew without these operations, for an alias among them may have joined any groups."""
+def _remove(table: "GraphTable", doomed: frozenset[str]) -> int:
+    """Remove operations and fold all others again; return how many there were.
+
+    An alias among the removed ones may have joined any groups.
+    """
     triples = table.triples()
     known = triple.evidence_of(triples)
     left = triple.remove_operations(known, doomed)
@@ -112,10 +123,11 @@ def _take_back(table: "GraphTable", doomed: frozenset[str]) -> int:
 
 
 def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | None:
-    """Fold the operations into the table; how many were new, None where they leave it as it is.
+    """Fold the operations into the table.
 
-    Only groups (one entity's one predicate) that they can change are folded again: their own, and
-    where an alias now stands for another entity, all in which any of its names occurs.
+    Returns how many were new, or None if they change nothing. Only groups (one
+    predicate of one entity) that can change are folded again. Those are the operations' own
+    groups. If a name now stands for another entity, all groups that name either are too.
     """
     if not operations:
         return None
@@ -123,16 +135,15 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
     before = triple.stated_names(aliases.values())
     after = _names_with(aliases, operations) or before
     changed = before.changed(after)
-    entities = changed | {
-        names.entity(name) for name in changed for names in (before, after)
-    }
+    entities = set(changed)
+    for name in changed:
+        entities |= {before.entity(name), after.entity(name)}
     keys = {triple.group_key(operation, after) for operation in operations}
     known = triple.evidence_of(table.groups(keys, entities))
     merged = dict(known)
     for operation in operations:
-        merged[operation.id] = triple.first_learnt(
-            merged.get(operation.id, operation), operation
-        )
+        earlier = merged.get(operation.id, operation)
+        merged[operation.id] = triple.first_learnt(earlier, operation)
     if merged == known:
         return None
     table.replace_groups(triple.fold(merged.values(), after))
@@ -142,16 +153,17 @@ def change(table: "GraphTable", operations: Sequence[TripleOperation]) -> int | 
 def _names_with(
     aliases: dict[str, TripleOperation], operations: Sequence[TripleOperation]
 ) -> Names | None:
-    """The names with what the operations say of them; None where they say nothing of names."""
-    stated = [o for o in operations if normalized(o.predicate) == ALSO_KNOWN_AS]
-    return (
-        triple.stated_names({**aliases, **{o.id: o for o in stated}}.values())
-        if stated
-        else None
-    )
+    """Return the names after the operations, or None if they state no alias."""
+    stated = {}
+    for operation in operations:
+        if normalized(operation.predicate) == ALSO_KNOWN_AS:
+            stated[operation.id] = operation
+    if not stated:
+        return None
+    return triple.stated_names((aliases | stated).values())
 
 
-def _table(scope: Scope, stored: StoredObject | None) -> "GraphTable":
+def _load_table(scope: Scope, stored: StoredObject | None) -> "GraphTable":
     from varve.adapters.graph.table import GraphTable
 
     return GraphTable(stored.data if stored else None, _key(scope))

@@ -1,12 +1,13 @@
-"""One untrusted SQL query over an agent's triples, in a process that may do nothing else.
+"""A script that runs one untrusted SQL query over an agent's triples.
 
-Started by `sandbox.py` as a script of its own (`python -I`): it imports DuckDB and the standard
-library alone. A request comes on stdin as JSON, the triples as Parquet through an inherited descriptor,
-the answer goes to stdout as JSON.
+`sandbox.py` starts it as a separate process (`python -I`). It imports only DuckDB and the
+standard library. It reads the request as JSON from stdin and the triples as Parquet from an
+inherited descriptor, and writes the answer as JSON to stdout.
 """
 
 import contextlib
 import json
+import math
 import re
 import sys
 from datetime import UTC, date, datetime, time
@@ -15,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 if sys.flags.isolated:
-    sys.path[:0] = sys.argv[
-        1:
-    ]  # PYTHONPATH is ignored, so DuckDB's folder comes as an argument
+    # PYTHONPATH is ignored, so DuckDB's folders come as arguments.
+    sys.path[:0] = sys.argv[1:]
 import duckdb
 
 TABLE_FUNCTIONS = frozenset(
     {"generate_series", "json_each", "json_tree", "range", "unnest"}
 )
-"""The only functions that may stand in FROM: others read files, memory addresses or SQL in strings."""
+"""Functions allowed in FROM; others read files, memory addresses or SQL strings."""
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
@@ -53,18 +53,22 @@ _LOCKS = (
     "set lock_configuration = true",
 )
 _GRAPH_TABLE = re.compile(r"\bgraph_table\b", re.IGNORECASE)
+_READING_FUNCTIONS = re.compile(
+    r"_scan|\bquery\b|_map_function|_execute_", re.IGNORECASE
+)
 _NO_GRAPH_TABLE = (
-    "GRAPH_TABLE needs DuckDB's extension duckpgq, which is not installed here; use entity, neighbours and "
-    "paths of the Python API, or WITH RECURSIVE over facts (source_id, label, target_id)"
+    "GRAPH_TABLE needs DuckDB's extension duckpgq, which is not installed here; "
+    "use entity, neighbours and paths of the Python API, "
+    "or WITH RECURSIVE over facts (source_id, label, target_id)"
 )
 
 
 class Refused(Exception):
-    """The query may not run, and why."""
+    """The query is not allowed; the message says why."""
 
 
 def main() -> None:
-    """Answer the one request."""
+    """Read the request from stdin and write the answer to stdout."""
     request = json.loads(sys.stdin.buffer.read())
     connection = duckdb.connect(config=CONFIG)
     try:
@@ -78,15 +82,19 @@ def main() -> None:
     except (duckdb.OutOfMemoryException, MemoryError):
         answer = {"memory": True}
     except duckdb.Error as error:
-        answer = {"error": _in_one_line(str(error))}
+        answer = {"error": _first_line(str(error))}
     sys.stdout.write(json.dumps(answer))
 
 
 def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool:
-    """Make the table, its views and, where DuckPGQ is installed, the property graph; whether it is."""
+    """Create the table, its views and, for GRAPH_TABLE, the property graph.
+
+    Returns whether the property graph exists: it needs the extension DuckPGQ.
+    """
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
     connection.execute(
-        "create table facts as select * replace (properties::json as properties) from read_parquet($1)",
+        "create table facts as select * replace (properties::json as properties)"
+        " from read_parquet($1)",
         [request["triples"]],
     )
     connection.execute(_VIEWS)
@@ -102,34 +110,44 @@ def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool
 
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close DuckDB's doors: files, network, secrets, and the settings themselves."""
+    """Forbid files, network and secrets, and changes of the settings."""
     for setting in _LOCKS:
         connection.execute(setting)
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> None:
-    """Bound memory and processor time, by DuckDB's means and the operating system's; forbid files to grow."""
+    """Limit memory and processor time, and forbid files to grow.
+
+    DuckDB limits its memory; the operating system limits the process.
+    """
     ((used,),) = connection.execute(
         "select sum(memory_usage_bytes) from duckdb_memory()"
     ).fetchall()
     connection.execute(f"set memory_limit = '{used + request['memory']} bytes'")
     with contextlib.suppress(ImportError):  # Windows has no such limits
-        import resource
+        _limit_process(request["memory"], request["seconds"])
 
-        spent = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = int(spent.ru_utime + spent.ru_stime) + 1 + request["seconds"]
-        for limit, value in (
-            (resource.RLIMIT_CPU, seconds),
-            (resource.RLIMIT_FSIZE, 0),
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_AS, _address_space() + request["memory"]),
-        ):
-            with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
-                resource.setrlimit(limit, (value, value))
+
+def _limit_process(memory: int, seconds: int) -> None:
+    import resource
+
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    limits = {
+        resource.RLIMIT_CPU: int(spent.ru_utime + spent.ru_stime) + 1 + seconds,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_AS: _address_space() + memory,
+    }
+    for limit, value in limits.items():
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some of them
+            resource.setrlimit(limit, (value, value))
 
 
 def _address_space() -> int:
-    """The bytes of address space in use; far more than there is where the system does not tell."""
+    """Return the bytes of address space in use.
+
+    If the system does not tell, return a terabyte, so that the limit has no effect.
+    """
     try:
         import resource
 
@@ -140,98 +158,119 @@ def _address_space() -> int:
 
 
 def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> None:
-    """Let a single SELECT pass that takes its rows from tables. Raises Refused, duckdb.Error."""
+    """Check that the query is a single SELECT that takes its rows from tables.
+
+    `matching` says whether GRAPH_TABLE is available. Raises Refused, duckdb.Error.
+    """
     asks_graph = bool(_GRAPH_TABLE.search(sql))
     if asks_graph and not matching:
         raise Refused(_NO_GRAPH_TABLE)
-    statements = connection.extract_statements(sql)
-    if len(statements) != 1:
-        raise Refused(f"must be one statement, not {len(statements)}")
-    if statements[0].type != duckdb.StatementType.SELECT:
-        raise Refused(f"must be a SELECT, not {statements[0].type.name}")
-    if statements[0].named_parameters:
-        raise Refused("must not have parameters")
+    _require_select(connection, sql)
     ((serialized,),) = connection.execute(
         "select json_serialize_sql($1)", [sql]
     ).fetchall()
     tree = json.loads(serialized)
     if tree["error"] and not asks_graph:
         raise Refused("must be a plain SELECT")
-    called = set(_table_functions(tree)) - TABLE_FUNCTIONS
-    if called or (
-        asks_graph
-        and re.search(r"_scan|\bquery\b|_map_function|_execute_", sql, re.IGNORECASE)
-    ):
-        raise Refused(
-            f"must not call {', '.join(sorted(called)) or 'table functions'} in FROM"
-        )
+    called = sorted(set(_table_functions(tree)) - TABLE_FUNCTIONS)
+    if called:
+        raise Refused(f"must not call {', '.join(called)} in FROM")
+    if asks_graph and _READING_FUNCTIONS.search(sql):
+        raise Refused("must not call table functions in FROM")
+
+
+def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise Refused(f"must be one statement, not {len(statements)}")
+    (statement,) = statements
+    if statement.type != duckdb.StatementType.SELECT:
+        raise Refused(f"must be a SELECT, not {statement.type.name}")
+    if statement.named_parameters:
+        raise Refused("must not have parameters")
 
 
 def _table_functions(tree: Any) -> Any:
-    """The functions in FROM anywhere in the tree. A loop, for the tree may be deeper than Python's stack."""
-    open_ = [tree]
-    while open_:
-        node = open_.pop()
+    """Yield the functions in FROM anywhere in the tree.
+
+    Without recursion, because the tree may be deeper than Python's stack.
+    """
+    pending = [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, dict):
             if node.get("type") == "TABLE_FUNCTION":
                 yield str(node["function"].get("function_name", "?")).lower()
-            open_ += node.values()
+            pending += node.values()
         elif isinstance(node, list):
-            open_ += node
+            pending += node
 
 
 def _run(
     connection: duckdb.DuckDBPyConnection, request: dict[str, Any]
 ) -> dict[str, Any]:
-    # SELECT is no promise: a CTE may delete. A read-only transaction is.
+    # A SELECT may still delete in a CTE. A read-only transaction forbids that.
     connection.execute("begin transaction read only")
     connection.execute(request["sql"])
-    kinds = [
-        (column[0], str(column[1]) == "JSON") for column in connection.description or ()
-    ]
+    names = []
+    are_json = []
+    for column in connection.description or ():
+        names.append(column[0])
+        are_json.append(str(column[1]) == "JSON")
     rows: list[list[Any]] = []
     size = 0
     while fetched := connection.fetchmany(100):
-        for row in fetched:
-            rows.append(
-                [
-                    _plain(value, is_json)
-                    for value, (_, is_json) in zip(row, kinds, strict=True)
-                ]
-            )
-            size += len(json.dumps(rows[-1]))
+        for values in fetched:
+            row = list(map(_to_json, values, are_json))
+            rows.append(row)
+            size += len(json.dumps(row))
             if len(rows) > request["rows"]:
                 raise Refused(f"gives more than {request['rows']:,} rows; add a LIMIT")
             if size > request["bytes"]:
                 raise Refused(
                     f"gives more than {request['bytes']:,} bytes; select less"
                 )
-    return {"columns": [name for name, _ in kinds], "rows": rows}
+    return {"columns": names, "rows": rows}
 
 
-def _plain(value: Any, is_json: bool = False) -> Any:
-    """The value as JSON has it: times in ISO 8601, what JSON cannot say as text."""
-    if is_json and isinstance(value, str):
-        return json.loads(value)
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
+def _to_json(value: Any, is_json: bool = False) -> Any:
+    """Return the value as JSON: times in ISO 8601, unknown types as text."""
+    if isinstance(value, str):
+        return json.loads(value) if is_json else value
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, datetime) and value.tzinfo:
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, date | time | datetime):
-        return value.isoformat()
+        return {str(key): _to_json(item) for key, item in value.items()}
+    return _scalar_to_json(value)
+
+
+def _scalar_to_json(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float | Decimal):
+        return _number_to_json(value)
+    if isinstance(value, date | time):
+        return _time_to_json(value)
     if isinstance(value, bytes):
         return value.hex()
-    return float(value) if isinstance(value, Decimal) else str(value)
+    return str(value)
 
 
-def _in_one_line(message: str) -> str:
-    """DuckDB's first line, without its name for the sort of error where that says nothing."""
+def _number_to_json(value: float | Decimal) -> float | str:
+    """Return the number; infinite numbers and NaN, which JSON lacks, as text."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value if math.isfinite(value) else str(value)
+
+
+def _time_to_json(value: date | time) -> str:
+    if isinstance(value, datetime) and value.tzinfo:
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return value.isoformat()
+
+
+def _first_line(message: str) -> str:
+    """Return the first line of DuckDB's message, cut to 300 characters."""
     first = message.strip().split("\n")[0]
     return first if len(first) <= 300 else first[:300] + "…"
 

@@ -1,7 +1,8 @@
-"""Untrusted SQL over an agent's triples: a process of its own, locked down, with hard limits.
+"""Untrusted SQL over an agent's triples, in a locked-down process with hard limits.
 
-DuckDB's own lock-down keeps a query from files, network and settings, but not from memory and time:
-`repeat('x', 1e9)` passes its memory limit and hears no interrupt. A process can be limited and killed.
+DuckDB's own settings keep a query from files, network and settings, but do not bound memory
+and time: `repeat('x', 1e9)` exceeds its memory limit and ignores interrupts. A process can
+be limited and killed.
 """
 
 import importlib.util
@@ -23,9 +24,9 @@ _MB = 1_000_000
 def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
     """Run one SELECT over the triples in a Parquet object's bytes.
 
-    The tables: `facts` with the object's columns, `entities` (id) and `aliases` (alias, entity).
-    Raises Rejected: with field `sql` and why it may not run, or which limit it passed. Misconfigured:
-    the system has no such processes.
+    The tables are `facts` with the object's columns, `entities` (id) and `aliases`
+    (alias, entity). Raises Rejected, with field `sql`: the query is not allowed, or it
+    exceeds a limit; Misconfigured: the system has no such processes.
     """
     if not sql.strip():
         raise Rejected("sql", "is empty")
@@ -33,12 +34,11 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
         raise Rejected("sql", f"is longer than {MAX_SQL:,} characters")
     if sys.platform == "win32":
         raise Misconfigured("graph query: needs Linux or macOS")
-    with (
-        tempfile.TemporaryFile() as file
-    ):  # has no name: nothing is left behind, whatever happens
+    # The file has no name, so nothing is left behind after a crash.
+    with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        answer = _answer(file, sql, limits)
+        answer = _run_process(file, sql, limits)
     if "error" in answer:
         raise Rejected("sql", answer["error"])
     if "memory" in answer:
@@ -46,10 +46,10 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
     return QueryResult(tuple(answer["columns"]), tuple(map(tuple, answer["rows"])))
 
 
-def _answer(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
+def _run_process(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
     request = {
         "sql": sql,
-        "triples": _path(file),
+        "triples": _path_for_child(file),
         "extensions": str(Path.home() / ".duckdb" / "extensions").replace("'", "''"),
         "memory": limits.memory,
         "seconds": limits.seconds,
@@ -77,19 +77,21 @@ def _answer(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
             ) from error
         finally:
             process.kill()
-    return _read(answer, process.returncode, limits)
+    return _read_answer(answer, process.returncode, limits)
 
 
-def _path(file: BinaryIO) -> str:
-    """The path by which a child opens the inherited file; some systems have only the one or the other."""
-    folder = next(
-        folder for folder in ("/proc/self/fd", "/dev/fd") if Path(folder).is_dir()
-    )
+def _path_for_child(file: BinaryIO) -> str:
+    """Return the path by which a child process opens the inherited file."""
+    folders = ("/proc/self/fd", "/dev/fd")  # some systems have only one of them
+    folder = next(folder for folder in folders if Path(folder).is_dir())
     return f"{folder}/{file.fileno()}"
 
 
-def _read(answer: bytes, code: int, limits: QueryLimits) -> dict[str, Any]:
-    """The process's answer, or what its end means: the system ends it for time and for memory."""
+def _read_answer(answer: bytes, code: int, limits: QueryLimits) -> dict[str, Any]:
+    """Return the process's answer.
+
+    Raises Rejected: the system ended the process for its processor time or memory.
+    """
     if code == 0:
         read: dict[str, Any] = json.loads(answer)
         return read
@@ -108,11 +110,15 @@ _SIGXCPU = 24
 
 
 def _library_folders() -> list[str]:
-    """Where DuckDB lies: an isolated interpreter looks into its own site-packages alone."""
-    package, binary = (
-        importlib.util.find_spec("duckdb"),
-        importlib.util.find_spec("_duckdb"),
-    )
-    folders = {Path(package.origin).parents[1] if package and package.origin else None}
-    folders.add(Path(binary.origin).parent if binary and binary.origin else None)
-    return sorted(str(folder) for folder in folders if folder)
+    """Return the folders of DuckDB's package and of its binary module.
+
+    An isolated interpreter searches only its own site-packages.
+    """
+    folders = set()
+    package = importlib.util.find_spec("duckdb")
+    if package is not None and package.origin:
+        folders.add(str(Path(package.origin).parents[1]))
+    binary = importlib.util.find_spec("_duckdb")
+    if binary is not None and binary.origin:
+        folders.add(str(Path(binary.origin).parent))
+    return sorted(folders)

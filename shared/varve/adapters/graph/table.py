@@ -1,6 +1,6 @@
-"""An agent's triples as a DuckDB table in this process, in and out of Parquet bytes.
+"""An agent's triples as a DuckDB table in this process, read from and written to Parquet.
 
-DuckDB opens no file and no connection here: bytes come and go through the store's own client.
+DuckDB itself opens no file and no connection: the store's client transfers the bytes.
 """
 
 import io
@@ -38,9 +38,12 @@ SCHEMA = pa.schema(
     ]
 )
 COLUMNS = ", ".join(SCHEMA.names)
+_FIELDS = [name for name in SCHEMA.names if name != "properties"]
 BATCH_ROWS = 50_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+Config = dict[str, str | bool | int | float | list[str]]
+"""DuckDB's own type for the settings of `connect`."""
+_CONFIG: Config = {
     "temp_directory": "",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -48,31 +51,44 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 _TABLE = """
 create temp table facts (
-    id varchar not null, source_id varchar not null, target_id varchar not null, label varchar not null,
-    properties json not null, valid_at timestamptz not null, invalid_at timestamptz,
+    id varchar not null, source_id varchar not null, target_id varchar not null,
+    label varchar not null, properties json not null, valid_at timestamptz not null, invalid_at timestamptz,
     created_at timestamptz not null, expired_at timestamptz
 )"""
+_WANTED = """
+create or replace temp table wanted as
+    select unnest($1::varchar[]) as source_id, unnest($2::varchar[]) as label
+    union select source_id, label from facts
+        where source_id in (select unnest($3::varchar[]))
+    union select source_id, label from facts
+        where target_id in (select unnest($3::varchar[]))"""
+_READ = """
+    source_id, label, target_id, epoch_us(valid_at), epoch_us(created_at), properties,
+    epoch_us(invalid_at), epoch_us(expired_at)"""
+_ORDER = "order by source_id, label, valid_at, target_id, id"
 
 _OPENING = Lock()
 
 
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
-    """One empty database of this process. Each connection to it has temporary tables of its own.
+    """Return the process's empty database; its connections share no temporary tables.
 
-    A connection takes a twentieth of the time that a database does, and every write opens a table.
+    A connection takes a twentieth of the time of a database, and every write opens one.
     """
     return duckdb.connect(config=_CONFIG)
 
 
 class GraphTable:
-    """The table `facts`, loaded from a Parquet object's bytes (None: an empty one).
+    """The GraphView port over the table `facts`, loaded from a Parquet object's bytes.
 
-    Loading and reading raise Damaged, with the object's key, where these are not what was written.
+    Without bytes the table is empty. Loading and reading raise Damaged, with the object's
+    key, if the bytes are not such a table.
     """
 
     def __init__(self, data: bytes | None = None, key: str = "facts.parquet") -> None:
-        self._lock, self._key = Lock(), key
+        self._lock = Lock()
+        self._key = key
         with _OPENING:
             self._connection = _database().cursor()
         self._connection.execute(
@@ -80,100 +96,90 @@ class GraphTable:
         )
         self._connection.execute(_TABLE)
         if data is not None:
-            with _intact(key):
+            with _require_intact(key):
                 self._load(data)
 
     def _load(self, data: bytes) -> None:
         file = pq.ParquetFile(io.BytesIO(data))
-        rows = file.iter_batches(BATCH_ROWS, columns=SCHEMA.names)
-        self._insert(
-            pa.RecordBatchReader.from_batches(
-                SCHEMA, (batch.cast(SCHEMA) for batch in rows)
-            )
-        )
+        batches = file.iter_batches(BATCH_ROWS, columns=SCHEMA.names)
+        cast = (batch.cast(SCHEMA) for batch in batches)
+        self._insert(pa.RecordBatchReader.from_batches(SCHEMA, cast))
 
     def close(self) -> None:
         """Free the table's memory."""
         self._connection.close()
 
     def counts(self, at: datetime) -> tuple[int, int]:
-        """How many triples there are, and how many of them hold at the time."""
-        ((all_, current),) = self._rows(
-            f"select count(*), count(*) filter ({HOLDS}) from facts", {"at": at}
-        )
+        """Count all triples, and those that hold at the time."""
+        counts = f"select count(*), count(*) filter ({HOLDS}) from facts"
+        ((all_, current),) = self._rows(counts, {"at": at})
         return all_, current
 
     def triples(self) -> list[Triple]:
-        """All of them, in the fold's order."""
+        """Return all triples, in the fold's order."""
         return self._triples("select * from facts")
 
     def about(self, entity: str) -> list[Triple]:
-        """The whole groups (one entity's one predicate) in which the entity is named."""
+        """Return the whole groups (one predicate of one entity) that name the entity."""
         named = (
             "select source_id, label from facts where source_id = $1 or target_id = $1"
         )
-        return self._triples(
-            f"select * from facts where (source_id, label) in ({named})", [entity]
-        )
+        groups = f"select * from facts where (source_id, label) in ({named})"
+        return self._triples(groups, [entity])
 
     def names(self) -> Names:
-        """The aliases that the triples state."""
+        """Return the aliases that the triples state."""
         return triple.stated_names(triple.evidence_of(self.aliases()).values())
 
     def aliases(self) -> list[Triple]:
-        """The triples that state another name of an entity, past ones too."""
+        """Return the triples that state another name of an entity, also past ones."""
         return self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS])
 
     def newest(self, most: int, at: datetime) -> list[Triple]:
-        """The triples that hold at the time, those that began last first."""
+        """Return the triples that hold at the time, latest beginning first."""
         newest = (
             f"select * from facts where {HOLDS} order by valid_at desc, id limit $most"
         )
-        return sorted(
-            self._triples(newest, {"most": most, "at": at}),
-            key=lambda t: t.valid_at,
-            reverse=True,
-        )
+        triples = self._triples(newest, {"most": most, "at": at})
+        return sorted(triples, key=lambda t: t.valid_at, reverse=True)
 
     def groups(
         self, keys: Iterable[tuple[str, str]], entities: Iterable[str]
     ) -> list[Triple]:
-        """The groups of these keys, and those in which one of the entities is named, each whole."""
+        """Return the groups of these keys, and those that name one of the entities.
+
+        The groups are whole, and are the ones that `replace_groups` replaces next.
+        """
         sources, labels = zip(*keys, strict=True)
-        wanted = """
-            select unnest($1::varchar[]) as source_id, unnest($2::varchar[]) as label
-            union select source_id, label from facts where source_id in (select unnest($3::varchar[]))
-            union select source_id, label from facts where target_id in (select unnest($3::varchar[]))"""
-        self._connection.execute(
-            f"create or replace temp table wanted as {wanted}",
-            [[*sources], [*labels], [*entities]],
-        )
+        wanted = [list(sources), list(labels), list(entities)]
+        self._connection.execute(_WANTED, wanted)
         return self._triples(
             "select facts.* from facts semi join wanted using (source_id, label)"
         )
 
     def replace_groups(self, triples: Sequence[Triple]) -> None:
-        """Put these in the place of the groups that `groups` gave last."""
+        """Replace the groups that `groups` returned last by these triples."""
         self._connection.execute(
-            "delete from facts where (source_id, label) in (select source_id, label from wanted)"
+            "delete from facts where (source_id, label) in"
+            " (select source_id, label from wanted)"
         )
         for start in range(0, len(triples), BATCH_ROWS):
             self._insert(to_table(triples[start : start + BATCH_ROWS]))
 
-    def encoded(self) -> bytes:
-        """The table as a Parquet object; the same triples give the same bytes."""
+    def encode(self) -> bytes:
+        """Return the table as a Parquet object; equal triples give equal bytes."""
         casts = COLUMNS.replace("properties", "properties::varchar as properties")
-        ordered = f"select {casts} from facts order by source_id, label, valid_at, target_id, id"
+        rows = self._connection.sql(f"select {casts} from facts {_ORDER}")
         buffer = io.BytesIO()
         with pq.ParquetWriter(buffer, SCHEMA, compression="zstd") as writer:
-            for batch in self._connection.sql(ordered).to_arrow_reader(BATCH_ROWS):
+            for batch in rows.to_arrow_reader(BATCH_ROWS):
                 writer.write_table(pa.Table.from_batches([batch]).cast(SCHEMA))
         return buffer.getvalue()
 
     def neighbours(
         self, entity: str, hops: int, at: datetime, most: int
     ) -> list[Neighbour]:
-        """The entities within so many hops, nearest first, each with the edge that led to it."""
+        """Return the entities within so many hops, nearest first, each with its edge."""
         given = {
             "start": entity,
             "hops": hops,
@@ -187,19 +193,30 @@ class GraphTable:
     def paths(
         self, start: str, goal: str, max_hops: int, at: datetime, most: int
     ) -> list[tuple[PathStep, ...]]:
-        """Ways from one entity to the other that pass none twice, the shortest first."""
-        given = {"start": start, "goal": goal, "hops": max_hops, "at": at, "most": most}
-        found = self._rows(PATHS, {**given, "fan": FAN_OUT, "frontier": FRONTIER})
-        labels = self._labels({id_ for _, ids, _ in found for id_ in ids})
-        return [
-            tuple(
+        """Return paths between entities that visit none twice, shortest first."""
+        given = {
+            "start": start,
+            "goal": goal,
+            "hops": max_hops,
+            "at": at,
+            "most": most,
+            "fan": FAN_OUT,
+            "frontier": FRONTIER,
+        }
+        found = self._rows(PATHS, given)
+        edges: set[str] = set()
+        for _, ids, _ in found:
+            edges.update(ids)
+        labels = self._labels(edges)
+        paths = []
+        for entities, ids, forwards in found:
+            steps = zip(entities, entities[1:], ids, forwards, strict=False)
+            links = [
                 PathStep(here, labels[id_], there, forward)
-                for here, there, id_, forward in zip(
-                    seen, seen[1:], ids, forwards, strict=False
-                )
-            )
-            for seen, ids, forwards in found
-        ]
+                for here, there, id_, forward in steps
+            ]
+            paths.append(tuple(links))
+        return paths
 
     def _labels(self, ids: set[str]) -> dict[str, str]:
         rows = self._rows(
@@ -214,31 +231,27 @@ class GraphTable:
         self._connection.unregister("incoming")
 
     def _rows(self, sql: str, given: Any = None) -> list[tuple[Any, ...]]:
-        # All of them, one caller at a time: a connection has room for one result.
+        # One caller at a time fetches all rows: a connection holds only one result.
         with self._lock:
             return self._connection.execute(sql, given).fetchall()
 
     def _triples(self, sql: str, given: Any = None) -> list[Triple]:
-        wanted = (
-            "source_id, label, target_id, epoch_us(valid_at), epoch_us(created_at), properties, "
-            "epoch_us(invalid_at), epoch_us(expired_at)"
-        )
-        order = "order by source_id, label, valid_at, target_id, id"
-        rows = self._rows(f"select {wanted} from ({sql}) as found {order}", given)
-        with _intact(self._key):
-            return [_triple(*row) for row in rows]
+        rows = self._rows(f"select {_READ} from ({sql}) as found {_ORDER}", given)
+        with _require_intact(self._key):
+            return [_to_triple(*row) for row in rows]
 
 
 def require_footer(key: str, data: bytes) -> None:
-    """Raises Damaged: the bytes do not end as such a table's do."""
-    with _intact(key):
-        if not set(SCHEMA.names) <= set(pq.read_schema(io.BytesIO(data)).names):
+    """Raise Damaged unless the bytes end as the Parquet file of such a table."""
+    with _require_intact(key):
+        columns = set(pq.read_schema(io.BytesIO(data)).names)
+        if not set(SCHEMA.names) <= columns:
             raise ValueError("columns are missing")
 
 
 @contextmanager
-def _intact(key: str) -> Iterator[None]:
-    """`intact`, also for what the libraries raise at bytes that are no table."""
+def _require_intact(key: str) -> Iterator[None]:
+    """Raise Damaged in place of errors of the data and of the libraries that read it."""
     try:
         with intact(key):
             yield
@@ -247,29 +260,27 @@ def _intact(key: str) -> Iterator[None]:
 
 
 def to_table(triples: Iterable[Triple]) -> pa.Table:
-    """The triples as rows of `SCHEMA`, in the order given."""
-    return pa.Table.from_pylist(list(_as_rows(triples)), schema=SCHEMA)
+    """Return the triples as rows of `SCHEMA`, in their order."""
+    return pa.Table.from_pylist(list(map(_to_row, triples)), schema=SCHEMA)
 
 
-def _as_rows(triples: Iterable[Triple]) -> Iterator[dict[str, Any]]:
-    for t in triples:
-        yield {
-            "id": t.id,
-            "source_id": t.source_id,
-            "target_id": t.target_id,
-            "label": t.label,
-            "properties": triple.properties(t),
-            "valid_at": t.valid_at,
-            "invalid_at": t.invalid_at,
-            "created_at": t.created_at,
-            "expired_at": t.expired_at,
-        }
+def _to_row(given: Triple) -> dict[str, Any]:
+    row = {name: getattr(given, name) for name in _FIELDS}
+    row["properties"] = triple.properties(given)
+    return row
 
 
-def _triple(
-    source: str, label: str, target: str, valid: int, created: int, properties: str,
-    invalid: int | None, expired: int | None,
-) -> Triple:  # fmt: skip
+def _to_triple(
+    source: str,
+    label: str,
+    target: str,
+    valid: int,
+    created: int,
+    properties: str,
+    invalid: int | None,
+    expired: int | None,
+) -> Triple:
+    """Build a triple from the columns of `_READ`."""
     evidence = json.loads(properties)["evidence"]
     return Triple(
         source_id=source,

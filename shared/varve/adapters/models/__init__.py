@@ -1,1 +1,1 @@
-"""Embedders, chat models and rerankers."""
+"""The ports `Embedder`, `KnowsWords`, `LLM` and `Reranker` over models."""

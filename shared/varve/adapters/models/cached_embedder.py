@@ -1,4 +1,4 @@
-"""Remembers the vectors of recent texts, so that a text seen again costs nothing."""
+"""In-process caches of vectors, so that a repeated text is not embedded again."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,14 @@ from varve.ports.models import Embedder
 from varve.ports.search import KnowsWords
 
 MOST_WORDS = 16_384
-"""Words whose vectors are kept: 16 MB of 256 dimensions."""
+"""Capacity of the word cache: 16 MB at 256 dimensions."""
 
 
 class CachedEmbedder:
-    """An Embedder that asks the inner one only for texts it has not seen lately, and for each only once.
+    """An Embedder that passes only uncached texts to the inner one, each once.
 
-    Keeps the `capacity` most recently used vectors in process, by the hash of their text: 4,096 of 768
-    dimensions are 12 MB. Vectors are read-only, because callers share them.
+    Keeps the `capacity` most recently used vectors, keyed by the hash of their text.
+    4,096 vectors of 768 dimensions take 12 MB. Vectors are read-only: callers share them.
     """
 
     def __init__(self, inner: Embedder, capacity: int = 4096) -> None:
@@ -31,34 +31,32 @@ class CachedEmbedder:
 
     @property
     def model(self) -> str:
-        """The inner embedder's."""
+        """The inner embedder's model."""
         return self._inner.model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, in the texts' order. Raises what the inner embedder does."""
+        """Return a vector for each text, in order. Raises the inner embedder's errors."""
         keys = [digest(text) for text in texts]
-        vectors = self._known(keys)
-        missing = {
-            key: text
-            for key, text in zip(keys, texts, strict=True)
-            if key not in vectors
-        }
+        vectors = self._get_cached(keys)
+        missing = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in vectors:
+                missing[key] = text
         if missing:
-            fresh = dict(
-                zip(missing, self._inner.embed(list(missing.values())), strict=True)
-            )
-            self._keep(fresh)
+            embedded = self._inner.embed(list(missing.values()))
+            fresh = dict(zip(missing, embedded, strict=True))
+            self._cache(fresh)
             vectors |= fresh
         return [vectors[key] for key in keys]
 
-    def _known(self, keys: Iterable[str]) -> dict[str, Vector]:
+    def _get_cached(self, keys: Iterable[str]) -> dict[str, Vector]:
         with self._lock:
-            known = {key: self._vectors[key] for key in keys if key in self._vectors}
-            for key in known:
+            cached = {key: self._vectors[key] for key in keys if key in self._vectors}
+            for key in cached:
                 self._vectors.move_to_end(key)
-        return known
+        return cached
 
-    def _keep(self, fresh: dict[str, Vector]) -> None:
+    def _cache(self, fresh: dict[str, Vector]) -> None:
         with self._lock:
             for key, vector in fresh.items():
                 vector.setflags(write=False)
@@ -69,9 +67,9 @@ class CachedEmbedder:
 
 
 class CachedWordEmbedder(CachedEmbedder):
-    """The same over an embedder that knows single words, whose vectors are kept as well.
+    """A CachedEmbedder that also caches the vectors of single words.
 
-    Candidates of a large store are read anew for each question, and share most of their words.
+    Each question to a large store reads new candidates, which share most of their words.
     """
 
     def __init__(
@@ -83,23 +81,24 @@ class CachedWordEmbedder(CachedEmbedder):
         self._rows: Floats = np.empty((0, 0), np.float32)
 
     def embed_words(self, words: Sequence[str]) -> Floats:
-        """A row for each word. Raises Misconfigured."""
+        """Return a row for each word. Raises Misconfigured."""
         with self._lock:
-            new = [word for word in dict.fromkeys(words) if word not in self._numbers]
+            distinct = dict.fromkeys(words)
+            new = [word for word in distinct if word not in self._numbers]
             if len(self._numbers) + len(new) > MOST_WORDS:
                 self._numbers.clear()
-                new = list(dict.fromkeys(words))
+                new = list(distinct)
             if len(new) > MOST_WORDS:
                 return self._words.embed_words(words)
             if new:
-                self._keep_words(new, self._words.embed_words(new))
-            return self._rows[[*map(self._numbers.__getitem__, words)]]
+                self._cache_words(new, self._words.embed_words(new))
+            return self._rows[[self._numbers[word] for word in words]]
 
-    def _keep_words(self, words: Sequence[str], vectors: Floats) -> None:
+    def _cache_words(self, words: Sequence[str], vectors: Floats) -> None:
         if not self._rows.size:
-            self._rows = np.empty(
-                (MOST_WORDS, vectors.shape[1]), np.float32
-            )  # takes memory as it is filled
+            # An empty array takes physical memory only as rows are filled.
+            self._rows = np.empty((MOST_WORDS, vectors.shape[1]), np.float32)
         first = len(self._numbers)
-        self._rows[first : first + len(words)] = vectors
-        self._numbers.update(zip(words, range(first, first + len(words)), strict=True))
+        end = first + len(words)
+        self._rows[first:end] = vectors
+        self._numbers.update(zip(words, range(first, end), strict=True))

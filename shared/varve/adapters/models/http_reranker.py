@@ -1,14 +1,17 @@
-"""A reranking model behind a `/rerank` endpoint, as Cohere made it and Jina, vLLM and others have it."""
+"""A reranking model behind a `/rerank` endpoint, as Cohere, Jina and vLLM offer it."""
 
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NoAnswerInTime
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+
+if TYPE_CHECKING:
+    import openai
 
 DEADLINE_SECONDS = 2.0
 MAX_TEXT_CHARACTERS = 2_000
@@ -17,9 +20,11 @@ _SUBJECT = "rerank"
 
 
 class HttpReranker:
-    """The Reranker port: `{"model", "query", "documents"}` in; `results` (or `data`) of `index` and
-    `relevance_score` (or `score`) out. `deadline` is in seconds, from the call to the whole answer.
-    `reread` reads a refused key anew.
+    """The Reranker port over `/rerank`.
+
+    It sends `{"model", "query", "documents"}`. The answer is a list `results` (or `data`)
+    of items with `index` and `relevance_score` (or `score`). `deadline` is in seconds, from
+    the call to the complete answer. `reread` returns the current key if one is refused.
     """
 
     def __init__(
@@ -43,17 +48,21 @@ class HttpReranker:
         self._deadline = deadline
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """A score for each text, in the texts' order. Raises Retryable, Rejected, Misconfigured."""
+        """Return a score for each text, in order.
+
+        Raises Retryable, Rejected, Misconfigured.
+        """
         if not texts:
             return []
         answer: Future[Any] = Future()
-        # The client's own timeout is for each wait alone: an answer that trickles in would outlast it.
+        # The client's own timeout limits single waits, so a slow answer could exceed it.
         Thread(target=self._ask, args=(query, texts, answer), daemon=True).start()
         try:
             return self._scores(answer.result(timeout=self._deadline), len(texts))
-        except NoAnswerInTime:
+        except FutureTimeoutError:
+            host = self._provider.host
             raise Retryable(
-                f"{_SUBJECT}: {self._provider.host} took longer than {self._deadline:g} s"
+                f"{_SUBJECT}: {host} took longer than {self._deadline:g} s"
             ) from None
 
     def _ask(self, query: str, texts: Sequence[str], answer: "Future[Any]") -> None:
@@ -62,31 +71,37 @@ class HttpReranker:
             "query": query[:MAX_TEXT_CHARACTERS],
             "documents": [text[:MAX_TEXT_CHARACTERS] for text in texts],
         }
+
+        def post(client: "openai.OpenAI") -> object:
+            return client.post("/rerank", cast_to=object, body=body)
+
         try:
-            answer.set_result(
-                self._provider.ask(
-                    _SUBJECT,
-                    lambda client: client.post("/rerank", cast_to=object, body=body),
-                )
-            )
+            answer.set_result(self._provider.ask(_SUBJECT, post))
         except (Retryable, Rejected, Misconfigured) as error:
             answer.set_exception(error)
 
     def _scores(self, answer: Any, count: int) -> list[float]:
-        """The scores by index. Raises Retryable: not exactly one for each text."""
-        fields = answer if isinstance(answer, dict) else {"results": answer}
+        """Return the answer's scores by index.
+
+        Raises Retryable: there is not exactly one finite score for each text.
+        """
         try:
-            items = fields.get("results") or fields["data"]
-            found = {
-                item["index"]: float(item.get("relevance_score", item.get("score")))
-                for item in items
-            }
+            scores = _parse_scores(answer)
         except (AttributeError, KeyError, TypeError, ValueError):
-            found = {}
-        if found.keys() != set(range(count)) or not all(
-            map(math.isfinite, found.values())
-        ):
+            scores = {}
+        complete = scores.keys() == set(range(count))
+        if not complete or not all(map(math.isfinite, scores.values())):
+            host = self._provider.host
             raise Retryable(
-                f"{_SUBJECT}: {self._provider.host} did not answer with a score for each text"
+                f"{_SUBJECT}: {host} did not answer with a score for each text"
             )
-        return [found[index] for index in range(count)]
+        return [scores[index] for index in range(count)]
+
+
+def _parse_scores(answer: Any) -> dict[int, float]:
+    fields = answer if isinstance(answer, dict) else {"results": answer}
+    scores = {}
+    for item in fields.get("results") or fields["data"]:
+        score = item.get("relevance_score", item.get("score"))
+        scores[item["index"]] = float(score)
+    return scores

@@ -1,4 +1,4 @@
-"""The model provider's client: built on first use, and its errors in our words, in one place."""
+"""The client of a model provider, and the translation of its errors."""
 
 import json
 import re
@@ -29,10 +29,10 @@ _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 class Provider:
     """An endpoint that speaks OpenAI's protocol.
 
-    `setting` names the setting that chose the model, for messages; `timeout` is in seconds, for
-    connecting and for each wait for data. A request is tried `max_retries` times more where that can help;
-    the client waits as long as Retry-After says, up to two minutes, and gives up at once on longer ones.
-    `reread` reads the key anew, for a secret may be rotated while a process lives.
+    `setting` is the setting that chose the model, for messages. `timeout` is in seconds,
+    for connecting and for each wait for data. The client retries up to `max_retries` times
+    if that can help. It obeys Retry-After up to two minutes, and fails on longer waits.
+    `reread` returns the current key, because a secret may be rotated during a process.
     """
 
     model: str
@@ -45,67 +45,64 @@ class Provider:
 
     @cached_property
     def client(self) -> "openai.OpenAI":
-        """The client. Raises Misconfigured: no usable key or URL."""
-        # Imported here: up to a second that nobody should pay who never calls a model.
+        """The client, built on first use.
+
+        Raises Misconfigured: the key or the URL is missing or invalid.
+        """
+        # Imported here: it takes up to a second, which only callers of a model should pay.
         import openai
 
         client = openai.OpenAI(
-            api_key=_checked(self.api_key, self.setting),
-            base_url=self._checked_url(),
+            api_key=_require_key(self.api_key, self.setting),
+            base_url=self._require_url(),
             timeout=self.timeout,
             max_retries=self.max_retries,
         )
-        # Left to the garbage collector, its sockets may go before it: open, and with a warning.
+        # The garbage collector could finalize the sockets first, with a warning.
         weakref.finalize(self, client.close).atexit = False
         return client
 
-    def _checked_url(self) -> str:
+    def _require_url(self) -> str:
         url = self.base_url.strip()
-        try:
-            parts = urlsplit(url)
-            usable = (
-                parts.scheme in {"http", "https"}
-                and bool(parts.hostname)
-                and parts.port != 0
-            )
-        except ValueError:  # half an IPv6 address, a port that is no number
-            usable = False
-        if not usable:
+        if not _is_http_url(url):
             raise Misconfigured(
                 f"{URL_SETTING}: must be a URL that begins with https:// or http://"
             )
         return url
 
     def ask(self, subject: str, request: "Callable[[openai.OpenAI], T]") -> T:
-        """What a request to the client gives; made again where the key is refused and has been rotated.
+        """Send a request and return its result; repeat it if the key was rotated.
 
-        `subject` says what is asked for. Raises Retryable, Rejected and Misconfigured in place of the
-        client's errors.
+        `subject` names the request in messages. Raises Retryable, Rejected and
+        Misconfigured in place of the client's errors.
         """
         import openai
 
         client = self.client
         used = client.api_key
-        with self._errors(subject):
+        with self._translate_errors(subject):
             try:
                 return request(client)
             except openai.AuthenticationError as error:
                 refused = error
             if self.reread is not None:
-                client.api_key = _checked(self.reread(), self.setting)
+                client.api_key = _require_key(self.reread(), self.setting)
             if client.api_key == used:
                 raise refused
             return request(client)
 
     @contextmanager
-    def _errors(self, subject: str) -> Iterator[None]:
-        """The cause is cut off: providers quote keys and content in theirs."""
+    def _translate_errors(self, subject: str) -> Iterator[None]:
+        """Replace the client's errors, without their cause.
+
+        Providers quote keys and content in their messages.
+        """
         import openai
 
         try:
             yield
         except openai.OpenAIError as error:
-            raise self._translated(error, subject) from None
+            raise self._translate(error, subject) from None
         except (json.JSONDecodeError, UnicodeDecodeError):
             raise Retryable(
                 f"{subject}: {self.host} answered with something other than JSON"
@@ -113,17 +110,16 @@ class Provider:
 
     @property
     def host(self) -> str:
-        """Where requests go, without path or credentials."""
+        """The host that requests go to, without path or credentials."""
         return urlsplit(self.base_url.strip()).hostname or "the provider"
 
-    def _translated(self, error: "openai.OpenAIError", subject: str) -> VarveError:
+    def _translate(self, error: "openai.OpenAIError", subject: str) -> VarveError:
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            return self._of_status(error, subject)
-        if isinstance(
-            error, openai.APIError
-        ):  # timeouts, lost connections, answers of another shape
+            return self._translate_status(error, subject)
+        if isinstance(error, openai.APIError):
+            # A timeout, a lost connection, or an answer of another shape.
             return Retryable(
                 f"{subject}: no answer from {self.host} ({type(error).__name__})"
             )
@@ -131,11 +127,14 @@ class Provider:
             f"{subject}: the client refused its settings ({type(error).__name__})"
         )
 
-    def _of_status(self, error: "openai.APIStatusError", subject: str) -> VarveError:
-        status, said = error.status_code, _described(error)
+    def _translate_status(
+        self, error: "openai.APIStatusError", subject: str
+    ) -> VarveError:
+        status = error.status_code
+        said = _describe_status(error)
         if status in _RETRYABLE or status >= 500:
             return Retryable(f"{subject}: {self.host} answered {said}")
-        if status in _UNAUTHORIZED and not _moderated(error):
+        if status in _UNAUTHORIZED and not _is_moderation(error):
             return Misconfigured(
                 f"{KEY_SETTING}: {self.host} refused the key with {said}"
             )
@@ -145,13 +144,22 @@ class Provider:
             )
         if status == 404 or error.code == "model_not_found":
             return Misconfigured(
-                f"{self.setting}: {self.host} answered {said} for model {self.model!r}; "
-                f"check the model's name and {URL_SETTING}"
+                f"{self.setting}: {self.host} answered {said} for model "
+                f"{self.model!r}; check the model's name and {URL_SETTING}"
             )
         return Rejected(subject, f"{self.host} refused the request with {said}")
 
 
-def _checked(key: str | None, setting: str) -> str:
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # half an IPv6 address, or a port that is not a number
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+
+
+def _require_key(key: str | None, setting: str) -> str:
     key = (key or "").strip()
     if not key:
         raise Misconfigured(
@@ -162,14 +170,22 @@ def _checked(key: str | None, setting: str) -> str:
     return key
 
 
-def _described(error: "openai.APIStatusError") -> str:
-    """The status and, where it is a bare identifier, the provider's code; never its message."""
+def _describe_status(error: "openai.APIStatusError") -> str:
+    """Return the status, and the provider's code if it is a bare identifier.
+
+    The provider's message is left out, because it may quote content.
+    """
     code = error.code or ""
-    return f"HTTP {error.status_code}" + (f" ({code})" if _CODE.fullmatch(code) else "")
+    if not _CODE.fullmatch(code):
+        return f"HTTP {error.status_code}"
+    return f"HTTP {error.status_code} ({code})"
 
 
-def _moderated(error: "openai.APIStatusError") -> bool:
-    """OpenRouter says 403 also for input that a model's moderation flags, and then gives reasons."""
+def _is_moderation(error: "openai.APIStatusError") -> bool:
+    """Tell whether a model's moderation flagged the input.
+
+    OpenRouter answers 403 for that too, and then gives reasons.
+    """
     body: Any = error.body
     metadata = body.get("metadata") if isinstance(body, dict) else None
     return isinstance(metadata, dict) and "reasons" in metadata

@@ -20,8 +20,9 @@ _SUBJECT = "embedding"
 class OpenAIEmbedder:
     """The Embedder port over the embeddings endpoint.
 
-    A request carries at most `batch_texts` texts and 100,000 characters; a text is cut to its first
-    `text_characters`. `timeout` is in seconds. `usage` counts tokens. `reread` reads a refused key anew.
+    A request has at most `batch_texts` texts and 100,000 characters. A text is cut to its
+    first `text_characters`. `timeout` is in seconds. `usage` counts tokens. `reread`
+    returns the current key if one is refused.
     """
 
     def __init__(
@@ -52,26 +53,29 @@ class OpenAIEmbedder:
         return f"{self._provider.model}:{self._dimensions}"
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, float32, unit length, in the texts' order.
+        """Return a vector for each text, float32, unit length, in order.
 
-        Raises ValueError: a text is blank. Raises Retryable, Rejected (the provider refuses a text) and
-        Misconfigured (the key, the model, or vectors of other dimensions).
+        Raises ValueError: a text is blank; Retryable; Rejected: the provider refuses a
+        text; Misconfigured: wrong key or model, or vectors of other dimensions.
         """
         if not all(text.strip() for text in texts):
             raise ValueError("blank texts have no vector")
         cut = [text[: self._text_characters] for text in texts]
-        return [vector for batch in self._batches(cut) for vector in self._embed(batch)]
+        vectors = []
+        for batch in self._split(cut):
+            vectors += self._embed(batch)
+        return vectors
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+    def _split(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Split the texts into batches of a request's limits."""
         batch: list[str] = []
         size = 0
         for text in texts:
-            if batch and (
-                len(batch) == self._batch_texts
-                or size + len(text) > MAX_BATCH_CHARACTERS
-            ):
+            full = len(batch) == self._batch_texts
+            if batch and (full or size + len(text) > MAX_BATCH_CHARACTERS):
                 yield batch
-                batch, size = [], 0
+                batch = []
+                size = 0
             batch.append(text)
             size += len(text)
         if batch:
@@ -79,7 +83,7 @@ class OpenAIEmbedder:
 
     def _embed(self, batch: list[str]) -> list[Vector]:
         def request(client: Any) -> Any:
-            # Floats, not the client's default of base64, which not every provider speaks.
+            # Floats, because not every provider supports the client's default of base64.
             return client.embeddings.create(
                 model=self._provider.model,
                 input=batch,
@@ -89,44 +93,51 @@ class OpenAIEmbedder:
 
         answer = self._provider.ask(_SUBJECT, request)
         self.usage.add(getattr(answer, "usage", None))
-        return [self._unit(item.embedding) for item in _in_order(answer, len(batch))]
+        items = _sort_items(answer, len(batch))
+        return [self._to_unit(item.embedding) for item in items]
 
     def _truncation(self) -> dict[str, int]:
-        """The dimensions, for the models that cut their vectors on request; others refuse the parameter."""
-        name = self._provider.model.rpartition("/")[2]
-        return (
-            {"dimensions": self._dimensions}
-            if name.startswith("text-embedding-3")
-            else {}
-        )
+        """Return the `dimensions` parameter for models that can shorten their vectors.
 
-    def _unit(self, values: Any) -> Vector:
+        Other models refuse the parameter.
+        """
+        name = self._provider.model.rpartition("/")[2]
+        if not name.startswith("text-embedding-3"):
+            return {}
+        return {"dimensions": self._dimensions}
+
+    def _to_unit(self, values: Any) -> Vector:
         try:
             vector = np.asarray(values, dtype=np.float32)
         except (TypeError, ValueError):
             raise Retryable(
-                f"{_SUBJECT}: {self._provider.host} answered with something else"
+                f"{_SUBJECT}: {self._provider.host} answered without numbers"
             ) from None
         if vector.shape != (self._dimensions,):
             raise Misconfigured(
-                f"VARVE_EMBEDDER: {self._provider.model} gives vectors of {vector.size} dimensions, "
-                f"but {self._dimensions} are configured"
+                f"VARVE_EMBEDDER: {self._provider.model} gives vectors of {vector.size} "
+                f"dimensions, but {self._dimensions} are configured"
             )
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length) or length == 0.0:
+            host = self._provider.host
             raise Retryable(
-                f"{_SUBJECT}: {self._provider.host} answered with a vector without direction"
+                f"{_SUBJECT}: {host} answered with a vector without direction"
             )
         unit: Vector = vector / np.float32(length)
         return unit
 
 
-def _in_order(answer: Any, count: int) -> list[Any]:
-    """The answer's items by their index. Raises Retryable: not exactly one for each text."""
+def _sort_items(answer: Any, count: int) -> list[Any]:
+    """Return the answer's items in the order of their indices.
+
+    Raises Retryable: there is not exactly one for each text.
+    """
     items = getattr(answer, "data", None) or []
     by_index = {getattr(item, "index", None): item for item in items}
-    if len(items) != count or by_index.keys() != set(range(count)):
+    complete = by_index.keys() == set(range(count))
+    if len(items) != count or not complete:
         raise Retryable(
-            f"{_SUBJECT}: asked for {count} vectors, got {len(items)} or a wrong numbering"
+            f"{_SUBJECT}: expected vectors 0 to {count - 1}, got {len(items)} vectors"
         )
     return [by_index[index] for index in range(count)]

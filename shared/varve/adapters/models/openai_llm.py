@@ -1,4 +1,4 @@
-"""A chat model behind OpenAI's protocol that answers in a given shape."""
+"""A chat model behind OpenAI's protocol that answers as a given pydantic model."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -24,16 +24,21 @@ _OTHER_CAUSES = frozenset(
 )
 _SHOWN_FINDINGS = 10
 _MOST_STARTS = 1_000
-"""Braces at which an object is looked for: nesting without end would take a while at each."""
-_LEVELS = _STRICT_SCHEMA, _JSON_OBJECT, _WORDS_ALONE = (0, 1, 2)
+"""Opening braces at which a JSON object is tried; bounds the time for deep nesting."""
+_STRICT_SCHEMA = 0
+_JSON_OBJECT = 1
+_WORDS_ALONE = 2
+_LEVELS = (_STRICT_SCHEMA, _JSON_OBJECT, _WORDS_ALONE)
+"""How the shape is requested, strictest first."""
 
 
 class OpenAILLM:
     """The LLM port over chat completions, at temperature 0.
 
-    Asks for strict JSON schema, where the provider refuses that for a JSON object, and at last in words
-    alone; what works, and whether the model takes a temperature, is remembered per instance. `timeout` is
-    in seconds. `usage` counts tokens. `reread` reads a refused key anew.
+    Requests a strict JSON schema. If the provider refuses that, it requests a JSON object,
+    and at last asks in words alone. The instance remembers the level that works, and
+    whether the model takes a temperature. `timeout` is in seconds. `usage` counts tokens.
+    `reread` returns the current key if one is refused.
     """
 
     def __init__(
@@ -56,13 +61,14 @@ class OpenAILLM:
 
     @property
     def model(self) -> str:
-        """The model's name, as the provider knows it."""
+        """The model's name at the provider."""
         return self._provider.model
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
-        """One answer, validated; an invalid one is shown to the model once, with what is wrong with it.
+        """Return a valid answer; ask the model once to correct an invalid one.
 
-        Raises Retryable: no answer. Rejected: refused, cut off, or invalid twice. Misconfigured.
+        Raises Retryable: no answer; Rejected: refused, cut off, or invalid twice;
+        Misconfigured.
         """
         messages = [
             {"role": "system", "content": system},
@@ -70,26 +76,29 @@ class OpenAILLM:
         ]
         answer = self._ask(messages, reply)
         try:
-            return _validated(answer, reply)
+            return _parse_reply(answer, reply)
         except ValidationError as error:
-            messages += _repair(answer, error, reply)
+            messages += _repair_messages(answer, error, reply)
+        answer = self._ask(messages, reply)
         try:
-            return _validated(self._ask(messages, reply), reply)
+            return _parse_reply(answer, reply)
         except ValidationError as error:
-            found = "; ".join(_findings(error))
+            found = "; ".join(_describe_errors(error))
             raise Rejected(
                 _SUBJECT, f"is still invalid after one repair: {found}"
             ) from None
 
     def _ask(self, messages: list[Message], shape: type[Reply]) -> str:
-        """The text of one answer, on the first level that the provider does not refuse."""
-        completion = self._provider.ask(
-            _SUBJECT, lambda client: self._create_on_some_level(client, messages, shape)
-        )
-        self.usage.add(getattr(completion, "usage", None))
-        return _text(completion)
+        """Return one answer's text, at the first level that the provider accepts."""
 
-    def _create_on_some_level(
+        def request(client: "openai.OpenAI") -> Any:
+            return self._create_at_best_level(client, messages, shape)
+
+        completion = self._provider.ask(_SUBJECT, request)
+        self.usage.add(getattr(completion, "usage", None))
+        return _text_of(completion)
+
+    def _create_at_best_level(
         self, client: Any, messages: list[Message], shape: type[Reply]
     ) -> Any:
         import openai
@@ -113,48 +122,51 @@ class OpenAILLM:
     ) -> Any:
         import openai
 
-        in_words = (
-            []
-            if level == _STRICT_SCHEMA
-            else [{"role": "user", "content": _schema_in_words(shape)}]
-        )
-        request = {
-            "model": self.model,
-            "messages": messages + in_words,
-            **_format(level, shape),
-        }
+        if level != _STRICT_SCHEMA:
+            schema = {"role": "user", "content": _schema_in_words(shape)}
+            messages = [*messages, schema]
+        request = {"model": self.model, "messages": messages}
+        request |= _response_format(level, shape)
         options = self._options
         try:
             return client.chat.completions.create(**request, **options)
         except openai.BadRequestError as error:
             if str(error.param) not in options:
                 raise
-            # Reasoning models take no temperature but their own.
+            # Reasoning models refuse a temperature.
             self._options = {}
             return client.chat.completions.create(**request)
 
 
-def _format(level: int, shape: type[BaseModel]) -> dict[str, Any]:
-    """How the shape is asked for; all levels but the strictest need it in the prompt as well."""
-    if level == _STRICT_SCHEMA:
-        schema = {
-            "name": shape.__name__,
-            "strict": True,
-            "schema": shape.model_json_schema(),
-        }
-        return {"response_format": {"type": "json_schema", "json_schema": schema}}
-    return {"response_format": {"type": "json_object"}} if level == _JSON_OBJECT else {}
+def _response_format(level: int, shape: type[BaseModel]) -> dict[str, Any]:
+    """Return the request parameter of a level.
+
+    All levels but the strictest need the schema in the prompt too.
+    """
+    if level == _WORDS_ALONE:
+        return {}
+    if level == _JSON_OBJECT:
+        return {"response_format": {"type": "json_object"}}
+    schema = {
+        "name": shape.__name__,
+        "strict": True,
+        "schema": shape.model_json_schema(),
+    }
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
 def _concerns_format(error: "openai.APIStatusError") -> bool:
-    """Whether the refusal may be for the response format: it says so, or it does not say for what."""
+    """Tell whether the provider may have refused the format: it names it, or no cause."""
     if error.status_code not in _REFUSING or error.code in _OTHER_CAUSES:
         return False
     return error.param is None or str(error.param).startswith("response_format")
 
 
-def _text(completion: Any) -> str:
-    """The answer's words. Raises Rejected: refused or cut off. Retryable: there is no answer in it."""
+def _text_of(completion: Any) -> str:
+    """Return the answer's text.
+
+    Raises Rejected: refused or cut off; Retryable: the completion has no answer.
+    """
     choices: Any = getattr(completion, "choices", None)
     choice: Any = choices[0] if isinstance(choices, list) and choices else None
     message: Any = getattr(choice, "message", None)
@@ -171,19 +183,23 @@ def _text(completion: Any) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _validated(answer: str, shape: type[Reply]) -> Reply:
-    """The largest JSON object in the answer that has the shape. Raises ValidationError: none has."""
-    objects = sorted(_objects_in(answer), key=len, reverse=True)
+def _parse_reply(answer: str, shape: type[Reply]) -> Reply:
+    """Return the largest JSON object in the answer that is valid.
+
+    Raises ValidationError: none is.
+    """
+    objects = sorted(_find_objects(answer), key=len, reverse=True)
     for text in objects:
         with suppress(ValidationError):
             return shape.model_validate_json(text)
-    # What is reported is the fault of the outermost object, even where only parts of it can be decoded.
+    # Report the errors of the outermost object, even if only parts of it are JSON.
     rest = answer[max(answer.find("{"), 0) :]
-    return shape.model_validate_json(next(filter(rest.startswith, objects), rest))
+    outermost = next(filter(rest.startswith, objects), rest)
+    return shape.model_validate_json(outermost)
 
 
-def _objects_in(answer: str) -> Iterator[str]:
-    """The JSON objects in a text that may have fences, a preamble or thoughts around them."""
+def _find_objects(answer: str) -> Iterator[str]:
+    """Yield the JSON objects in a text that may have fences, a preamble or thoughts."""
     decoder = json.JSONDecoder()
     start = answer.find("{")
     for _ in range(_MOST_STARTS):
@@ -197,27 +213,40 @@ def _objects_in(answer: str) -> Iterator[str]:
         start = answer.find("{", end)
 
 
-def _repair(
+def _repair_messages(
     answer: str, error: ValidationError, shape: type[BaseModel]
 ) -> list[Message]:
-    """The model's own words and what is wrong with them."""
-    findings = "\n".join(f"- {finding}" for finding in _findings(error))
-    asked = f"Your reply is not valid:\n{findings}\n\nAnswer again, corrected. {_schema_in_words(shape)}"
-    said = [{"role": "assistant", "content": answer}] if answer.strip() else []
-    return [*said, {"role": "user", "content": asked}]
+    """Return the model's own answer and the request to correct its errors."""
+    findings = "\n".join(f"- {finding}" for finding in _describe_errors(error))
+    request = (
+        f"Your reply is not valid:\n{findings}\n\n"
+        f"Answer again, corrected. {_schema_in_words(shape)}"
+    )
+    messages = []
+    if answer.strip():
+        messages.append({"role": "assistant", "content": answer})
+    messages.append({"role": "user", "content": request})
+    return messages
 
 
 def _schema_in_words(shape: type[BaseModel]) -> str:
     schema = json.dumps(shape.model_json_schema(), separators=(",", ":"))
-    return f"Reply with one JSON object and nothing else, valid under this JSON schema:\n{schema}"
+    return (
+        "Reply with one JSON object and nothing else, "
+        f"valid under this JSON schema:\n{schema}"
+    )
 
 
-def _findings(error: ValidationError) -> list[str]:
-    """Where and what, without the faulty values: this also goes into logs and dead letters."""
+def _describe_errors(error: ValidationError) -> list[str]:
+    """Return the first errors by field and message.
+
+    Invalid values are left out, because this text goes into logs and dead letters.
+    """
     details = error.errors(
         include_url=False, include_input=False, include_context=False
     )
-    return [
-        f"{'.'.join(str(step) for step in detail['loc']) or 'reply'}: {detail['msg']}"
-        for detail in details[:_SHOWN_FINDINGS]
-    ]
+    findings = []
+    for detail in details[:_SHOWN_FINDINGS]:
+        field = ".".join(map(str, detail["loc"]))
+        findings.append(f"{field or 'reply'}: {detail['msg']}")
+    return findings

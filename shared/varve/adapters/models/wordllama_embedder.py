@@ -1,4 +1,4 @@
-"""The `embedded` default: static token vectors that come with a package and never touch the network."""
+"""The `embedded` default: static token vectors from a package, without network access."""
 
 import importlib
 import logging
@@ -14,16 +14,18 @@ from varve.domain.errors import Misconfigured
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
-CONFIG, DIMENSIONS = "l2_supercat", 256
+CONFIG = "l2_supercat"
+DIMENSIONS = 256
 MODEL = "wordllama-l2-supercat:256"
 MAX_TEXT_CHARACTERS = 8_000
 MAX_WORD_CHARACTERS = 40
 
 
 class WordLlamaEmbedder:
-    """The Embedder port over WordLlama: the mean of the vectors of a text's tokens.
+    """The Embedder and KnowsWords ports over WordLlama.
 
-    A text is cut to its first 8,000 characters. The model, 16 MB, is loaded on first use.
+    A text's vector is the mean of its tokens' vectors. A text is cut to its first 8,000
+    characters. The model (16 MB) is loaded on first use.
     """
 
     def __init__(self) -> None:
@@ -36,42 +38,46 @@ class WordLlamaEmbedder:
         return MODEL
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector for each text, float32, unit length.
+        """Return a vector for each text, float32, unit length.
 
-        Raises ValueError: a text is blank. Raises Misconfigured: the model's package is not complete.
+        Raises ValueError: a text is blank; Misconfigured: the package is incomplete.
         """
         if not all(text.strip() for text in texts):
             raise ValueError("blank texts have no vector")
         if not texts:
             return []
-        model = self._model()
-        # One at a time: a batch is padded to its longest text, which costs memory without saving time,
-        # and a vector must not depend on what else was asked for.
-        return [_unit(model.embed([text[:MAX_TEXT_CHARACTERS]])[0]) for text in texts]
+        model = self._load()
+        vectors = []
+        # One by one: a batch is padded to its longest text, which costs memory and saves
+        # no time. A vector must not depend on the other texts of a call either.
+        for text in texts:
+            (vector,) = model.embed([text[:MAX_TEXT_CHARACTERS]])
+            vectors.append(_to_unit(vector))
+        return vectors
 
     def embed_words(self, words: Sequence[str]) -> Floats:
-        """A row for each word, float32, unit length. Raises Misconfigured."""
-        # In batches: words have one to a few tokens each, so there is next to nothing to pad.
-        vectors = self._model().embed([word[:MAX_WORD_CHARACTERS] for word in words])
+        """Return a row for each word, float32, unit length. Raises Misconfigured."""
+        # In one batch: words have one to a few tokens each, so padding costs little.
+        vectors = self._load().embed([word[:MAX_WORD_CHARACTERS] for word in words])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Floats = (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
         return unit
 
-    def _model(self) -> Any:
+    def _load(self) -> Any:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load()
+                self._loaded = _load_model()
             return self._loaded
 
 
-def _load() -> Any:
-    """The model from the files inside the installed package.
+def _load_model() -> Any:
+    """Load the model from the installed package's own files.
 
-    With the cache folder there (where it finds its tokenizer) and downloads disabled, a missing file is an
-    error before any network code is reached, so the environment needs no offline switch.
+    The cache folder is the package's, where the tokenizer is, and downloads are disabled.
+    So a missing file fails before any network code runs.
     """
     try:
-        with _root_logger_kept():
+        with _restore_root_logger():
             package = importlib.import_module("wordllama")
         folder = Path(str(package.__file__)).parent
         return package.WordLlama.load(
@@ -84,10 +90,11 @@ def _load() -> Any:
 
 
 @contextmanager
-def _root_logger_kept() -> Iterator[None]:
-    """The package configures the root logger when imported, which is for the application to do."""
+def _restore_root_logger() -> Iterator[None]:
+    """Undo the package's configuration of the root logger, which it makes on import."""
     root = logging.getLogger()
-    level, handlers = root.level, list(root.handlers)
+    level = root.level
+    handlers = list(root.handlers)
     try:
         yield
     finally:
@@ -95,12 +102,11 @@ def _root_logger_kept() -> Iterator[None]:
         root.handlers[:] = handlers
 
 
-def _unit(vector: Vector) -> Vector:
-    """At unit length; a text without a direction of its own gets a fixed one, so that it can be stored."""
+def _to_unit(vector: Vector) -> Vector:
+    """Scale to unit length; a zero vector becomes a fixed one, so it can be stored."""
     length = float(np.linalg.norm(vector))
-    unit: Vector = (
-        vector / np.float32(length)
-        if length > 0.0
-        else np.eye(1, DIMENSIONS, dtype=np.float32)[0]
-    )
+    if length == 0.0:
+        fixed: Vector = np.eye(1, DIMENSIONS, dtype=np.float32)[0]
+        return fixed
+    unit: Vector = vector / np.float32(length)
     return unit

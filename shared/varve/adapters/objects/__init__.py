@@ -1,1 +1,1 @@
-"""Objects under the store root."""
+"""The `Objects` port over a directory or an S3 prefix, through obstore."""

@@ -1,4 +1,4 @@
-"""Objects under the store root: a directory or an S3 prefix, through obstore."""
+"""The Objects port over a directory or an S3 prefix, through obstore."""
 
 import hashlib
 import os
@@ -26,8 +26,8 @@ from varve.adapters.objects.directories import is_directory
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
-AT_ONCE = 32
-"""Requests of one exchange that are on their way together."""
+PARALLEL_REQUESTS = 32
+"""Concurrent requests of one `exchange`."""
 
 
 class ObstoreObjects:
@@ -37,7 +37,7 @@ class ObstoreObjects:
         self._store = store
 
     def get(self, key: str) -> StoredObject | None:
-        with _translated(key):
+        with _translate_errors(key):
             try:
                 result = obstore.get(self._store, key)
                 return StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
@@ -45,25 +45,24 @@ class ObstoreObjects:
                 return None
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
-        with _translated(key):
+        with _translate_errors(key):
             try:
-                return bytes(
-                    obstore.get_range(self._store, key, start=start, length=length)
-                )
+                data = obstore.get_range(self._store, key, start=start, length=length)
+                return bytes(data)
             except (FileNotFoundError, NotFoundError):
                 return None
 
     def put(self, key: str, data: bytes) -> None:
-        with _translated(key):
+        with _translate_errors(key):
             obstore.put(self._store, key, data)
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         mode: Any = "create" if etag is None else {"e_tag": etag}
-        with _translated(key):
+        with _translate_errors(key):
             try:
                 obstore.put(self._store, key, data, mode=mode, use_multipart=False)
             except (AlreadyExistsError, PreconditionError):
-                return self._put_all_the_same(key, data, etag)
+                return self._retry_refused_put(key, data, etag)
             except NotFoundError:
                 if etag is None:
                     raise
@@ -72,27 +71,30 @@ class ObstoreObjects:
 
     def delete(self, keys: Iterable[str]) -> None:
         doomed = list(keys)
-        with _translated(doomed[0] if doomed else "nothing"):
+        with _translate_errors(doomed[0] if doomed else "nothing"):
             try:
                 obstore.delete(self._store, doomed)
             except (FileNotFoundError, NotFoundError):
-                # A file system stops at the first that is missing.
+                # A file system stops at the first missing file.
                 for key in doomed:
                     with suppress(FileNotFoundError, NotFoundError):
                         obstore.delete(self._store, key)
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        tasks: list[Callable[[], None]] = [partial(self.put, key, b"") for key in fresh]
-        if keys := list(doomed):
+        tasks: list[Callable[[], None]] = []
+        for key in fresh:
+            tasks.append(partial(self.put, key, b""))
+        keys = list(doomed)
+        if keys:
             tasks.append(partial(self.delete, keys))
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            started = [pool.submit(task) for task in tasks]
-        for done in started:
-            done.result()
+        with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
+            futures = [pool.submit(task) for task in tasks]
+        for future in futures:
+            future.result()
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        # S3 lists in order of keys, a page at a time: who stops early asks for no more pages.
-        with _translated(prefix):
+        # S3 lists keys in order, page by page. A caller that stops early requests no more.
+        with _translate_errors(prefix):
             for page in obstore.list(self._store, prefix):
                 for entry in page:
                     yield ObjectInfo(
@@ -100,25 +102,35 @@ class ObstoreObjects:
                     )
 
     def folders(self, prefix: str) -> Sequence[str]:
-        with _translated(prefix):
-            found = obstore.list_with_delimiter(self._store, prefix)["common_prefixes"]
-        return sorted(folder.rstrip("/").rpartition("/")[2] for folder in found)
+        with _translate_errors(prefix):
+            found = obstore.list_with_delimiter(self._store, prefix)
+        names = []
+        for folder in found["common_prefixes"]:
+            names.append(folder.rstrip("/").rpartition("/")[2])
+        return sorted(names)
 
-    def _put_all_the_same(self, key: str, data: bytes, etag: str | None) -> bool:
-        """Whether a conditional put that was refused has happened, or happens without the tag's quotes."""
+    def _retry_refused_put(self, key: str, data: bytes, etag: str | None) -> bool:
+        """Tell whether a refused conditional put has in fact succeeded.
+
+        The client retries a put whose answer was lost, and the retry meets the object
+        that the first attempt wrote. Ceph 16 gives out tags in quotes but compares bare
+        tags, so it refuses the current version. Such a put is repeated without quotes.
+        """
         current = self.get(key)
-        if current is None or current.data == data:
-            # A put whose acknowledgement was lost is retried by the client and meets itself.
-            return current is not None
-        # Ceph 16 holds the bare tag against what it gave out in quotes, and refuses that very version.
+        if current is None:
+            return False
+        if current.data == data:
+            return True
         bare = current.etag.strip('"')
-        return etag == current.etag != bare and self.put_if(key, data, bare)
+        if etag != current.etag or bare == current.etag:
+            return False
+        return self.put_if(key, data, bare)
 
 
 class LocalObjects(ObstoreObjects):
-    """A directory, made at the first write.
+    """The Objects port over a directory, which is created by the first write.
 
-    File systems compare no tags on a write, so a lock file stands in for it.
+    A file system has no conditional writes, so lock files replace them.
     """
 
     def __init__(self, root: Path) -> None:
@@ -130,17 +142,19 @@ class LocalObjects(ObstoreObjects):
         return LocalStore(self._root, mkdir=True)
 
     def get(self, key: str) -> StoredObject | None:
-        with _translated(key):
+        with _translate_errors(key):
             try:
-                with open(f"{self._root}/{key}", "rb") as file:  # noqa: PTH123 - each search asks for a file
+                with open(f"{self._root}/{key}", "rb") as file:  # noqa: PTH123 - faster than Path.open
                     data = file.read()
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
                 return None
-        # The file system's own tag is inode, time and size, which a coarse clock can make equal.
+        # Hash the content: a tag of inode, time and size may repeat under a coarse clock.
         return StoredObject(data, hashlib.sha256(data).hexdigest())
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
-        return super().part(key, start, length) if self._root.is_dir() else None
+        if not self._root.is_dir():
+            return None
+        return super().part(key, start, length)
 
     def delete(self, keys: Iterable[str]) -> None:
         if self._root.is_dir():
@@ -152,26 +166,35 @@ class LocalObjects(ObstoreObjects):
         self.delete(doomed)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        found = super().list(prefix) if self._root.is_dir() else iter(())
-        return iter(sorted(found, key=lambda info: info.key))
+        if not self._root.is_dir():
+            return iter(())
+        return iter(sorted(super().list(prefix), key=lambda info: info.key))
 
     def folders(self, prefix: str) -> Sequence[str]:
-        return super().folders(prefix) if self._root.is_dir() else []
+        if not self._root.is_dir():
+            return []
+        return super().folders(prefix)
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         if etag is None:
             return super().put_if(key, data, None)
         self._locks.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._locks / hashlib.sha256(key.encode()).hexdigest()[:16]):
+        lock = hashlib.sha256(key.encode()).hexdigest()[:16]
+        with FileLock(self._locks / lock):
             current = self.get(key)
-            if current is None or current.etag != etag:
-                return current is not None and current.data == data
+            if current is None:
+                return False
+            if current.etag != etag:
+                return current.data == data
             self.put(key, data)
             return True
 
 
 def local_objects(root: Path) -> LocalObjects:
-    """The objects of a directory. Raises Misconfigured: the path is a file, or none that there can be."""
+    """Return the objects of a directory.
+
+    Raises Misconfigured: the path is a file, or no directory can be there.
+    """
     try:
         if is_directory(root) is False:
             raise Misconfigured(f"store {root}: is a file, not a directory")
@@ -181,19 +204,20 @@ def local_objects(root: Path) -> LocalObjects:
 
 
 def custom_endpoint() -> str | None:
-    """The S3 endpoint the standard AWS variables name, if they name one."""
-    return (
-        os.environ.get("AWS_ENDPOINT_URL_S3")
-        or os.environ.get("AWS_ENDPOINT_URL")
-        or None
-    )
+    """Return the S3 endpoint that the standard AWS variables name, if any."""
+    for variable in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
+        endpoint = os.environ.get(variable)
+        if endpoint:
+            return endpoint
+    return None
 
 
 def s3_objects(
     bucket: str, prefix: str, credentials: Mapping[str, str] = MappingProxyType({})
 ) -> ObstoreObjects:
-    """The objects of an S3 prefix; region, endpoint and, unless given, credentials are the process's own.
+    """Return the objects of an S3 prefix.
 
+    Region, endpoint and, unless given, credentials are those of the process.
     Raises Misconfigured: there are no credentials.
     """
     endpoint = custom_endpoint()
@@ -205,26 +229,26 @@ def s3_objects(
     if endpoint:
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
-    return ObstoreObjects(
-        S3Store(bucket, prefix=prefix or None, region=_region(), **options)
-    )
+    store = S3Store(bucket, prefix=prefix or None, region=_find_region(), **options)
+    return ObstoreObjects(store)
 
 
 def lance_options() -> dict[str, str]:
-    """The same for LanceDB's own client."""
+    """Return the region and endpoint of the process for LanceDB's own S3 client."""
+    options = {"region": _find_region()}
     endpoint = custom_endpoint()
-    options = {"region": _region()}
     if endpoint:
-        options |= {
-            "endpoint": endpoint,
-            "allow_http": str(endpoint.startswith("http://")).lower(),
-        }
+        allow_http = endpoint.startswith("http://")
+        options["endpoint"] = endpoint
+        options["allow_http"] = "true" if allow_http else "false"
     return options
 
 
-def _region() -> str:
-    if named := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
-        return named
+def _find_region() -> str:
+    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        region = os.environ.get(variable)
+        if region:
+            return region
     from varve.adapters.credentials.own import profile_region
 
     return profile_region() or "us-east-1"
@@ -234,44 +258,45 @@ PROBE_KEY = "probe/if-none-match"
 
 
 def require_conditional_put(objects: Objects, where: str) -> None:
-    """Make sure the endpoint refuses to overwrite under If-None-Match.
+    """Check that the endpoint honours If-None-Match. Takes a few requests.
 
-    LanceDB commits and this library's own updates rest on it: an endpoint that ignores it loses
-    acknowledged rows without an error. A few requests, once per process.
-    Raises Misconfigured: it does not refuse.
+    LanceDB's commits and this library's own updates depend on it. An endpoint that
+    ignores it loses acknowledged rows without an error.
+    Raises Misconfigured: the endpoint overwrites an existing object.
     """
     for content in (b"1", b"2"):
         if not objects.put_if(PROBE_KEY, content, None):
             return
     raise Misconfigured(
-        f"{where}: ignores If-None-Match on PUT. Two writers would overwrite each other's commits and "
-        "lose acknowledged memories without an error. Use Amazon S3 or a server that answers 412."
+        f"{where}: ignores If-None-Match on PUT. Two writers would overwrite each "
+        "other's commits and lose acknowledged memories without an error. "
+        "Use Amazon S3 or a server that answers 412."
     )
 
 
-_OPERATORS_SIGNS = {
+_OPERATOR_ERRORS = {
     "<Code>NoSuchBucket</Code>": "there is no such bucket",
     "<Code>ExpiredToken</Code>": "the credentials have expired",
-    "incorrectly configured region": "the bucket is in another region than AWS_REGION names",
+    "incorrectly configured region": (
+        "the bucket is in another region than AWS_REGION names"
+    ),
 }
-"""What S3, and obstore of its redirects, say of what no retry mends."""
+"""Parts of S3's and obstore's messages, with their meaning, that no retry can mend."""
 
 
 @contextmanager
-def _translated(key: str) -> Iterator[None]:
-    """obstore's errors in our words: permission is the operator's business, the rest may pass."""
+def _translate_errors(key: str) -> Iterator[None]:
+    """Raise Misconfigured in place of errors that need the operator, else Retryable."""
     try:
         yield
     except (PermissionDeniedError, PermissionError, UnauthenticatedError) as error:
         raise Misconfigured(f"store: no permission for {key}") from error
     except (BaseError, OSError) as error:
-        said = str(error)
-        for sign, meaning in _OPERATORS_SIGNS.items():
-            if sign in said:
+        message = str(error)
+        for sign, meaning in _OPERATOR_ERRORS.items():
+            if sign in message:
                 raise Misconfigured(f"store: {meaning}") from error
-        what = (
-            "cannot be reached"
-            if "error sending request" in said
-            else type(error).__name__
-        )
-        raise Retryable(f"store: {what} at {key}") from error
+        failure = type(error).__name__
+        if "error sending request" in message:
+            failure = "cannot be reached"
+        raise Retryable(f"store: {failure} at {key}") from error

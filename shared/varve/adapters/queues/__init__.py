@@ -1,1 +1,1 @@
-"""Queues and their dead letters."""
+"""The ports `Queue`, `DeadLetters` and `DeadLetterBox` over SQS, and `Queue` inline."""

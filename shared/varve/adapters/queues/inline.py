@@ -1,4 +1,4 @@
-"""A queue without a queue: what is sent is handled at once, before `send` returns."""
+"""A queue that handles each message before `send` returns."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,10 @@ from varve.ports.queues import Delivery
 
 
 class InlineQueue:
-    """The Queue port for a laptop: durable because the handler has finished when `send` returns.
+    """The Queue port for a local store.
 
-    The handler's errors reach the sender, who has been promised nothing yet.
+    A message is durable when `send` returns, because its handler has finished. The
+    handler's errors reach the sender.
     """
 
     def __init__(self, handle: Callable[[Delivery], None]) -> None:

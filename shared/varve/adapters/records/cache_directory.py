@@ -1,4 +1,4 @@
-"""A directory of this process's own, removed when it ends; those of processes that were killed as well."""
+"""A directory for one process, deleted when the process ends or after it was killed."""
 
 import shutil
 import tempfile
@@ -13,19 +13,19 @@ _LOCK = ".lock"
 
 
 class CacheDirectory:
-    """A fresh directory below the parent that no other process uses."""
+    """A new directory below `parent` that no other process uses."""
 
     def __init__(self, parent: Path) -> None:
         parent.mkdir(parents=True, exist_ok=True)
         _sweep(parent)
-        # The lock comes first and is the directory's name beside it, so that no sweep finds it without.
+        # A sweep looks for lock files, so it never finds the directory before its lock.
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
-        lock = FileLock(_lock_of(self.path))
+        lock = FileLock(_lock_file(self.path))
         lock.acquire()
         self.close = weakref.finalize(self, _remove, self.path, lock)
 
 
-def _lock_of(path: Path) -> Path:
+def _lock_file(path: Path) -> Path:
     return path.with_name(f"{path.name}{_LOCK}")
 
 
@@ -33,11 +33,11 @@ def _remove(path: Path, lock: FileLock) -> None:
     shutil.rmtree(path, ignore_errors=True)
     lock.release()
     with suppress(OSError):
-        _lock_of(path).unlink()
+        _lock_file(path).unlink()
 
 
 def _sweep(parent: Path) -> None:
-    """Remove the directories whose owners are gone: their locks are free."""
+    """Remove the directories of processes that have ended: their locks are free."""
     for lock_file in parent.glob(f"{_PREFIX}*{_LOCK}"):
         path = lock_file.with_name(lock_file.name.removesuffix(_LOCK))
         lock = FileLock(lock_file)

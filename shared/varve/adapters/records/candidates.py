@@ -1,6 +1,7 @@
-"""Candidates for a ranking: what LanceDB's two ways to search find, and what was said around it.
+"""Candidates for ranking: matches by vector and by keyword, and the rows around them.
 
-Lanes bring addresses of rows. Where a row stands is in the table's outline; the rest is read by its address.
+A search lane returns the addresses of rows. The table's outline tells where a row stands
+in its conversation; all else is read by address.
 """
 
 from collections.abc import Sequence
@@ -12,9 +13,9 @@ import pyarrow as pa
 
 from varve.adapters.records.layout import ADDRESS, Addresses
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.outline import Located
-from varve.adapters.records.rows import filtered
-from varve.adapters.records.vectors import nearest
+from varve.adapters.records.outline import StoredOutline
+from varve.adapters.records.rows import apply_filter
+from varve.adapters.records.vectors import build_vector_query
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Spots
 from varve.domain.search.query import Filter
@@ -24,67 +25,79 @@ with without_rest_client():
     from lancedb.table import Table
 
 AHEAD = 20
-"""Rows that the vector lane takes more than it wants, to see whether equals were cut off at the end."""
+"""Extra rows that the vector lane reads, to see whether ties were cut off at the end."""
 FEW = 1_000
-"""As many as candidates are, with what was said around them."""
+"""About as many rows as the candidates of one question with the rows around them."""
 
 
-def lanes(
+def search_lanes(
     table: Table, text: str, vector: Vector, where: Filter, limit: int
 ) -> tuple[pa.Table, pa.Table]:
-    """The `limit` nearest by cosine with their `_distance`, and the `limit` best by keyword with `_score`."""
-    near = nearest(table, vector, limit + AHEAD, where)
-    worded = filtered(
-        table.search(MatchQuery(text, "content"), query_type="fts"), where
-    )
-    with ThreadPoolExecutor(1) as beside:
-        by_keyword = beside.submit(
-            _lane, worded, "_score", "descending", limit, 2 * limit
+    """Return the `limit` best rows by vector and the `limit` best by keyword.
+
+    The first table has cosine distances as `_distance`, the second scores as `_score`.
+    """
+    by_vector = build_vector_query(table, vector, limit + AHEAD, where)
+    search = table.search(MatchQuery(text, "content"), query_type="fts")
+    by_keyword = apply_filter(search, where)
+    with ThreadPoolExecutor(1) as thread:
+        scored = thread.submit(
+            _read_lane, by_keyword, "_score", "descending", limit, 2 * limit
         )
-        by_vector = _lane(near, "_distance", "ascending", limit, limit + AHEAD)
-        return by_vector, by_keyword.result()
+        near = _read_lane(by_vector, "_distance", "ascending", limit, limit + AHEAD)
+        return near, scored.result()
 
 
-def candidates(
+def find_candidates(
     table: Table,
-    outline: Located,
+    outline: StoredOutline,
     text: str,
     vector: Vector,
     where: Filter,
     limit: int,
     reach: int,
 ) -> Spots:
-    """Rows of the outline: what both lanes find, and what was said up to `reach` places around it.
+    """Find the outline's rows for both lanes, and those up to `reach` places around.
 
-    All that the filter lets through where these are few.
+    If the filter lets only a few rows through, all of them are candidates.
     """
     passing = None if where == Filter() else outline.admitted(where)
     if passing is not None and np.count_nonzero(passing) <= FEW:
         found = np.flatnonzero(passing)
     else:
-        by_lane = [
-            lane[ADDRESS].to_numpy()
-            for lane in lanes(table, text, vector, where, limit)
-        ]
-        found = outline.rows_at(np.union1d(*by_lane))
+        near, scored = search_lanes(table, text, vector, where, limit)
+        by_vector = near[ADDRESS].to_numpy()
+        by_keyword = scored[ADDRESS].to_numpy()
+        found = outline.rows_at(np.union1d(by_vector, by_keyword))
     around = outline.around(found, reach)
     return around if passing is None else around[passing[around]]
 
 
 def rows_at(table: Table, addresses: Addresses, columns: Sequence[str]) -> pa.Table:
-    """The rows at these addresses, in their order. Raises RuntimeError: some lie there no longer."""
-    order = np.argsort(addresses)  # LanceDB gives them as they lie in the table
-    rows = table.take_row_ids(addresses[order].tolist()).select([*columns]).to_arrow()
+    """Read the rows at these addresses, in the order of the addresses.
+
+    Raises RuntimeError: some rows have moved or gone.
+    """
+    order = np.argsort(addresses)  # LanceDB returns rows in table order
+    ordered = addresses[order].tolist()
+    rows = table.take_row_ids(ordered).select([*columns]).to_arrow()
     if len(rows) != len(addresses):
         raise RuntimeError("rows have moved or gone")
     return rows.take(np.argsort(order))
 
 
-def _lane(query: Any, column: str, order: str, limit: int, asked: int) -> pa.Table:
-    """Addresses of the first `limit` rows by this column; of equals at the end those that lie first."""
+def _read_lane(query: Any, column: str, order: str, limit: int, size: int) -> pa.Table:
+    """Read the addresses of the first `limit` rows by this column.
+
+    Ties at the end are broken by address. So a query for `size` rows is doubled until it
+    returns more than the ties of the last row.
+    """
     while True:
-        rows = query.with_row_id(True).select([column]).limit(asked).to_arrow()
+        rows = query.with_row_id(True).select([column]).limit(size).to_arrow()
         rows = rows.sort_by([(column, order), (ADDRESS, "ascending")])
-        if len(rows) < asked or rows[column][limit - 1] != rows[column][-1]:
+        if len(rows) < size:
             return rows[:limit]
-        asked *= 2
+        values = rows[column]
+        if values[limit - 1] != values[-1]:
+            return rows[:limit]
+        size *= 2

@@ -1,4 +1,4 @@
-"""The columns of whole stores that one process keeps."""
+"""An in-process cache of the columns of whole stores."""
 
 from collections import OrderedDict
 from functools import cached_property
@@ -8,59 +8,68 @@ from typing import TYPE_CHECKING
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 
-if TYPE_CHECKING:  # a writer has this cache too, and holds no columns
-    from varve.adapters.records.columns import Held
+if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
+    from varve.adapters.records.columns import CachedStore
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 
+    Entry = tuple[object, CachedStore]  # a version, and the store at that version
+
 MAX_BYTES = 256 * 1024 * 1024
-"""What the columns kept by one process may take together, but for those of one agent."""
+"""Limit for all columns of one process, except those of the agent used last."""
+
+Key = tuple[Scope, Grain]
 
 
 class ColumnCache:
-    """The columns of the stores used last, each at one version, while all of them fit.
+    """A least-recently-used cache with one version of each store's columns.
 
-    One agent's stay together, for a search needs all of them: it would read them anew each time.
+    The stores of the agent used last always stay. A search needs all of them, so evicting
+    one would make each search read it again.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[tuple[Scope, Grain], tuple[object, Held]] = (
-            OrderedDict()
-        )
+        self._cached: OrderedDict[Key, Entry] = OrderedDict()
         self._lock = Lock()
 
     @cached_property
     def nothing(self) -> "Columns":
-        """The columns of a store in which nothing has been written yet."""
+        """The columns of a store without records."""
         from varve.domain.search.columns import columns_of
 
         return columns_of([])
 
     def get(self, scope: Scope, grain: Grain, version: object) -> "Outline | None":
-        """The store's columns at exactly this version."""
+        """Return the store's columns at exactly this version."""
         with self._lock:
-            kept = self._kept.get((scope, grain))
-            if kept is None or kept[0] != version:
+            cached = self._cached.get((scope, grain))
+            if cached is None or cached[0] != version:
                 return None
-            self._kept.move_to_end((scope, grain))
-            return kept[1].columns
+            self._cached.move_to_end((scope, grain))
+            return cached[1].columns
 
-    def newest(self, scope: Scope, grain: Grain) -> "Held | None":
-        """What is held of the store, at whatever version."""
+    def newest(self, scope: Scope, grain: Grain) -> "CachedStore | None":
+        """Return the store as cached, at any version."""
         with self._lock:
-            kept = self._kept.get((scope, grain))
-            return None if kept is None else kept[1]
+            cached = self._cached.get((scope, grain))
+            return None if cached is None else cached[1]
 
-    def put(self, scope: Scope, grain: Grain, version: object, held: "Held") -> None:
-        """Keep it in place of any other version; what is of other agents and was used longest ago goes."""
+    def put(
+        self, scope: Scope, grain: Grain, version: object, store: "CachedStore"
+    ) -> None:
+        """Cache the store in place of its other version.
+
+        Evicts stores of other agents, least recently used first, until the rest fits.
+        """
         with self._lock:
-            self._kept[scope, grain] = (version, held)
-            self._kept.move_to_end((scope, grain))
-            others = [store for store in self._kept if store[0] != scope]
-            while (
-                others
-                and sum(h.columns.bytes for _, h in self._kept.values())
-                > self._max_bytes
-            ):
-                del self._kept[others.pop(0)]
+            self._cached[scope, grain] = (version, store)
+            self._cached.move_to_end((scope, grain))
+            evictable = [key for key in self._cached if key[0] != scope]
+            for key in evictable:
+                if self._size() <= self._max_bytes:
+                    return
+                del self._cached[key]
+
+    def _size(self) -> int:
+        return sum(store.columns.bytes for _, store in self._cached.values())

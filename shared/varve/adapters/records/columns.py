@@ -1,4 +1,4 @@
-"""LanceDB's rows as columns: of whole stores, and of candidates with what was said around them."""
+"""Conversion of LanceDB rows to columns, for whole stores and for candidates."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -6,12 +6,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from varve.adapters.records.candidates import candidates, rows_at
-from varve.adapters.records.layout import ADDRESS, Addresses, Layout, layout_of
+from varve.adapters.records.candidates import find_candidates, rows_at
+from varve.adapters.records.layout import ADDRESS, Addresses, Layout, read_layout
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.names import NAMES, Named, Names
-from varve.adapters.records.outline import SHORT, Located, outlined, short_columns
-from varve.adapters.records.rows import model_of, scanned, unit_vectors
+from varve.adapters.records.names import NAMES, LazyColumn, LazyNames
+from varve.adapters.records.outline import (
+    SHORT,
+    StoredOutline,
+    read_outline,
+    release_memory,
+    short_columns,
+)
+from varve.adapters.records.rows import model_of, read_all, unit_vectors
 from varve.domain.embedding import require_same_model
 from varve.domain.record import Vector
 from varve.domain.search.columns import MAX_ROWS, Columns
@@ -23,19 +29,22 @@ with without_rest_client():
     from lancedb.table import Table
 
 LONG = ("content", "vector")
-"""What ranking needs of a row beside what is short; its results need the `NAMES` too."""
-NEEDED = (*SHORT, *LONG, *NAMES)
+"""The columns that ranking needs beside the `SHORT` ones. Results also need `NAMES`."""
+ALL_COLUMNS = (*SHORT, *LONG, *NAMES)
 ORDER = ("conversation_id", "position", "id")
-MOST_NEW = 0.1
-"""The most new rows, for each that stays, that are read by their addresses: else reading all is as quick."""
+MAX_ADDED_SHARE = 0.1
+"""Read added rows by address up to this share of the rows that remain.
+
+Above it, reading the whole table is as fast.
+"""
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """What is held of a store, whose vectors are of one model, and where it has its rows.
+class CachedStore:
+    """What the cache keeps of one store, whose vectors are all of one model.
 
-    `columns` are all of them, or the outline of a store too large. `addresses` are those of the rows in the
-    columns' order; `layout` is None where it cannot be told.
+    `columns` are all columns, or the outline of a store too large to cache. `addresses`
+    are those of its rows, in the columns' order. `layout` is None if it is unknown.
     """
 
     columns: Outline
@@ -44,115 +53,132 @@ class Held:
     layout: Layout | None
 
 
-def hold(table: Table, store: str, model: str, before: Held | None) -> Held:
-    """All rows of a table, or their outline where there are too many to hold.
+def read_store(
+    table: Table, store: str, model: str, before: CachedStore | None
+) -> CachedStore:
+    """Read all rows of a table, or the outline of a table too large to cache.
 
-    What `before` holds, of an earlier version, is not read again where the rows can be told to be the same.
-    Raises EmbeddingMismatch: the table is of another model; RuntimeError: it was written to meanwhile.
+    Rows that `before`, an earlier version, provably shares are not read again.
+    Raises EmbeddingMismatch: the table has another model; RuntimeError: another writer
+    committed meanwhile.
     """
     if before is not None and before.model != model:
         before = None
-    layout = layout_of(table, before.layout if before else None)
-    if before and layout and (held := _followed(table, layout, before)):
-        return held
+    layout = read_layout(table, before.layout if before else None)
+    if before and layout:
+        updated = _update(table, layout, before)
+        if updated is not None:
+            return updated
     if table.count_rows() > MAX_ROWS:
         require_same_model(store, model_of(table), model)
-        return _outline(table, model, before, layout)
-    rows = scanned(table.search().with_row_id(True).select([*NEEDED]))
+        return _read_large(table, model, before, layout)
+    return _read_whole(table, store, model, before, layout)
+
+
+def _read_whole(
+    table: Table,
+    store: str,
+    model: str,
+    before: CachedStore | None,
+    layout: Layout | None,
+) -> CachedStore:
+    rows = read_all(table.search().with_row_id(True).select([*ALL_COLUMNS]))
     require_same_model(store, model_of(rows), model)
-    rows = _in_order(rows)
-    columns, addresses = to_columns(rows), rows[ADDRESS].to_numpy()
+    rows = _sort(rows)
+    columns = to_columns(rows)
+    addresses = rows[ADDRESS].to_numpy()
     del rows
-    pa.default_memory_pool().release_unused()  # which it would keep, more than the columns take
+    release_memory()
     if before is not None and isinstance(before.columns, Columns):
         columns = reuse_derived(before.columns, columns)
-    # By LanceDB's own word: a layout that was misread, or is of another version, is never built upon.
-    return Held(
-        columns,
-        model,
-        addresses,
-        layout if layout and layout.holds(addresses) else None,
-    )
+    # Keep only a layout that agrees with LanceDB's own addresses: never build upon one
+    # that was misread or belongs to another version.
+    if layout is not None and not layout.holds(addresses):
+        layout = None
+    return CachedStore(columns, model, addresses, layout)
 
 
-def _outline(
-    table: Table, model: str, before: Held | None, layout: Layout | None
-) -> Held:
-    known = before
-    if before and before.layout and layout and not layout.goes_on_from(before.layout):
-        known = None  # a store that is made anew counts from 0 again
-    outline = outlined(table, model, known.columns if known else None)
-    return Held(outline, model, outline.addresses, layout)
+def _read_large(
+    table: Table, model: str, before: CachedStore | None, layout: Layout | None
+) -> CachedStore:
+    known = before.columns if before else None
+    if before and before.layout and layout and not layout.continues(before.layout):
+        known = None  # a recreated store counts its addresses from 0 again
+    outline = read_outline(table, model, known)
+    return CachedStore(outline, model, outline.addresses, layout)
 
 
-def _followed(table: Table, layout: Layout, before: Held) -> Held | None:
-    """What is held, changed as the table has since; None where all of it is to be read.
+def _update(table: Table, layout: Layout, before: CachedStore) -> CachedStore | None:
+    """Apply the table's changes since `before`, or return None to read it whole.
 
-    Rows that stay lie in the same files, and so their vectors are of the same model.
+    Rows that remain lie in the same files, so their vectors are of the same model.
     """
     if before.layout is None or not isinstance(before.columns, Columns):
         return None
-    came, stay = layout.since(before.layout, before.addresses)
-    staying = np.count_nonzero(stay)
-    if len(came) > staying * MOST_NEW or staying + len(came) > MAX_ROWS or not staying:
+    added, remaining = layout.since(before.layout, before.addresses)
+    kept = np.count_nonzero(remaining)
+    if not kept or len(added) > kept * MAX_ADDED_SHARE:
         return None
-    if not len(came) and staying == len(stay):
+    if kept + len(added) > MAX_ROWS:
+        return None
+    if not len(added) and kept == len(remaining):
         return replace(before, layout=layout)
-    rows = _in_order(
-        table.take_row_ids(came.tolist()).with_row_id().select([*NEEDED]).to_arrow()
-    )
+    query = table.take_row_ids(added.tolist()).with_row_id()
+    rows = _sort(query.select([*ALL_COLUMNS]).to_arrow())
     found = rows[ADDRESS].to_numpy()
-    if table.version != layout.version or not np.array_equal(
-        np.sort(found), np.sort(came)
-    ):
-        return None  # another thread has taken the table to a later version
-    columns, plan = merge_columns(before.columns, stay, to_columns(rows))
-    return Held(
-        columns, before.model, plan.merge_arrays(before.addresses, found), layout
-    )
+    complete = np.array_equal(np.sort(found), np.sort(added))
+    if table.version != layout.version or not complete:
+        return None  # another thread has moved the table to a later version
+    columns, plan = merge_columns(before.columns, remaining, to_columns(rows))
+    addresses = plan.merge_arrays(before.addresses, found)
+    return CachedStore(columns, before.model, addresses, layout)
 
 
-def found(
+def read_candidates(
     table: Table,
     store: str,
-    outline: Located,
+    outline: StoredOutline,
     text: str,
     vector: Vector,
     where: Filter,
     limit: int,
     reach: int,
 ) -> Columns:
-    """Of a table that is as outlined the candidates for a question, and what was said around them.
+    """Read the candidates for a question with the rows around them.
 
-    Raises RuntimeError: it is not so any more.
+    Raises RuntimeError: the table has changed since its outline was read.
     """
-    near = candidates(table, outline, text, vector, where, limit, reach)
+    near = find_candidates(table, outline, text, vector, where, limit, reach)
     addresses = outline.addresses[near]
     rows = rows_at(table, addresses, LONG)
-    names = Names(
+    names = LazyNames(
         store, len(near), lambda wanted: rows_at(table, addresses[wanted], NAMES)
     )
-    named = {
-        "ids": Named(names, "id"),
-        "sources": Named(names, "source_ids"),
-        "expect": names.expect,
-    }
-    return _columns(rows, **outline.short(near), **named)
-
-
-def _in_order(rows: pa.Table) -> pa.Table:
-    return rows.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()
+    return _build_columns(
+        rows,
+        **outline.short(near),
+        ids=LazyColumn(names, "id"),
+        sources=LazyColumn(names, "source_ids"),
+        expect=names.load,
+    )
 
 
 def to_columns(rows: pa.Table) -> Columns:
-    """Rows that stand in order and have what is `NEEDED`."""
-    names = {"ids": rows["id"].to_pylist(), "sources": rows["source_ids"].to_pylist()}
-    return _columns(rows, **short_columns(rows), **names)
-
-
-def _columns(rows: pa.Table, **others: Any) -> Columns:
-    return Columns(
-        contents=rows["content"].to_pylist(),
-        vectors=unit_vectors(rows["vector"]),
-        **others,
+    """Return the columns of sorted rows that have `ALL_COLUMNS`."""
+    return _build_columns(
+        rows,
+        **short_columns(rows),
+        ids=rows["id"].to_pylist(),
+        sources=rows["source_ids"].to_pylist(),
     )
+
+
+def _sort(rows: pa.Table) -> pa.Table:
+    keys = [(name, "ascending") for name in ORDER]
+    return rows.sort_by(keys).combine_chunks()
+
+
+def _build_columns(rows: pa.Table, **others: Any) -> Columns:
+    contents = rows["content"].to_pylist()
+    vectors = unit_vectors(rows["vector"])
+    return Columns(contents=contents, vectors=vectors, **others)

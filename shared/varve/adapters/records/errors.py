@@ -1,4 +1,4 @@
-"""LanceDB's errors in our words."""
+"""Translation of LanceDB's errors into Varve's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from varve.domain.errors import Retryable
 
 FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""At files that are damaged LanceDB raises nearly anything, and so does who reads their rows."""
+"""What LanceDB, or code that reads its rows, raises when it meets damaged files."""
 
 
 @contextmanager
-def translated(store: str) -> Iterator[None]:
-    """Whatever LanceDB could not read or commit of this store may succeed later: raises Retryable."""
+def translate_errors(store: str) -> Iterator[None]:
+    """Raise Retryable in place of any LanceDB error, which may succeed on retry."""
     try:
         yield
     except FOREIGN as error:
-        raise failed(store, error) from error
+        raise to_retryable(store, error) from error
 
 
-def failed(store: str, error: Exception) -> Retryable:
-    """What is raised in place of such an error."""
+def to_retryable(store: str, error: Exception) -> Retryable:
+    """Build the Retryable that replaces a LanceDB error of this store."""
     return Retryable(f"store {store}: {type(error).__name__} in LanceDB")

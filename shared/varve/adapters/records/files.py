@@ -1,22 +1,24 @@
-"""What the files of a Lance table are, by their names, and which of them a version needs.
+"""The files of a Lance table: what their names mean and which a version needs.
 
-    _versions/{2^64 - 1 - version:020}.manifest   one for each version; putting it, if absent, is the commit
-    _versions/latest_version_hint.json            written in directories alone, and only a hint
-    data/{name}.lance                             rows
-    _deletions/{fragment}-{version}-{id}.arrow    rows of a fragment that are gone; `.bin` where many are:
-                                                  an Arrow file with a column of their places, or a bitmap
-    _indices/{uuid}/…                             an index
-    _transactions/{version}-{uuid}.txn            what a commit did; the manifest repeats it
+    _versions/{2^64 - 1 - version:020}.manifest  one a version; putting it, if absent,
+                                                 is the commit
+    _versions/latest_version_hint.json           only in directories, and only a hint
+    data/{name}.lance                            rows
+    _deletions/{fragment}-{version}-{id}.arrow   places of a fragment's deleted rows; with
+                                                 many deletions a bitmap named `.bin`
+    _indices/{uuid}/…                            an index
+    _transactions/{version}-{uuid}.txn           what a commit did
 
-All paths are relative and no file is ever written a second time, so a directory with a manifest and
-the files it names is the table at that version. The transaction's file is for whoever commits while
-another does, who finds the same inside the manifest: the copy here leaves it out.
+All paths are relative and no file is ever rewritten. So a directory with a manifest and
+the files it names is the table at that version. A transaction file serves writers that
+commit at the same time. The manifest repeats its content, so replicas leave it out.
 
-A manifest ends with the place of its message (int64), two version numbers (uint16) and `LANC`; at that
-place stand a length (uint32) and a protocol buffers message `Manifest`, of which only what names files
-is read here. Sources: the Lance table format, https://lance.org/format/table/ (layout, versioning,
-transactions), and its `protos/table.proto`. `tests/contract/test_replica.py` fails where a LanceDB
-writes anything else.
+A manifest ends with the position of its message (int64), two version numbers (uint16)
+and `LANC`. At that position are a length (uint32) and a protocol buffers message
+`Manifest`, from which this module reads only the fields that name files.
+Sources: the Lance table format, https://lance.org/format/table/ (layout, versioning,
+transactions), and its `protos/table.proto`. `tests/contract/test_replica.py` fails if a
+LanceDB release writes anything else.
 """
 
 import struct
@@ -25,40 +27,61 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-VERSIONS, DATA, DELETIONS, INDICES = "_versions", "data", "_deletions", "_indices"
-_LAST = 2**64 - 1
+VERSIONS = "_versions"
+DATA = "data"
+DELETIONS = "_deletions"
+INDICES = "_indices"
+_MAX_VERSION = 2**64 - 1
 _MAGIC = b"LANC"
 _FOOTER = struct.Struct("<qHH4s")
 _LENGTH = struct.Struct("<I")
-# Numbers of fields in table.proto.
-_FRAGMENTS, _INDEX_SECTION = 2, 6
-_FRAGMENT_ID, _FILES, _DELETION_FILE, _ROWS = 1, 2, 3, 4
-_PATH = 1
-_FILE_TYPE, _READ_VERSION, _DELETION_ID = 1, 2, 3
-_INDEX, _UUID, _INDEX_FILES = 1, 1, 10
 _DELETION_SUFFIXES = {0: "arrow", 1: "bin"}
+
+# Field numbers in table.proto: Manifest,
+_FRAGMENTS = 2
+_INDEX_SECTION = 6
+# DataFragment,
+_FRAGMENT_ID = 1
+_DATA_FILES = 2
+_DELETION_FILE = 3
+_PHYSICAL_ROWS = 4
+# DataFile and IndexFile,
+_PATH = 1
+# DeletionFile,
+_FILE_TYPE = 1
+_READ_VERSION = 2
+_DELETION_ID = 3
+# IndexSection and IndexMetadata.
+_INDEX = 1
+_UUID = 1
+_INDEX_FILES = 10
+
+_BYTES_OF_WIRE_TYPE = {1: 8, 5: 4}
+
+Fields = list[tuple[int, int | bytes]]
+"""Field numbers and values of a protocol buffers message, in the order of the message."""
 
 
 class UnknownFormat(RuntimeError):
-    """A manifest that is not laid out as described here."""
+    """The manifest is not laid out as this module describes."""
 
 
 def manifest_name(version: int) -> str:
-    """The name of a version's manifest, within the table."""
-    return f"{VERSIONS}/{_LAST - version:020}.manifest"
+    """Return the name of a version's manifest, relative to the table."""
+    return f"{VERSIONS}/{_MAX_VERSION - version:020}.manifest"
 
 
 def version_of(name: str) -> int | None:
-    """The version that a manifest's name says; None for other files."""
+    """Return the version in a manifest's name, or None for another file."""
     folder, _, file = name.partition("/")
     number = file.removesuffix(".manifest")
     if folder != VERSIONS or number == file or not number.isdecimal():
         return None
-    return _LAST - int(number)
+    return _MAX_VERSION - int(number)
 
 
 def is_content(name: str) -> bool:
-    """Whether the file is of those that manifests name."""
+    """Tell whether manifests name files of this sort."""
     return name.partition("/")[0] in (DATA, DELETIONS, INDICES)
 
 
@@ -70,13 +93,16 @@ class Needs:
     indices: frozenset[str]
 
     def has(self, name: str) -> bool:
-        """Whether the version needs this file."""
-        return name in self.files or name.rpartition("/")[0] in self.indices
+        """Tell whether the version needs this file."""
+        if name in self.files:
+            return True
+        folder, _, _ = name.rpartition("/")
+        return folder in self.indices
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Rows that were written at once: the files that they are in, how many, and the file of those gone."""
+    """Rows that one write added: their data files, their number, their deletion file."""
 
     number: int
     data: tuple[str, ...]
@@ -85,97 +111,99 @@ class Fragment:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All of its files."""
-        return self.data if self.deletions is None else (*self.data, self.deletions)
+        """All files of the fragment."""
+        if self.deletions is None:
+            return self.data
+        return (*self.data, self.deletions)
 
 
 def needs_of(manifest: bytes) -> Needs:
-    """What a manifest names. Raises UnknownFormat."""
-    files = {name for fragment in fragments_of(manifest) for name in fragment.files}
-    indices: set[str] = set()
-    with _understood():
-        for number, value in _manifest_fields(manifest):
-            if number == _INDEX_SECTION and isinstance(value, int):
-                section = list(_index_files(_message_at(manifest, value)))
-                indices = {folder for folder, _ in section}
-                files |= {
-                    f"{folder}/{file}" for folder, named in section for file in named
-                }
-    return Needs(frozenset(files), frozenset(indices))
+    """Return the files that a manifest names. Raises UnknownFormat."""
+    files: set[str] = set()
+    for fragment in fragments_of(manifest):
+        files.update(fragment.files)
+    folders = set()
+    with _require_known_format():
+        for folder, names in _parse_indices(manifest):
+            folders.add(folder)
+            files.update(f"{folder}/{name}" for name in names)
+    return Needs(frozenset(files), frozenset(folders))
 
 
 def fragments_of(manifest: bytes) -> list[Fragment]:
-    """What the rows of a manifest's version are in. Raises UnknownFormat."""
-    with _understood():
-        fields = _manifest_fields(manifest)
-        return [
-            _fragment(value)
-            for n, value in fields
-            if n == _FRAGMENTS and isinstance(value, bytes)
-        ]
+    """Return the fragments of a manifest's version. Raises UnknownFormat."""
+    with _require_known_format():
+        messages = _messages(_parse_manifest(manifest), _FRAGMENTS)
+        return [_parse_fragment(message) for message in messages]
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
+def _require_known_format() -> Iterator[None]:
     try:
         yield
     except (struct.error, ArithmeticError, LookupError, ValueError) as error:
         raise UnknownFormat("a Lance manifest of another layout") from error
 
 
-def _manifest_fields(manifest: bytes) -> Iterator[tuple[int, int | bytes]]:
-    position, _, _, magic = _FOOTER.unpack_from(manifest, len(manifest) - _FOOTER.size)
+def _parse_manifest(manifest: bytes) -> Fields:
+    footer = len(manifest) - _FOOTER.size
+    position, _, _, magic = _FOOTER.unpack_from(manifest, footer)
     if magic != _MAGIC:
         raise UnknownFormat("not a Lance manifest")
-    return _fields(_message_at(manifest, position))
+    return _parse_fields(_message_at(manifest, position))
 
 
-def _fragment(message: bytes) -> Fragment:
-    fields = list(_fields(message))
-    numbers = {n: v for n, v in fields if isinstance(v, int)}
+def _parse_fragment(message: bytes) -> Fragment:
+    fields = _parse_fields(message)
+    numbers = _numbers(fields)
     number = numbers.get(_FRAGMENT_ID, 0)
-    files = (
-        dict(_fields(v)).get(_PATH)
-        for n, v in fields
-        if n == _FILES and isinstance(v, bytes)
-    )
-    data = tuple(f"{DATA}/{path.decode()}" for path in files if isinstance(path, bytes))
-    gone = next(
-        (v for n, v in fields if n == _DELETION_FILE and isinstance(v, bytes)), None
-    )
-    deletions = None if gone is None else _deletions(number, gone)
-    return Fragment(number, data, numbers.get(_ROWS, 0), deletions)
+    data = []
+    for file in _messages(fields, _DATA_FILES):
+        path = dict(_parse_fields(file)).get(_PATH)
+        if isinstance(path, bytes):
+            data.append(f"{DATA}/{path.decode()}")
+    deletion_files = _messages(fields, _DELETION_FILE)
+    deletions = _deletion_name(number, deletion_files[0]) if deletion_files else None
+    return Fragment(number, tuple(data), numbers.get(_PHYSICAL_ROWS, 0), deletions)
 
 
-def _deletions(fragment: int, message: bytes) -> str:
-    of = {n: v for n, v in _fields(message) if isinstance(v, int)}
-    suffix = _DELETION_SUFFIXES[of.get(_FILE_TYPE, 0)]
-    return f"{DELETIONS}/{fragment}-{of.get(_READ_VERSION, 0)}-{of.get(_DELETION_ID, 0)}.{suffix}"
+def _deletion_name(fragment: int, message: bytes) -> str:
+    numbers = _numbers(_parse_fields(message))
+    version = numbers.get(_READ_VERSION, 0)
+    id_ = numbers.get(_DELETION_ID, 0)
+    suffix = _DELETION_SUFFIXES[numbers.get(_FILE_TYPE, 0)]
+    return f"{DELETIONS}/{fragment}-{version}-{id_}.{suffix}"
 
 
-def _index_files(message: bytes) -> Iterator[tuple[str, list[str]]]:
-    """Each index's folder, and its files where the manifest lists them."""
-    for number, index in _fields(message):
-        if number == _INDEX and isinstance(index, bytes):
-            parts = [(n, v) for n, v in _fields(index) if isinstance(v, bytes)]
-            uuids = [
-                v
-                for n, uuid in parts
-                if n == _UUID
-                for _, v in _fields(uuid)
-                if isinstance(v, bytes)
-            ]
-            files = (
-                v
-                for n, file in parts
-                if n == _INDEX_FILES
-                for m, v in _fields(file)
-                if m == _PATH
-            )
-            yield (
-                f"{INDICES}/{UUID(bytes=uuids[0])}",
-                [f.decode() for f in files if isinstance(f, bytes)],
-            )
+def _parse_indices(manifest: bytes) -> Iterator[tuple[str, list[str]]]:
+    """Yield each index's folder, and its files if the manifest lists them."""
+    for number, position in _parse_manifest(manifest):
+        if number == _INDEX_SECTION and isinstance(position, int):
+            section = _parse_fields(_message_at(manifest, position))
+            for index in _messages(section, _INDEX):
+                yield _parse_index(_parse_fields(index))
+
+
+def _parse_index(fields: Fields) -> tuple[str, list[str]]:
+    uuids = []
+    for message in _messages(fields, _UUID):
+        uuids += [v for _, v in _parse_fields(message) if isinstance(v, bytes)]
+    files = []
+    for message in _messages(fields, _INDEX_FILES):
+        paths = _messages(_parse_fields(message), _PATH)
+        files += [path.decode() for path in paths]
+    return f"{INDICES}/{UUID(bytes=uuids[0])}", files
+
+
+def _numbers(fields: Fields) -> dict[int, int]:
+    """Return the integer fields by number."""
+    return {number: value for number, value in fields if isinstance(value, int)}
+
+
+def _messages(fields: Fields, wanted: int) -> list[bytes]:
+    """Return the values of a field that hold messages or strings."""
+    values = [value for number, value in fields if number == wanted]
+    return [value for value in values if isinstance(value, bytes)]
 
 
 def _message_at(data: bytes, position: int) -> bytes:
@@ -186,30 +214,35 @@ def _message_at(data: bytes, position: int) -> bytes:
     return data[start : start + length]
 
 
-def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protocol buffers message: number and value, as the wire format has them."""
+def _parse_fields(message: bytes) -> Fields:
+    """Parse the fields of a protocol buffers message by its wire format."""
+    fields: Fields = []
     at = 0
     while at < len(message):
-        tag, at = _varint(message, at)
-        number, wire = tag >> 3, tag & 7
-        if wire == 0:
-            value, at = _varint(message, at)
-            yield number, value
+        tag, at = _parse_varint(message, at)
+        number = tag >> 3
+        wire_type = tag & 7
+        if wire_type == 0:
+            value, at = _parse_varint(message, at)
+            fields.append((number, value))
             continue
-        if wire == 2:
-            size, at = _varint(message, at)
+        if wire_type == 2:
+            size, at = _parse_varint(message, at)
         else:
-            size = {1: 8, 5: 4}[wire]
-        yield number, message[at : at + size]
+            size = _BYTES_OF_WIRE_TYPE[wire_type]
+        fields.append((number, message[at : at + size]))
         at += size
+    return fields
 
 
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """A number in base 128, least first, and the place after it."""
-    value = shift = 0
+def _parse_varint(message: bytes, at: int) -> tuple[int, int]:
+    """Parse a base-128 number, least digits first; return it and the next position."""
+    value = 0
+    shift = 0
     while True:
         byte = message[at]
         value |= (byte & 127) << shift
-        shift, at = shift + 7, at + 1
+        shift += 7
+        at += 1
         if byte < 128:
             return value, at

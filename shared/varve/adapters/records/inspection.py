@@ -1,4 +1,4 @@
-"""Reads stored bytes in every form they have, to prove that something is in none of them."""
+"""Readers of stored bytes in every form, to prove that a text is in none of them."""
 
 import gzip
 import io
@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from varve.adapters.records.errors import to_retryable
 from varve.adapters.records.files import Needs, manifest_name, needs_of
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.replica import TABLE
 from varve.adapters.records.rows import RECORD_COLUMNS
 from varve.adapters.records.tables import store_prefix
-from varve.adapters.records.upkeep import look
-from varve.domain.errors import Retryable
+from varve.adapters.records.upkeep import list_store
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName
 from varve.ports.erasure import Inspected
@@ -30,7 +30,7 @@ _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 
 
 class LanceInspector:
-    """The StoreInspector port over LanceDB, Parquet, JSON and what gzip and zstd have packed."""
+    """The StoreInspector port over LanceDB, Parquet, JSON, gzip and zstd."""
 
     def __init__(
         self, root: str, objects: Objects, storage_options: dict[str, str] | None = None
@@ -41,7 +41,7 @@ class LanceInspector:
 
     def forms(self, data: bytes) -> Iterator[str]:
         yield data.decode("utf-8", "replace")
-        unpacked = _unpacked(data)
+        unpacked = _decompress(data)
         if unpacked is not None:
             yield from self.forms(unpacked)
         elif data.startswith(_PARQUET):
@@ -54,56 +54,56 @@ class LanceInspector:
         try:
             return self._inspect(scope, grain)
         except (RuntimeError, OSError, ValueError) as error:
-            raise Retryable(
-                f"store {scope}/{grain}: {type(error).__name__} in LanceDB"
-            ) from error
+            raise to_retryable(f"{scope}/{grain}", error) from error
 
     def _inspect(self, scope: Scope, grain: StoreName) -> Inspected:
         prefix = store_prefix(scope, grain)
-        listing = look(self._objects, prefix)
+        listing = list_store(self._objects, prefix)
         if not listing.versions:
             return Inspected()
-        needs = [self._needs(prefix, version) for version in listing.versions]
-        stray = [
-            name
-            for name in listing.content
-            if not any(each.has(name) for each in needs)
-        ]
-        # A manifest may outlive the files it names, and then nothing can be opened by it.
-        whole = [
-            version
-            for version, each in zip(listing.versions, needs, strict=True)
-            if each.files <= listing.content.keys()
-        ]
-        table = lancedb.connect(
-            f"{self._root}/{prefix}", storage_options=self._options
-        ).open_table(TABLE)
-        texts = [text for version in whole for text in _texts(table, version)]
-        return Inspected(texts, len(whole), _hidden_rows(table), len(stray))
+        needs = {v: self._read_needs(prefix, v) for v in listing.versions}
+        uri = f"{self._root}/{prefix}"
+        database = lancedb.connect(uri, storage_options=self._options)
+        table = database.open_table(TABLE)
+        texts: list[str] = []
+        whole = 0
+        for version, needed in needs.items():
+            # A manifest may outlive its files, and then its version cannot be opened.
+            if needed.files <= listing.content.keys():
+                whole += 1
+                texts += _read_texts(table, version)
+        stray = 0
+        for name in listing.content:
+            if not any(needed.has(name) for needed in needs.values()):
+                stray += 1
+        return Inspected(texts, whole, _count_hidden_rows(table), stray)
 
-    def _needs(self, prefix: str, version: int) -> Needs:
-        stored = self._objects.get(f"{prefix}/{TABLE}.lance/{manifest_name(version)}")
-        return needs_of(stored.data) if stored else Needs(frozenset(), frozenset())
+    def _read_needs(self, prefix: str, version: int) -> Needs:
+        key = f"{prefix}/{TABLE}.lance/{manifest_name(version)}"
+        stored = self._objects.get(key)
+        if stored is None:
+            return Needs(frozenset(), frozenset())
+        return needs_of(stored.data)
 
 
-def _texts(table: Table, version: int) -> Iterator[str]:
-    """Every row of a version."""
+def _read_texts(table: Table, version: int) -> Iterator[str]:
+    """Yield every row of a version as text."""
     table.checkout(version)
-    for row in table.search().select(RECORD_COLUMNS).limit(None).to_arrow().to_pylist():
+    rows = table.search().select(RECORD_COLUMNS).limit(None).to_arrow()
+    for row in rows.to_pylist():
         yield "\n".join(_strings(row))
 
 
-def _hidden_rows(table: Table) -> int:
-    """How many deleted rows are still in files of the newest version."""
+def _count_hidden_rows(table: Table) -> int:
+    """Count the deleted rows that are still in files of the newest version."""
     table.checkout_latest()
-    last = max(table.list_versions(), key=lambda version: version["version"])[
-        "metadata"
-    ]
-    return int(last["total_data_file_rows"]) - int(last["total_rows"])
+    newest = max(table.list_versions(), key=lambda version: version["version"])
+    counts = newest["metadata"]
+    return int(counts["total_data_file_rows"]) - int(counts["total_rows"])
 
 
-def _unpacked(data: bytes) -> bytes | None:
-    """What gzip or zstd has packed, or None for anything else."""
+def _decompress(data: bytes) -> bytes | None:
+    """Decompress gzip or zstd data; return None for anything else."""
     try:
         if data.startswith(_GZIP):
             return gzip.decompress(data)
@@ -116,7 +116,7 @@ def _unpacked(data: bytes) -> bytes | None:
 
 
 def _json_strings(data: bytes) -> Iterator[list[str]]:
-    """The strings of a JSON document, or of each line of JSON Lines."""
+    """Yield the strings of a JSON document, or of each line of JSON Lines."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -129,18 +129,23 @@ def _json_strings(data: bytes) -> Iterator[list[str]]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every string in a value, of JSON inside strings too."""
+    """Yield every string in a value, also those of JSON inside strings."""
     if isinstance(value, dict):
-        for key, each in value.items():
+        for key, item in value.items():
             yield str(key)
-            yield from _strings(each)
+            yield from _strings(item)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _strings(each)
+        for item in value:
+            yield from _strings(item)
     elif isinstance(value, str):
         yield value
-        if value[:1] in ("{", "["):
-            try:
-                yield from _strings(json.loads(value))
-            except (ValueError, RecursionError):
-                return
+        if value.startswith(("{", "[")):
+            yield from _embedded_strings(value)
+
+
+def _embedded_strings(text: str) -> Iterator[str]:
+    """Yield the strings of a text that may be JSON."""
+    try:
+        yield from _strings(json.loads(text))
+    except (ValueError, RecursionError):
+        return

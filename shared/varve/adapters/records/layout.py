@@ -1,11 +1,11 @@
-"""Where the rows of a table in a directory lie, and which of them are others than at an earlier version.
+"""Where the rows of a table in a directory lie, and how that differs between versions.
 
-A row's address (`_rowid`) is the number of its fragment and its place in the fragment's files. Files never
-change and have names of their own, so rows of the same files and places are the same rows. The numbers alone
-would not tell: a store that is made anew counts from 0 again.
+A row's address (`_rowid`) is its fragment's number and its place in the fragment's files.
+Files never change and have unique names, so equal files and places mean equal rows.
+The numbers alone are no proof: a recreated store counts from 0 again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,89 +27,98 @@ with without_rest_client():
 
 ADDRESS = "_rowid"
 Addresses = npt.NDArray[np.uint64]
-Gone = npt.NDArray[np.uint32]
+Places = npt.NDArray[np.uint32]
 
-_NUMBER_FROM = np.uint64(32)
-_PLACE = np.uint64(2**32 - 1)
+_FRAGMENT_SHIFT = np.uint64(32)
+_PLACE_MASK = np.uint64(2**32 - 1)
+_NO_ADDRESSES = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the rows of one version of a table are in: fragments by their numbers, and the places of rows
-    that are gone, by the names of the files that say so."""
+    """The files that hold the rows of one version of a table.
+
+    `fragments` are keyed by number. `deleted` has the places of deleted rows, keyed by
+    the name of the deletion file.
+    """
 
     version: int
     fragments: Mapping[int, Fragment]
-    gone: Mapping[str, Gone]
+    deleted: Mapping[str, Places]
 
     def holds(self, addresses: Addresses) -> bool:
-        """Whether these, in any order, are the addresses of all its rows."""
-        nothing = Layout(0, {}, {})
-        all_rows, _ = self.since(nothing, np.zeros(0, np.uint64))
+        """Tell whether these are the addresses of all its rows, in any order."""
+        empty = Layout(0, {}, {})
+        all_rows, _ = self.since(empty, _NO_ADDRESSES)
         return np.array_equal(np.sort(all_rows), np.sort(addresses))
 
     def since(self, before: "Layout", known: Addresses) -> tuple[Addresses, Bools]:
-        """The addresses of rows that were not there `before`, and which of those that were still are.
+        """Compare with an earlier layout, whose rows have the addresses `known`.
 
-        `known` are the addresses of all rows there were.
+        Returns the addresses of rows that were added, and a mask of the `known` rows
+        that remain.
         """
-        numbers, places = known >> _NUMBER_FROM, known & _PLACE
-        stay = np.isin(numbers, np.array(self._with_files_of(before), np.uint64))
-        came = [np.zeros(0, np.uint64)]
+        numbers = known >> _FRAGMENT_SHIFT
+        places = known & _PLACE_MASK
+        shared = np.array(self._shared_fragments(before), np.uint64)
+        remaining = np.isin(numbers, shared)
+        added = [_NO_ADDRESSES]
         for number, fragment in self.fragments.items():
             if fragment == before.fragments.get(number):
                 continue
-            there = np.ones(fragment.rows, np.bool_)
+            new = np.ones(fragment.rows, np.bool_)
             if fragment.deletions is not None:
-                there[self.gone[fragment.deletions]] = False
-            held = np.flatnonzero(stay & (numbers == number))
-            stay[held] = there[places[held]]
-            there[places[held]] = False
-            came.append(
-                np.flatnonzero(there).astype(np.uint64)
-                | np.uint64(number) << _NUMBER_FROM
-            )
-        return np.concatenate(came), stay
+                new[self.deleted[fragment.deletions]] = False
+            old = np.flatnonzero(remaining & (numbers == number))
+            remaining[old] = new[places[old]]
+            new[places[old]] = False
+            new_places = np.flatnonzero(new).astype(np.uint64)
+            added.append(new_places | np.uint64(number) << _FRAGMENT_SHIFT)
+        return np.concatenate(added), remaining
 
-    def goes_on_from(self, before: "Layout") -> bool:
-        """Whether some of its files were there before, so that it is of the same life of the store."""
-        return bool(self._with_files_of(before))
+    def continues(self, before: "Layout") -> bool:
+        """Tell whether it shares files with `before`, so the store was not recreated."""
+        return bool(self._shared_fragments(before))
 
-    def _with_files_of(self, before: "Layout") -> list[int]:
-        return [
-            n
-            for n, f in self.fragments.items()
-            if n in before.fragments and f.data == before.fragments[n].data
-        ]
+    def _shared_fragments(self, before: "Layout") -> list[int]:
+        shared = []
+        for number, fragment in self.fragments.items():
+            earlier = before.fragments.get(number)
+            if earlier is not None and earlier.data == fragment.data:
+                shared.append(number)
+        return shared
 
 
-def layout_of(table: Table, before: Layout | None) -> Layout | None:
-    """Where the rows lie; `before` spares reading what it has read.
+def read_layout(table: Table, before: Layout | None) -> Layout | None:
+    """Read where the table's rows lie, reusing deletion files that `before` has read.
 
-    None where it cannot be told: of a table on S3 itself, which it would take requests for; of a version
-    that was removed as an old one meanwhile; where so many rows of a fragment are gone that it says so by a
-    bitmap.
+    Returns None for a table on S3 itself, where reading would cost requests; for an old
+    version pruned meanwhile; and if a deletion file is a bitmap, the form for many rows.
     """
-    folder, version = Path(table.uri), table.version
-    read = before.gone if before is not None else {}
+    folder = Path(table.uri)
+    version = table.version
+    known = before.deleted if before is not None else {}
     try:
         fragments = fragments_of((folder / manifest_name(version)).read_bytes())
-        named = [
-            fragment.deletions
-            for fragment in fragments
-            if fragment.deletions is not None
-        ]
-        gone = {
-            name: read[name] if name in read else _places(folder / name)
-            for name in named
-        }
+        deleted = {}
+        for name in _deletion_files(fragments):
+            if name not in known:
+                deleted[name] = _read_places(folder / name)
+            else:
+                deleted[name] = known[name]
     except (OSError, UnknownFormat, pa.ArrowInvalid):
         return None
-    return Layout(version, {fragment.number: fragment for fragment in fragments}, gone)
+    by_number = {fragment.number: fragment for fragment in fragments}
+    return Layout(version, by_number, deleted)
 
 
-def _places(deletions: Path) -> Gone:
-    gone: Gone = (
-        pa.ipc.open_file(deletions.read_bytes()).read_all().column(0).to_numpy()
-    )
-    return gone
+def _deletion_files(fragments: list[Fragment]) -> Iterator[str]:
+    for fragment in fragments:
+        if fragment.deletions is not None:
+            yield fragment.deletions
+
+
+def _read_places(deletions: Path) -> Places:
+    table = pa.ipc.open_file(deletions.read_bytes()).read_all()
+    places: Places = table.column(0).to_numpy()
+    return places

@@ -1,8 +1,8 @@
-"""Import LanceDB without the REST client it never uses here, which takes most of its import time.
+"""Import LanceDB without the REST client, which takes most of its import time.
 
-`lancedb` imports `lance_namespace_urllib3_client`, whose `api` modules build several hundred pydantic
-validators when they are imported. Stand-ins take their place during the import; whoever does call
-one of the classes gets the real one, loaded then.
+`lancedb` imports `lance_namespace_urllib3_client`, whose `api` modules build several
+hundred pydantic validators on import. Varve never uses that client. Stand-in modules
+replace it during the import. Calling one of their classes imports the real one.
 """
 
 import importlib
@@ -19,21 +19,21 @@ _API = f"{_CLIENT}.api"
 
 
 class _Deferred:
-    """A class of the client: the real one is imported when it is first called."""
+    """A stand-in for a class of the client; imports the real class when called."""
 
     def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
+        self._module = module
+        self._name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(self._module), self._name)(
-            *args, **kwargs
-        )
+        real = getattr(importlib.import_module(self._module), self._name)
+        return real(*args, **kwargs)
 
 
 class _StandIn(ModuleType):
-    """A module whose classes are all deferred."""
+    """A stand-in module whose classes are all deferred."""
 
-    __path__: list[str] = []  # noqa: RUF012 - makes it a package, as the import system reads it
+    __path__: list[str] = []  # noqa: RUF012 - marks a package
 
     def __getattr__(self, name: str) -> _Deferred:
         if not name[:1].isupper():
@@ -43,9 +43,9 @@ class _StandIn(ModuleType):
 
 @contextmanager
 def without_rest_client() -> Iterator[None]:
-    """Put stand-ins in place of the client's `api` modules while the block imports LanceDB.
+    """Replace the client's `api` modules by stand-ins while the block imports LanceDB.
 
-    Does nothing where the client is loaded already or is not laid out as it is known to be.
+    Does nothing if the client is already loaded or has an unknown layout.
     """
     names = [] if _API in sys.modules else _api_modules()
     sys.modules.update({name: _StandIn(name) for name in names})
@@ -61,4 +61,5 @@ def _api_modules() -> list[str]:
     if spec is None or spec.origin is None:
         return []
     folder = Path(spec.origin).parent / "api"
-    return [_API, *(f"{_API}.{path.stem}" for path in sorted(folder.glob("*_api.py")))]
+    names = sorted(path.stem for path in folder.glob("*_api.py"))
+    return [_API, *(f"{_API}.{name}" for name in names)]

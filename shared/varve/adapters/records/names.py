@@ -1,4 +1,4 @@
-"""Ids and sources of rows, read only for those that may be shown."""
+"""Ids and sources of rows, read only for the rows that a result may show."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,40 +13,45 @@ from varve.domain.search.lexical import Spots
 NAMES = ("id", "source_ids")
 
 
-class Names:
-    """The columns `NAMES` of so many rows. What is expected is read together, the rest when it is asked for.
+class LazyNames:
+    """The `NAMES` columns of `size` rows, read in batches on first use.
 
-    `read` gives rows of the store in the order in which it is told them.
+    `read` returns rows of the store in the order of the row numbers it is given.
     """
 
     def __init__(
         self, store: str, size: int, read: Callable[[Spots], pa.Table]
     ) -> None:
-        self._store, self.size, self._read = store, size, read
+        self.size = size
         self.known: dict[int, tuple[Any, ...]] = {}
+        self._store = store
+        self._read = read
 
-    def expect(self, rows: Spots) -> None:
-        """Read these rows, where they were not before. Raises Outdated: they have moved or gone since."""
+    def load(self, rows: Spots) -> None:
+        """Read the rows that are not known yet.
+
+        Raises Outdated: the rows have moved or gone since they were ranked.
+        """
         new = [row for row in rows.tolist() if row not in self.known]
-        if new:
-            try:
-                read = self._read(np.array(new, np.intp))
-            except FOREIGN as error:
-                raise Outdated(
-                    f"store {self._store}: rows have moved or gone since they were ranked"
-                ) from error
-            self.known |= zip(
-                new,
-                zip(*(read[name].to_pylist() for name in NAMES), strict=True),
-                strict=True,
-            )
+        if not new:
+            return
+        try:
+            read = self._read(np.array(new, np.intp))
+        except FOREIGN as error:
+            raise Outdated(
+                f"store {self._store}: rows have moved or gone since they were ranked"
+            ) from error
+        columns = [read[name].to_pylist() for name in NAMES]
+        values = zip(*columns, strict=True)
+        self.known.update(zip(new, values, strict=True))
 
 
-class Named(Sequence[Any]):
-    """One of the columns."""
+class LazyColumn(Sequence[Any]):
+    """One column of `LazyNames`."""
 
-    def __init__(self, names: Names, name: str) -> None:
-        self._names, self._at = names, NAMES.index(name)
+    def __init__(self, names: LazyNames, name: str) -> None:
+        self._names = names
+        self._index = NAMES.index(name)
 
     def __len__(self) -> int:
         return self._names.size
@@ -55,5 +60,5 @@ class Named(Sequence[Any]):
         if row not in self._names.known:
             if not 0 <= row < len(self):
                 raise IndexError(row)
-            self._names.expect(np.arange(len(self)))
-        return self._names.known[row][self._at]
+            self._names.load(np.arange(len(self)))
+        return self._names.known[row][self._index]

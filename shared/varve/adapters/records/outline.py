@@ -1,16 +1,17 @@
-"""The outline of a store too large to hold: where its rows lie, and what is short about them."""
+"""The outline of a store too large to cache: row addresses and the short columns."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from varve.adapters.records.layout import ADDRESS, Addresses
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.rows import scanned
+from varve.adapters.records.rows import read_all
 from varve.domain.search.lexical import Spots
 from varve.domain.search.outline import TYPES, Codes, Outline
 
@@ -18,27 +19,36 @@ with without_rest_client():
     from lancedb.table import Table
 
 SHORT = (
-    "memory_type", "period", "event_time", "conversation_id", "user_id", "about", "importance", "position",
-)  # fmt: skip
-"""What an outline has of a row."""
+    "memory_type",
+    "period",
+    "event_time",
+    "conversation_id",
+    "user_id",
+    "about",
+    "importance",
+    "position",
+)
+"""The columns of a row that an outline has."""
+
+TypeCodes = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
-class Located(Outline):
-    """The outline of a table at one version, in the table's order; `addresses` lead to its rows."""
+class StoredOutline(Outline):
+    """The outline of a table at one version, in table order, with the rows' addresses."""
 
     addresses: Addresses
     version: int
     model: str
 
     def rows_at(self, addresses: Addresses) -> Spots:
-        """The rows that lie there. Raises RuntimeError: there are others."""
+        """Return the numbers of the rows at these addresses.
+
+        Raises RuntimeError: the outline does not have all of them.
+        """
         order = self._by_address
-        found: Spots = order[
-            np.searchsorted(self.addresses, addresses, sorter=order).clip(
-                max=len(self) - 1
-            )
-        ]
+        places = np.searchsorted(self.addresses, addresses, sorter=order)
+        found: Spots = order[places.clip(max=len(self) - 1)]
         if not np.array_equal(self.addresses[found], addresses):
             raise RuntimeError("the table has other rows than its outline")
         return found
@@ -48,47 +58,61 @@ class Located(Outline):
         return np.argsort(self.addresses, kind="stable")
 
 
-def as_outlined(table: Table, model: str, known: Outline | None) -> Located:
-    """What is known if that is the table's outline as it stands, or the one read anew."""
+def current_outline(table: Table, model: str, known: Outline | None) -> StoredOutline:
+    """Return `known` if it is the outline of the table's version, else read it."""
     if (
-        isinstance(known, Located)
+        isinstance(known, StoredOutline)
         and known.model == model
         and known.version == table.version
     ):
         return known
-    return outlined(table, model, known)
+    return read_outline(table, model, known)
 
 
-def outlined(table: Table, model: str, before: Outline | None) -> Located:
-    """The table's outline; of what `before` has of it, where nothing has gone since, only the rest is read.
+def read_outline(table: Table, model: str, before: Outline | None) -> StoredOutline:
+    """Read the table's outline.
 
-    Raises RuntimeError: somebody has written meanwhile.
+    If no row was deleted since `before`, read only the rows added after it.
+    Raises RuntimeError: another writer committed while the outline was read.
     """
     version = int(table.version)
-    addresses = scanned(table.search().select([ADDRESS]))[ADDRESS].to_numpy()
-    known = before if isinstance(before, Located) and before.model == model else None
-    if known is not None and not np.array_equal(
-        known.addresses, addresses[: len(known)]
-    ):
-        known = None
+    query = table.search().select([ADDRESS])
+    addresses = read_all(query)[ADDRESS].to_numpy()
+    known = _reusable(before, model, addresses)
     first = 0 if known is None else len(known)
-    rows = scanned(table.search().select([*SHORT]).with_row_id(True).offset(first))
+    query = table.search().select([*SHORT]).with_row_id(True)
+    rows = read_all(query.offset(first))
     if not np.array_equal(rows[ADDRESS].to_numpy(), addresses[first:]):
         raise RuntimeError("the table was written to while its outline was read")
-    read = short_columns(rows)
+    columns = short_columns(rows)
     del rows
-    pa.default_memory_pool().release_unused()  # which it would keep, more than the outline takes
+    release_memory()
     if known is not None:
-        read = {
-            name: _below(column, read[name]) for name, column in known.short().items()
-        }
-    return Located(**read, addresses=addresses, version=version, model=model)
+        for name, earlier in known.short().items():
+            columns[name] = _append(earlier, columns[name])
+    return StoredOutline(**columns, addresses=addresses, version=version, model=model)
+
+
+def release_memory() -> None:
+    """Return Arrow's unused memory, which is more than the columns themselves take."""
+    pa.default_memory_pool().release_unused()
+
+
+def _reusable(
+    before: Outline | None, model: str, addresses: Addresses
+) -> StoredOutline | None:
+    """Return `before` if its rows are the first of these addresses."""
+    if not isinstance(before, StoredOutline) or before.model != model:
+        return None
+    if not np.array_equal(before.addresses, addresses[: len(before)]):
+        return None
+    return before
 
 
 def short_columns(rows: pa.Table) -> dict[str, Any]:
-    """An outline's columns, of rows that have what is `SHORT`."""
+    """Return an outline's columns from rows that have the `SHORT` columns."""
     return {
-        "types": _types(rows["memory_type"]),
+        "types": _type_codes(rows["memory_type"]),
         "periods": _codes(rows["period"]),
         "conversations": _codes(rows["conversation_id"]),
         "users": _codes(rows["user_id"]),
@@ -99,19 +123,16 @@ def short_columns(rows: pa.Table) -> dict[str, Any]:
     }
 
 
-def _below(known: Any, more: Any) -> Any:
-    return (
-        known.followed_by(more)
-        if isinstance(known, Codes)
-        else np.concatenate((known, more))
-    )
+def _append(known: Any, more: Any) -> Any:
+    if isinstance(known, Codes):
+        return known.followed_by(more)
+    return np.concatenate((known, more))
 
 
-def _types(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.int8]]:
+def _type_codes(column: pa.ChunkedArray) -> TypeCodes:
     names = pa.array([str(one) for one in TYPES])
-    codes: np.ndarray[Any, np.dtype[np.int8]] = (
-        pc.index_in(column, value_set=names).to_numpy().astype(np.int8)
-    )
+    indices = pc.index_in(column, value_set=names).to_numpy()
+    codes: TypeCodes = indices.astype(np.int8)
     return codes
 
 
@@ -119,9 +140,5 @@ def _codes(column: pa.ChunkedArray) -> Codes:
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    of = (
-        pc.fill_null(encoded.indices, -1)
-        .to_numpy(zero_copy_only=False)
-        .astype(np.int32)
-    )
-    return Codes(of, encoded.dictionary.to_pylist())
+    indices = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
+    return Codes(indices.astype(np.int32), encoded.dictionary.to_pylist())

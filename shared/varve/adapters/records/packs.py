@@ -1,12 +1,12 @@
-"""Packs: all new files of one commit in one object, for readers who hold the version before.
+"""Packs: all new files of one commit in one object, for readers of the version before.
 
     vectordb/{workspace}/{agent}/{grain}/packs/{version before:020}.zip
 
-A reader cannot know the names of a commit's files before it has listed them, but it can know the name
-of the pack that follows its own version, so it asks for that beside the listing. A pack is put after
-the commit and is a mere copy: without it the reader fetches the files one round trip later. The
-listing alone says what is committed. The form is an uncompressed ZIP whose names are those of the
-files within the table.
+A reader learns the names of a commit's files only from a listing. But it knows the name of
+the pack that follows its own version, so it requests the pack and the listing together.
+A pack is put after the commit and is a mere copy. Without it the reader fetches the
+files one round trip later. Only a listing proves a commit. A pack is an
+uncompressed ZIP archive with the files' names relative to the table.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from zlib import error as zlib_error
 
 FOLDER = "packs"
 MAX_BYTES = 1024 * 1024
-"""Larger commits get none: most readers fetch each file of such a commit as quickly."""
+"""Larger commits get no pack: most readers fetch their files one by one as fast."""
 _UNREADABLE = (
     BadZipFile,
     EOFError,
@@ -29,23 +29,25 @@ _UNREADABLE = (
     struct_error,
     zlib_error,
 )
-"""All that `zipfile` raises at bytes that are no archive, or no longer one."""
+"""All errors that `zipfile` raises for bytes that are not a valid archive."""
 
 
 def pack_name(before: int) -> str:
-    """The name of the pack for who holds this version, within the store."""
+    """Return the pack's name for readers of this version, relative to the store."""
     return f"{FOLDER}/{before:020}.zip"
 
 
 def version_before(name: str) -> int | None:
-    """The version that a pack's name says; None for other files."""
+    """Return the version in a pack's name, or None for another file."""
     folder, _, file = name.partition("/")
     number = file.removesuffix(".zip")
-    return int(number) if folder == FOLDER and number.isdecimal() else None
+    if folder != FOLDER or not number.isdecimal():
+        return None
+    return int(number)
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """The files as one object."""
+    """Return the files as one archive."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_STORED) as archive:
         for name in sorted(files):
@@ -54,7 +56,7 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """The files of a pack; none of one that cannot be read, as it is only a shorter way."""
+    """Return the files of a pack, or none if it is unreadable, as a pack is optional."""
     try:
         with ZipFile(BytesIO(data)) as archive:
             return {info.filename: archive.read(info) for info in archive.infolist()}

@@ -1,4 +1,4 @@
-"""Physical deletion in a directory: rows by id, old versions, and files that no version names."""
+"""Physical deletion in a directory: rows by id, old versions and unreferenced files."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -10,50 +10,59 @@ with without_rest_client():
     from lancedb.expr import col, lit
     from lancedb.table import Table
 
-MAX_DOOMED = 500
-"""Ids in one deletion's condition."""
+MAX_IDS_PER_CONDITION = 500
 
-NOWHERE = -1
-"""A place in a conversation that no message has."""
+DELETED_POSITION = -1
+"""Marks a row for deletion: no message has this position in its conversation."""
 
 MAX_PRUNINGS = 5
 LONGEST_WRITE = timedelta(minutes=15)
-"""No writer takes longer from its first file to its commit: a function's longest life."""
+"""The longest time from a writer's first file to its commit: a Lambda's maximum life."""
 
 
 def delete_ids(
     table: Table, ids: Sequence[str], known_by: datetime | None = None
 ) -> int:
-    """Delete the rows of the ids, but for those made after `known_by`; how many there were.
+    """Delete the rows with these ids, except those created after `known_by`.
 
-    A version's manifest keeps the condition of a deletion and may outlive the rows, but it keeps none of
-    an update. So the rows get a place that none has, and the condition is that place. Raises RuntimeError,
-    OSError, as LanceDB does.
+    Returns how many rows were deleted. The manifest of a version keeps the condition of
+    a deletion and may outlive the rows, but it keeps no condition of an update. So an
+    update first moves the rows to `DELETED_POSITION`, and the deletion's condition names
+    only that position. Raises RuntimeError, OSError: from LanceDB.
     """
-    for start in range(0, len(ids), MAX_DOOMED):
-        doomed = col("id").isin(list(ids[start : start + MAX_DOOMED]))
+    if not ids:
+        return 0
+    for start in range(0, len(ids), MAX_IDS_PER_CONDITION):
+        some = list(ids[start : start + MAX_IDS_PER_CONDITION])
+        doomed = col("id").isin(some)
         if known_by is not None:
             doomed &= col("created_at") <= lit(known_by.astimezone(UTC))
-        table.update(where=doomed.to_sql(), values={"position": NOWHERE})
-    return int(table.delete(f"position = {NOWHERE}").num_deleted_rows) if ids else 0
+        table.update(where=doomed.to_sql(), values={"position": DELETED_POSITION})
+    deleted = table.delete(f"position = {DELETED_POSITION}")
+    return int(deleted.num_deleted_rows)
 
 
-def leave_one_version(table: Table) -> None:
-    """Compact, and remove all versions but the newest. Raises RuntimeError: somebody keeps writing."""
+def keep_only_newest_version(table: Table) -> None:
+    """Compact the table and remove all versions but the newest.
+
+    Raises RuntimeError: another writer keeps adding versions.
+    """
     for _ in range(MAX_PRUNINGS):
         table.optimize(cleanup_older_than=timedelta(milliseconds=1))
         if len(table.list_versions()) == 1:
             return
-    raise RuntimeError("a version is left that somebody has just written")
+    raise RuntimeError("another writer has just added a version")
 
 
 def delete_orphans(before: Sequence[ObjectInfo], objects: Objects) -> None:
-    """Delete what no version names: files of writes that failed, which LanceDB would keep for a week.
+    """Delete files that no version names: leftovers of failed writes.
 
-    After a purge no file is in use that was there before it, unless by a write that has not been
-    committed yet; so the young ones stay.
+    LanceDB would keep them for a week. After a purge, a file listed `before` it is in use
+    only by a write that has not been committed yet, so young files stay.
     """
     newest = max(info.last_modified for info in before)
-    objects.delete(
-        [info.key for info in before if newest - info.last_modified > LONGEST_WRITE]
-    )
+    orphans = []
+    for info in before:
+        if newest - info.last_modified > LONGEST_WRITE:
+            orphans.append(info.key)
+    objects.delete(orphans)

@@ -1,4 +1,4 @@
-"""Records in LanceDB: one database per agent and grain, one table in it, on a directory or on S3."""
+"""Records in LanceDB: one database with one table for each agent and grain."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -8,21 +8,21 @@ import pyarrow.compute as pc
 
 from varve.adapters.exports.transfers import Transfers
 from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.errors import FOREIGN, failed, translated
+from varve.adapters.records.errors import FOREIGN, to_retryable, translate_errors
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.purge import delete_ids
 from varve.adapters.records.replicas import Caching, ReplicatedTables
 from varve.adapters.records.rows import (
     GIVES_WAY,
     RECORD_COLUMNS,
-    filtered,
+    apply_filter,
     model_of,
-    scanned,
+    read_all,
     to_arrow,
     to_record,
 )
-from varve.adapters.records.standing import Standing
-from varve.adapters.records.tables import DirectTables, remake
+from varve.adapters.records.table_handle import TableHandle
+from varve.adapters.records.tables import DirectTables, rewrite
 from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model, require_vectors
@@ -38,7 +38,7 @@ from varve.domain.record import (
 from varve.domain.search.query import Filter
 from varve.ports.objects import Objects
 
-if TYPE_CHECKING:  # a writer need not load what ranks
+if TYPE_CHECKING:  # a writer never loads the ranking modules
     from varve.domain.search.columns import Columns
     from varve.domain.search.outline import Outline
 
@@ -47,51 +47,60 @@ with without_rest_client():
     from lancedb.expr import col, lit
     from lancedb.table import Table
 
-INDEX_BYTES, METADATA_BYTES = 128 * 1024 * 1024, 64 * 1024 * 1024
-"""What LanceDB may keep: a warm process may meet any number of agents. The vectors' codes of a million rows
-are 85 MB, where words stand 35, and a search that has to read them again takes three times as long."""
+INDEX_BYTES = 128 * 1024 * 1024
+"""LanceDB's index cache: the vector codes of a million rows take 85 MB.
+
+Keyword postings take 35 MB. A search that reads the codes again takes three times as long.
+"""
+METADATA_BYTES = 64 * 1024 * 1024
+"""LanceDB's metadata cache, bounded because a warm process may serve many agents."""
 
 T = TypeVar("T")
 
-
-Open = Callable[[Scope, StoreName], Table | None]
-"""The table of a store, or None where nothing has been written yet."""
-Stand = Callable[[Scope, StoreName], Standing]
-"""Where a store stands."""
+OpenTable = Callable[[Scope, StoreName], Table | None]
+"""Opens a store's newest version; returns None if nothing has been written."""
+FindTable = Callable[[Scope, StoreName], TableHandle]
+"""Returns a handle on a store."""
 
 
 class LanceReader:
-    """MemoryReader over `vectordb/{workspace}/{agent}/{grain}/` as it stands; `newest` where that fails."""
+    """The MemoryReader port over `vectordb/{workspace}/{agent}/{grain}/`.
 
-    def __init__(self, stand: Stand, newest: Open, columns: ColumnCache) -> None:
-        self._stand, self._newest, self._columns = stand, newest, columns
+    `find` gives the version to read; `open_newest` is the fallback if that read fails.
+    """
 
-    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002
-        return self  # a view stays where it is
+    def __init__(
+        self, find: FindTable, open_newest: OpenTable, columns: ColumnCache
+    ) -> None:
+        self._find = find
+        self._open_newest = open_newest
+        self._columns = columns
+
+    def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> "LanceReader":  # noqa: ARG002 - in the port
+        return self  # already pinned to a version
 
     def columns(self, scope: Scope, grain: Grain, *, model: str) -> "Outline":
-        standing = self._stand(scope, grain)
+        handle = self._find(scope, grain)
         nothing: Outline = self._columns.nothing
         try:
-            stands = standing.version()
+            state = handle.version()
         except FOREIGN as error:
-            raise failed(f"{scope}/{grain}", error) from error
-        if stands is None:
+            raise to_retryable(f"{scope}/{grain}", error) from error
+        if state is None:
             return nothing
-        version = (stands, model)  # the model is that of the rows: asked for once
+        version = (state, model)  # the cached rows were checked for this model
         known = self._columns.get(scope, grain, version)
         if known is not None:
             return known
-        from varve.adapters.records.columns import hold
+        from varve.adapters.records.columns import read_store
 
-        def run(table: Table) -> "Outline":
-            held = hold(
-                table, f"{scope}/{grain}", model, self._columns.newest(scope, grain)
-            )
-            self._columns.put(scope, grain, version, held)
-            return held.columns
+        def read(table: Table) -> "Outline":
+            before = self._columns.newest(scope, grain)
+            store = read_store(table, f"{scope}/{grain}", model, before)
+            self._columns.put(scope, grain, version, store)
+            return store.columns
 
-        return self._run(scope, grain, standing, run, nothing)
+        return self._read_from(handle, scope, grain, read, nothing)
 
     def candidates(
         self,
@@ -105,117 +114,123 @@ class LanceReader:
         limit: int,
         reach: int,
     ) -> "Columns":
-        from varve.adapters.records.columns import found
-        from varve.adapters.records.outline import as_outlined
+        from varve.adapters.records.columns import read_candidates
+        from varve.adapters.records.outline import current_outline
 
-        def run(table: Table) -> "Columns":
-            require_same_model(f"{scope}/{grain}", model_of(table), model)
-            held = self._columns.newest(scope, grain)
-            outline = as_outlined(table, model, held.columns if held else None)
-            return found(
-                table, f"{scope}/{grain}", outline, text, vector, where, limit, reach
+        store = f"{scope}/{grain}"
+
+        def read(table: Table) -> "Columns":
+            require_same_model(store, model_of(table), model)
+            cached = self._columns.newest(scope, grain)
+            known = cached.columns if cached else None
+            outline = current_outline(table, model, known)
+            return read_candidates(
+                table, store, outline, text, vector, where, limit, reach
             )
 
-        return self._read(scope, grain, run, self._columns.nothing)
+        return self._read(scope, grain, read, self._columns.nothing)
 
     def browse(
         self, scope: Scope, grain: StoreName, *, where: Filter, limit: int
     ) -> list[Record]:
-        def run(table: Table) -> list[Record]:
+        def read(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
-            rows = scanned(filtered(table.search(), where).select(keys))
+            rows = read_all(apply_filter(table.search(), where).select(keys))
             order = [
                 ("event_time", "descending"),
                 ("position", "descending"),
                 ("id", "ascending"),
             ]
-            return _by_ids(table, rows.sort_by(order).column("id")[:limit].to_pylist())
+            ids = rows.sort_by(order).column("id")[:limit].to_pylist()
+            return _read_by_ids(table, ids)
 
-        return self._read(scope, grain, run, [])
+        return self._read(scope, grain, read, [])
 
     def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
-        return self._read(scope, grain, lambda table: _by_ids(table, ids), [])
+        return self._read(scope, grain, lambda table: _read_by_ids(table, ids), [])
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
-        def run(table: Table) -> int:
+        def read(table: Table) -> int:
             if where == Filter():
                 return int(table.count_rows())
-            # count_rows takes SQL text only, and the text of an expression does not quote every value.
-            return int(scanned(filtered(table.search(), where).select(["id"])).num_rows)
+            # count_rows takes only SQL, and an expression's SQL does not quote every value.
+            ids = read_all(apply_filter(table.search(), where).select(["id"]))
+            return int(ids.num_rows)
 
-        return self._read(scope, grain, run, 0)
+        return self._read(scope, grain, read, 0)
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
-        def run(table: Table) -> dict[str, int]:
-            counts = (
-                scanned(table.search().select(["period"]))
-                .column("period")
-                .value_counts()
-            )
-            return {pair["values"]: pair["counts"] for pair in counts.to_pylist()}
+        def read(table: Table) -> dict[str, int]:
+            labels = read_all(table.search().select(["period"])).column("period")
+            counts = labels.value_counts().to_pylist()
+            return {pair["values"]: pair["counts"] for pair in counts}
 
-        return self._read(scope, grain, run, {})
+        return self._read(scope, grain, read, {})
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
-        def run(table: Table) -> list[Record]:
-            rows = (
-                table.search()
-                .where(col("period") == lit(label))
-                .select(RECORD_COLUMNS)
-                .limit(None)
-            )
-            records = [to_record(row) for row in rows.to_arrow().to_pylist()]
+        def read(table: Table) -> list[Record]:
+            query = table.search().where(col("period") == lit(label))
+            rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
+            records = [to_record(row) for row in rows.to_pylist()]
             return sorted(records, key=lambda r: (r.event_time, r.position, r.id))
 
-        return self._read(scope, grain, run, [], since)
+        return self._read(scope, grain, read, [], since)
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
-        def run(table: Table) -> tuple[datetime, datetime] | None:
-            times = scanned(table.search().select(["event_time"])).column("event_time")
+        def read(table: Table) -> tuple[datetime, datetime] | None:
+            times = read_all(table.search().select(["event_time"])).column("event_time")
+            if not len(times):
+                return None
             ends = pc.min_max(times).as_py()
-            return (ends["min"], ends["max"]) if len(times) else None
+            return ends["min"], ends["max"]
 
-        return self._read(scope, grain, run, None)
+        return self._read(scope, grain, read, None)
 
     def _read(
         self,
         scope: Scope,
         grain: StoreName,
-        run: Callable[[Table], T],
+        read: Callable[[Table], T],
         nothing: T,
         since: int = 0,
     ) -> T:
-        return self._run(scope, grain, self._stand(scope, grain), run, nothing, since)
+        """Read a store; return `nothing` if nothing has been written."""
+        handle = self._find(scope, grain)
+        return self._read_from(handle, scope, grain, read, nothing, since)
 
-    def _run(
+    def _read_from(
         self,
+        handle: TableHandle,
         scope: Scope,
         grain: StoreName,
-        standing: Standing,
-        run: Callable[[Table], T],
+        read: Callable[[Table], T],
         nothing: T,
         since: int = 0,
     ) -> T:
-        """Run where the store stands; where that vanished or is too old, once more on the newest version."""
+        """Read the handle's version; if it vanished or is too old, read the newest.
 
-        def read(table: Table | None) -> T:
-            if since and (0 if table is None else table.version) < since:
+        Raises Retryable: the newest version fails too, or is older than `since`.
+        """
+
+        def read_version(table: Table | None) -> T:
+            version = 0 if table is None else table.version
+            if version < since:
                 raise RuntimeError(
                     f"older than version {since}, which has been written"
                 )
-            return nothing if table is None else run(table)
+            return nothing if table is None else read(table)
 
-        with translated(f"{scope}/{grain}"):
+        with translate_errors(f"{scope}/{grain}"):
             try:
-                return read(standing.table())
+                return read_version(handle.open())
             except (RuntimeError, OSError, ValueError):
-                return read(self._newest(scope, grain))
+                return read_version(self._open_newest(scope, grain))
 
 
 class LanceRecords(LanceReader):
-    """MemoryReader and MemoryWriter; on S3 through replicas on this machine's disk."""
+    """The MemoryReader and MemoryWriter ports; S3 roots use replicas on local disk."""
 
     def __init__(
         self,
@@ -225,7 +240,7 @@ class LanceRecords(LanceReader):
         upkeep: Upkeep | None = None,
         caching: Caching | None = None,
     ) -> None:
-        upkeep, caching = upkeep or Upkeep(), caching or Caching()
+        upkeep = upkeep or Upkeep()
         session = lancedb.Session(INDEX_BYTES, METADATA_BYTES)
         self._stores: DirectTables | ReplicatedTables
         if root.startswith("s3://"):
@@ -234,28 +249,29 @@ class LanceRecords(LanceReader):
                 root, objects, session, upkeep, storage_options, transfers
             )
             self._stores = ReplicatedTables(
-                root, transfers, direct, session, upkeep, caching
+                root, transfers, direct, session, upkeep, caching or Caching()
             )
         else:
             self._stores = DirectTables(root, objects, session, upkeep)
-        super().__init__(self._stores.standing, self._stores.newest, ColumnCache())
+        super().__init__(self._stores.handle, self._stores.open_newest, ColumnCache())
 
     @property
-    def newest(self) -> Open:
-        """What opens a store's table at its newest version."""
-        return self._newest
+    def newest(self) -> OpenTable:
+        """Opens a store's table at its newest version."""
+        return self._open_newest
 
     def at(self, scope: Scope, stores: Sequence[StoreName] = GRAINS) -> LanceReader:
         if isinstance(self._stores, DirectTables):
             return self
-        with translated(str(scope)):
-            standing = self._stores.at(scope, stores)
+        with translate_errors(str(scope)):
+            handles = self._stores.handles(scope, stores)
 
-        def stand(asked: Scope, grain: StoreName) -> Standing:
-            here = asked == scope and grain in standing
-            return standing[grain] if here else self._stores.standing(asked, grain)
+        def find(asked: Scope, grain: StoreName) -> TableHandle:
+            if asked == scope and grain in handles:
+                return handles[grain]
+            return self._stores.handle(asked, grain)
 
-        return LanceReader(stand, self._newest, self._columns)
+        return LanceReader(find, self._open_newest, self._columns)
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
         if isinstance(self._stores, ReplicatedTables):
@@ -269,32 +285,27 @@ class LanceRecords(LanceReader):
         model: str,
     ) -> Written:
         require_vectors(records, model)
-        newest: dict[str, EmbeddedRecord] = {}
-        for embedded in records:
-            known = newest.get(embedded.record.id)
-            if known is None or known.record.gives_way_to(embedded.record):
-                newest[embedded.record.id] = embedded
+        newest = _newest_by_id(records)
 
         def merge(table: Table) -> int:
             require_same_model(f"{scope}/{grain}", model_of(table), model)
-            merge = (
-                table.merge_insert("id")
-                .when_matched_update_all(where=GIVES_WAY)
-                .when_not_matched_insert_all()
-            )
-            merged = merge.execute(to_arrow(list(newest.values()), table.schema))
+            builder = table.merge_insert("id").when_matched_update_all(where=GIVES_WAY)
+            rows = to_arrow(newest, table.schema)
+            merged = builder.when_not_matched_insert_all().execute(rows)
             return int(merged.num_inserted_rows + merged.num_updated_rows)
 
-        with translated(f"{scope}/{grain}"):
+        with translate_errors(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:
         doomed = col("period").isin(list(labels)).to_sql()
-        return self._delete(
-            scope, grain, lambda table: int(table.delete(doomed).num_deleted_rows)
-        )
+
+        def delete(table: Table) -> int:
+            return int(table.delete(doomed).num_deleted_rows)
+
+        return self._purge(scope, grain, delete)
 
     def delete(
         self,
@@ -303,35 +314,42 @@ class LanceRecords(LanceReader):
         ids: Sequence[str],
         known_by: datetime | None = None,
     ) -> int:
-        return self._delete(
-            scope, grain, lambda table: delete_ids(table, ids, known_by)
-        )
+        return self._purge(scope, grain, lambda table: delete_ids(table, ids, known_by))
 
-    def _delete(
-        self, scope: Scope, grain: StoreName, rows: Callable[[Table], int]
+    def _purge(
+        self, scope: Scope, grain: StoreName, delete: Callable[[Table], int]
     ) -> int:
-        def delete(table: Table) -> int:
-            count = rows(table)
-            # Even where nothing was left to delete, for the delivery before may have ended half-way.
-            remake(table)
-            return count
+        """Delete rows and all their bytes; return how many rows were deleted."""
 
-        with translated(f"{scope}/{grain}"):
-            return self._stores.write(scope, grain, delete, None, purge=True).changed
+        def purge(table: Table) -> int:
+            deleted = delete(table)
+            # Rewrite even if no row is left: an earlier delivery may have failed half-way.
+            rewrite(table)
+            return deleted
+
+        with translate_errors(f"{scope}/{grain}"):
+            return self._stores.write(scope, grain, purge, None, purge=True).changed
 
     def finish(self) -> None:
         if isinstance(self._stores, ReplicatedTables):
             self._stores.finish()
 
 
-def _by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
+def _newest_by_id(records: Sequence[EmbeddedRecord]) -> list[EmbeddedRecord]:
+    """Return one record for each id: the one that the others give way to."""
+    newest: dict[str, EmbeddedRecord] = {}
+    for embedded in records:
+        known = newest.get(embedded.record.id)
+        if known is None or known.record.gives_way_to(embedded.record):
+            newest[embedded.record.id] = embedded
+    return list(newest.values())
+
+
+def _read_by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
+    """Return the records that exist, in the order of the ids."""
     if not ids:
         return []
-    wanted = (
-        table.search()
-        .where(col("id").isin(list(ids)))
-        .select(RECORD_COLUMNS)
-        .limit(None)
-    )
-    found = {row["id"]: to_record(row) for row in wanted.to_arrow().to_pylist()}
+    query = table.search().where(col("id").isin(list(ids)))
+    rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
+    found = {row["id"]: to_record(row) for row in rows.to_pylist()}
     return [found[id_] for id_ in ids if id_ in found]

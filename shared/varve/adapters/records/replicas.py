@@ -1,14 +1,15 @@
-"""The tables of an S3 root through replicas on disk: one listing tells whether anything is newer.
+"""The tables of an S3 root, mirrored by replicas on the local disk.
 
-A reader lists an agent's prefix once, which says for all its grains what is committed, and asks beside it for
-the packs that would follow the versions it holds. A writer lists its store, changes the replica and
-commits by a conditional put. Stores too large for the disk are left to LanceDB on S3 itself; its
-commits are the same conditional puts, so both sorts of writers are safe with each other.
+A reader lists an agent's prefix once, which tells the committed versions of all its
+grains. At the same time it requests the packs that follow the versions it holds. A writer
+lists its store, changes the replica and commits by a conditional put. LanceDB itself
+reads and writes stores too large for the disk, directly on S3. Its commits are the
+same conditional puts, so both sorts of writers are safe with each other.
 """
 
 import random
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,55 +21,59 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any
 
-from varve.adapters.exports.transfers import Transfers, Vanished
+from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
 from varve.adapters.records.cache_directory import CacheDirectory
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.packs import pack_name, unpack
 from varve.adapters.records.replica import Listing, Replica
-from varve.adapters.records.standing import Standing
+from varve.adapters.records.table_handle import TableHandle
 from varve.adapters.records.tables import (
     NEVER,
     Change,
     DirectTables,
+    Store,
     agent_prefix,
     compact,
-    fragments_of,
+    count_fragments,
     new_table,
     require_index,
     store_prefix,
 )
-from varve.adapters.records.upkeep import Upkeep, look, prune
+from varve.adapters.records.upkeep import Upkeep, list_store, prune
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
 from varve.domain.record import StoreName, Written
+from varve.ports.objects import StoredObject
 
 with without_rest_client():
     from lancedb.table import Table
 
-TRIES, LONGEST_WAIT_SECONDS = 40, 0.5
+TRIES = 40
+LONGEST_WAIT_SECONDS = 0.5
 CONFIRM_AFTER_SECONDS = 45.0
-"""A commit this long after its listing is looked up again: see `upkeep.FENCE`, which is longer."""
+"""Look up a commit again if its listing is older: see `upkeep.FENCE`, which is longer."""
 MAX_REPLICAS = 6_000
+PackRequest = Future[StoredObject | None]
 PACKS_AHEAD: Mapping[StoreName, int] = {Grain.WORKING: 3}
-"""Working memory is written twice by every conversation, the others once by a summary."""
+"""A conversation writes working memory twice; a summary writes other grains once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """Where replicas lie and how much they may take, in bytes."""
+    """The directory for replicas and the bytes that they may take."""
 
     directory: Path = field(default_factory=lambda: Path(gettempdir()))
     bytes: int = 360_000_000
 
     @property
     def store_bytes(self) -> int:
-        """A store that is larger has no replica: compacting it would take twice as much again."""
+        """Limit for a store with a replica: compacting takes twice its size again."""
         return self.bytes // 3
 
 
 class ReplicatedTables:
-    """The tables of an S3 root as of the newest commit, each from its replica where it is not too large."""
+    """The tables of an S3 root at their newest commit, read from replicas if small."""
 
     def __init__(
         self,
@@ -79,37 +84,41 @@ class ReplicatedTables:
         upkeep: Upkeep,
         caching: Caching,
     ) -> None:
-        self._root, self._transfers, self._direct = root, transfers, direct
-        self._session, self._upkeep, self._caching = session, upkeep, caching
+        self._root = root
+        self._transfers = transfers
+        self._direct = direct
+        self._session = session
+        self._upkeep = upkeep
+        self._caching = caching
         self._home = CacheDirectory(caching.directory)
-        self._replicas: OrderedDict[tuple[Scope, StoreName], Replica] = OrderedDict()
+        self._replicas: OrderedDict[Store, Replica] = OrderedDict()
         self._numbers = count()
         self._lock = Lock()
-        self._expected: dict[tuple[Scope, StoreName], Future[Listing]] = {}
+        self._expected: dict[Store, Future[Listing]] = {}
 
-    def newest(self, scope: Scope, grain: StoreName) -> Table | None:
-        """The table at its newest version, or None where nothing has been written yet."""
-        return self._refreshed(scope, [grain], store_prefix(scope, grain))[
-            grain
-        ].table()
+    def open_newest(self, scope: Scope, grain: StoreName) -> Table | None:
+        """Open the newest version, or return None if nothing has been written."""
+        handles = self._refresh(scope, [grain], store_prefix(scope, grain))
+        return handles[grain].open()
 
-    def standing(self, scope: Scope, grain: StoreName) -> Standing:
-        """The store, to be read at its newest version."""
-        return Standing.of(partial(self.newest, scope, grain))
+    def handle(self, scope: Scope, grain: StoreName) -> TableHandle:
+        """Return a handle on the newest version."""
+        return TableHandle.opening(partial(self.open_newest, scope, grain))
 
-    def at(
+    def handles(
         self, scope: Scope, stores: Sequence[StoreName]
-    ) -> dict[StoreName, Standing]:
-        """These stores of an agent, all as of one listing."""
-        prefix = (
-            agent_prefix(scope) if len(stores) > 1 else store_prefix(scope, stores[0])
-        )
-        return self._refreshed(scope, stores, prefix)
+    ) -> dict[StoreName, TableHandle]:
+        """Return handles on these stores of an agent, all from one listing."""
+        if len(stores) > 1:
+            return self._refresh(scope, stores, agent_prefix(scope))
+        return self._refresh(scope, stores, store_prefix(scope, stores[0]))
 
     def expect(self, scope: Scope, grain: StoreName) -> None:
-        """A write follows: ask for its listing beside whatever comes before it."""
-        listed = partial(look, self._transfers.objects, store_prefix(scope, grain))
-        self._expected[scope, grain] = self._transfers.start(listed)
+        """Request the listing for a coming write in the background."""
+        request = partial(
+            list_store, self._transfers.objects, store_prefix(scope, grain)
+        )
+        self._expected[scope, grain] = self._transfers.start(request)
 
     def write(
         self,
@@ -120,124 +129,125 @@ class ReplicatedTables:
         *,
         purge: bool,
     ) -> Written:
-        """As `DirectTables.write`; a change that returns 0 and does not purge is not committed at all."""
-        most, expected = 0, self._expected.pop((scope, grain), None)
+        """Apply the change to the newest version, as `DirectTables.write` does.
+
+        A change that returns 0 is not committed, unless it purges. The count returned is
+        the largest of all attempts. Raises Retryable: too many commits came first.
+        """
+        max_changed = 0
+        expected = self._expected.pop((scope, grain), None)
         for attempt in range(TRIES):
             if attempt:
                 sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
-            replica = self._replica(scope, grain)
+            replica = self._get_replica(scope, grain)
             with replica.lock:
-                look_again = partial(look, self._transfers.objects, replica.prefix)
-                listing = (
-                    expected.result() if expected and not attempt else look_again()
-                )
+                if expected is not None and attempt == 0:
+                    listing = expected.result()
+                else:
+                    listing = list_store(self._transfers.objects, replica.prefix)
                 if listing.size > self._caching.store_bytes:
                     return self._direct.write(scope, grain, change, model, purge=purge)
-                changed, done = self._changed(
+                changed, done = self._apply(
                     replica, listing, change, model, purge=purge
                 )
                 version = replica.version
-            most = max(most, changed)
+            max_changed = max(max_changed, changed)
             if done:
                 self._evict()
-                return Written(most, version)
+                return Written(max_changed, version)
         raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
 
     def finish(self) -> None:
-        """Wait for the packs that are on their way."""
-        self._expected.clear()  # of a write that did not come the listing is not to serve a later one
+        """Wait for background uploads of packs."""
+        # The listing of a write that did not happen must not serve a later write.
+        self._expected.clear()
         self._transfers.finish()
 
     # ---- reading
 
-    def _refreshed(
+    def _refresh(
         self, scope: Scope, grains: Sequence[StoreName], prefix: str
-    ) -> dict[StoreName, Standing]:
+    ) -> dict[StoreName, TableHandle]:
+        """Update the replicas of these stores; large stores get direct handles."""
         for _ in range(TRIES):
-            replicas = {grain: self._replica(scope, grain) for grain in grains}
-            with (
-                ExitStack() as locks,
-                suppress(Vanished),
-            ):  # pruned between the listing and the fetch
+            replicas = {grain: self._get_replica(scope, grain) for grain in grains}
+            # A file vanishes if it is pruned between the listing and the fetch.
+            with ExitStack() as locks, suppress(Vanished):
                 for replica in replicas.values():  # always in the order of the grains
                     locks.enter_context(replica.lock)
-                small = self._pulled(replicas, prefix)
+                small = self._update(replicas, prefix)
                 locks.close()
                 self._evict()
-                return {
-                    grain: small.get(grain) or self._direct.standing(scope, grain)
-                    for grain in grains
-                }
+                handles = {}
+                for grain in grains:
+                    handle = small.get(grain)
+                    handles[grain] = handle or self._direct.handle(scope, grain)
+                return handles
         raise Retryable(f"{prefix}: files vanish faster than they can be read")
 
-    def _pulled(
+    def _update(
         self, replicas: Mapping[StoreName, Replica], prefix: str
-    ) -> dict[StoreName, Standing]:
-        """Bring those up to date that may have a replica, in as few round trips as it takes."""
-        packs, taken = self._asked_for_packs(replicas), monotonic()
+    ) -> dict[StoreName, TableHandle]:
+        """Update the replicas of stores that are small enough.
+
+        Requests the packs and the listing together, to save round trips.
+        """
+        packs = self._request_packs(replicas)
+        taken = monotonic()
         found = {info.key: info for info in self._transfers.objects.list(prefix)}
-        listings = {
-            grain: Listing.of(replica.prefix, found, taken)
-            for grain, replica in replicas.items()
-        }
-        small = {
-            g: r
-            for g, r in replicas.items()
-            if listings[g].size <= self._caching.store_bytes
-        }
-        for grain, replica in small.items():
-            replica.take(packs(grain), listings[grain])
-        self._pull([(replica, listings[grain]) for grain, replica in small.items()])
-        return {grain: _standing(replica.table) for grain, replica in small.items()}
+        small: dict[StoreName, tuple[Replica, Listing]] = {}
+        handles = {}
+        for grain, replica in replicas.items():
+            listing = Listing.of(replica.prefix, found, taken)
+            if listing.size <= self._caching.store_bytes:
+                replica.add_files(_unpack(packs.get(grain, [])), listing)
+                small[grain] = (replica, listing)
+        self._pull(list(small.values()))
+        for grain, (replica, _) in small.items():
+            handles[grain] = _handle_on(replica.table)
+        return handles
 
-    def _asked_for_packs(
+    def _request_packs(
         self, replicas: Mapping[StoreName, Replica]
-    ) -> Callable[[StoreName], dict[str, bytes]]:
-        """Ask for the packs that would follow what is held, beside the listing; what they hold by grain."""
-        asked = {
-            grain: [
-                self._transfers.start(
-                    partial(
-                        self._transfers.objects.get, f"{replica.prefix}/{pack_name(v)}"
-                    )
-                )
-                for v in range(
-                    replica.version, replica.version + PACKS_AHEAD.get(grain, 1)
-                )
-            ]
-            for grain, replica in replicas.items()
-            if replica.version
-        }
+    ) -> dict[StoreName, list[PackRequest]]:
+        """Request the packs that follow the replicas' versions, in the background."""
+        requests = {}
+        for grain, replica in replicas.items():
+            if replica.version:
+                end = replica.version + PACKS_AHEAD.get(grain, 1)
+                requests[grain] = [
+                    self._request_pack(replica, version)
+                    for version in range(replica.version, end)
+                ]
+        return requests
 
-        def contents(grain: StoreName) -> dict[str, bytes]:
-            found = [pack.result() for pack in asked.get(grain, [])]
-            return {
-                name: data
-                for stored in found
-                if stored
-                for name, data in unpack(stored.data).items()
-            }
-
-        return contents
+    def _request_pack(self, replica: Replica, before: int) -> PackRequest:
+        key = f"{replica.prefix}/{pack_name(before)}"
+        return self._transfers.start(partial(self._transfers.objects.get, key))
 
     def _pull(self, pairs: Sequence[tuple[Replica, Listing]]) -> None:
-        """Raises Vanished, Retryable."""
+        """Bring each replica to its listing's newest version.
+
+        Raises Vanished: a listed file is gone; Retryable.
+        """
         while True:
             missing = [
                 (replica, replica.missing(listing)) for replica, listing in pairs
             ]
-            wanted = {key: file for _, files in missing for key, file in files.items()}
+            wanted: dict[str, LocalFile] = {}
+            for _, files in missing:
+                wanted |= files
             if not wanted:
                 break
             self._transfers.download(wanted)
             for replica, files in missing:
-                replica.fetched(files)
+                replica.mark_fetched(files)
         for replica, listing in pairs:
-            replica.settle(listing)
+            replica.switch_to(listing)
 
     # ---- writing
 
-    def _changed(
+    def _apply(
         self,
         replica: Replica,
         listing: Listing,
@@ -246,47 +256,61 @@ class ReplicatedTables:
         *,
         purge: bool,
     ) -> tuple[int, bool]:
-        """Make the change and commit it; what the change returned, and whether it is committed.
+        """Apply the change and commit it.
 
-        Where it is not, another commit came first and the replica stands where it stood before.
+        Returns the change's result and whether it is committed. If another writer
+        committed first, the replica returns to its earlier version.
         """
         try:
             self._pull([(replica, listing)])
         except Vanished:
             return 0, False
-        before, littered = replica.version, self._is_littered(replica, listing)
         if replica.table is None and model is None:
             return 0, True
-        with _discarding(replica):
-            table = replica.table
-            if table is None:
-                table = new_table(replica.database(), str(model))
-            require_index(table)
+        before = replica.version
+        prune_early = self._should_prune_early(replica, listing)
+        with _discard_on_error(replica):
+            table = self._open_or_create(replica, model)
             changed = change(table)
             if not changed and not purge:
                 replica.discard()
                 return 0, True
-            if not replica.commit() or not self._is_still_newest(replica, listing):
+            if not replica.commit() or not self._confirm(replica, listing):
                 replica.discard()
                 return changed, False
-            table = replica.table
-            if purge or self._upkeep.is_due(
-                fragments_of(table), before, replica.version
-            ):
-                return changed, self._compacted(
-                    replica, table, purge=purge
-                ) or not purge
-            if littered:
-                self._prune(replica, all_old=False)
-        return changed, True
+            return changed, self._maintain(replica, before, prune_early, purge=purge)
 
-    def _is_littered(self, replica: Replica, listing: Listing) -> bool:
-        times = [listing.age_stamp(version)[0] for version in listing.versions[:2]]
-        return self._upkeep.is_littered(times, replica.spare(listing))
+    def _maintain(
+        self, replica: Replica, before: int, prune_early: bool, *, purge: bool
+    ) -> bool:
+        """Compact or prune after a commit on top of version `before`.
 
-    def _compacted(self, replica: Replica, table: Table, *, purge: bool) -> bool:
-        """Compact and remove what may go; False: another commit came first."""
-        self._transfers.finish()  # a pack that came after the pruning would stay
+        Returns False if a purge was not completed because another writer committed.
+        """
+        if purge:
+            return self._compact(replica, purge=True)
+        fragments = count_fragments(replica.table)
+        if self._upkeep.is_due(fragments, before, replica.version):
+            self._compact(replica, purge=False)
+        elif prune_early:
+            self._prune(replica, all_old=False)
+        return True
+
+    def _open_or_create(self, replica: Replica, model: str | None) -> Table:
+        table = replica.table
+        if table is None:
+            table = new_table(replica.database(), str(model))
+        require_index(table)
+        return table
+
+    def _should_prune_early(self, replica: Replica, listing: Listing) -> bool:
+        times = list(listing.commit_times.values())
+        return self._upkeep.should_prune_early(times, replica.count_unneeded(listing))
+
+    def _compact(self, replica: Replica, *, purge: bool) -> bool:
+        """Compact, commit and prune; return False if another writer committed first."""
+        table: Any = replica.table
+        self._transfers.finish()  # a pack put after the pruning would stay forever
         merge = partial(table.optimize, cleanup_older_than=NEVER)
         compact(table, self._upkeep, merge, purge=purge)
         if not replica.commit():
@@ -296,60 +320,76 @@ class ReplicatedTables:
         return True
 
     def _prune(self, replica: Replica, *, all_old: bool) -> None:
-        """Remove what may go, packs that are still on their way included."""
+        """Prune the store, including packs that are still being uploaded."""
         self._transfers.finish()
         prune(self._transfers, replica.prefix, self._upkeep, all_old=all_old)
-        replica.trim()
+        replica.drop_unneeded()
 
-    def _is_still_newest(self, replica: Replica, listing: Listing) -> bool:
+    def _confirm(self, replica: Replica, listing: Listing) -> bool:
+        """Tell whether a commit based on this listing is the newest version.
+
+        A commit soon after its listing needs no new listing: see CONFIRM_AFTER_SECONDS.
+        """
         if monotonic() - listing.taken < CONFIRM_AFTER_SECONDS:
             return True
-        if look(self._transfers.objects, replica.prefix).newest == replica.version:
+        current = list_store(self._transfers.objects, replica.prefix)
+        if current.newest == replica.version:
             return True
         replica.reset()
         return False
 
     # ---- keeping
 
-    def _replica(self, scope: Scope, grain: StoreName) -> Replica:
+    def _get_replica(self, scope: Scope, grain: StoreName) -> Replica:
+        """Return the store's replica, creating it on first use."""
         with self._lock:
             if (scope, grain) not in self._replicas:
-                name = digest(
-                    self._root, scope.workspace, scope.agent, grain, length=32
-                )
-                home = self._home.path / f"{name}-{next(self._numbers)}"
-                replica = Replica(
-                    store_prefix(scope, grain), home, self._transfers, self._session
-                )
-                self._replicas[scope, grain] = replica
+                self._replicas[scope, grain] = self._create_replica(scope, grain)
             self._replicas.move_to_end((scope, grain))
             return self._replicas[scope, grain]
 
+    def _create_replica(self, scope: Scope, grain: StoreName) -> Replica:
+        name = digest(self._root, scope.workspace, scope.agent, grain, length=32)
+        home = self._home.path / f"{name}-{next(self._numbers)}"
+        return Replica(store_prefix(scope, grain), home, self._transfers, self._session)
+
     def _evict(self) -> None:
-        """Let go of the least recently used until the rest fits; one in use stays until the next time."""
+        """Remove the least recently used replicas until the rest fits.
+
+        A replica in use stays until the next eviction.
+        """
         with self._lock:
-            excess = (
-                sum(replica.size for replica in self._replicas.values())
-                - self._caching.bytes
-            )
-            many = len(self._replicas) - MAX_REPLICAS
-            for key, replica in list(self._replicas.items()):
-                if excess <= 0 and many <= 0:
+            size = sum(replica.size for replica in self._replicas.values())
+            excess_bytes = size - self._caching.bytes
+            excess_replicas = len(self._replicas) - MAX_REPLICAS
+            for store, replica in list(self._replicas.items()):
+                if excess_bytes <= 0 and excess_replicas <= 0:
                     return
                 if replica.lock.acquire(blocking=False):
-                    excess, many = excess - replica.size, many - 1
-                    del self._replicas[key]
+                    excess_bytes -= replica.size
+                    excess_replicas -= 1
+                    del self._replicas[store]
                     replica.reset()
                     replica.lock.release()
 
 
-def _standing(table: Table | None) -> Standing:
-    return Standing.of(lambda: table)
+def _handle_on(table: Table | None) -> TableHandle:
+    return TableHandle.opening(lambda: table)
+
+
+def _unpack(packs: Sequence[PackRequest]) -> dict[str, bytes]:
+    """Wait for the requested packs and return their files."""
+    files: dict[str, bytes] = {}
+    for request in packs:
+        stored = request.result()
+        if stored is not None:
+            files |= unpack(stored.data)
+    return files
 
 
 @contextmanager
-def _discarding(replica: Replica) -> Iterator[None]:
-    """Whatever goes wrong, the replica stands at a committed version afterwards."""
+def _discard_on_error(replica: Replica) -> Iterator[None]:
+    """Return the replica to its committed version if the block fails."""
     with ExitStack() as undo:
         undo.callback(replica.discard)
         yield

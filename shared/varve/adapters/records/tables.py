@@ -1,6 +1,6 @@
-"""Tables that LanceDB opens where they lie: in the root's directory, or large ones on S3."""
+"""Tables that LanceDB opens in place: in a directory, or large ones on S3."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -11,74 +11,83 @@ from uuid import uuid4
 from varve.adapters.exports.transfers import Transfers
 from varve.adapters.records.files import VERSIONS
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.purge import delete_orphans, leave_one_version
+from varve.adapters.records.purge import delete_orphans, keep_only_newest_version
 from varve.adapters.records.replica import TABLE
 from varve.adapters.records.rows import schema_for
-from varve.adapters.records.standing import Standing, Watch
+from varve.adapters.records.table_handle import TableHandle, VersionWatch
 from varve.adapters.records.upkeep import Upkeep, prune
 from varve.adapters.records.vectors import drop_index, index_due, make_index
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName, Written
-from varve.ports.objects import Objects
+from varve.ports.objects import ObjectInfo, Objects
 
 with without_rest_client():
     import lancedb
     from lancedb.index import FTS
     from lancedb.table import Table
 
-CLAIM_WAITS, CLAIM_WAIT_SECONDS = 50, 0.1
+CLAIM_WAITS = 50
+CLAIM_WAIT_SECONDS = 0.1
 NEVER = timedelta(days=36_500)
 _KEYWORDS = FTS(
     base_tokenizer="simple", stem=True, remove_stop_words=True, ascii_folding=True
 )
 
 Change = Callable[[Table], int]
+Store = tuple[Scope, StoreName]
 
 
 def store_prefix(scope: Scope, grain: StoreName) -> str:
-    """Where one agent's grain lies below the root."""
+    """Return the prefix of one agent's grain, relative to the root."""
     return f"{agent_prefix(scope)}/{grain}"
 
 
 def agent_prefix(scope: Scope) -> str:
-    """Where all grains of an agent lie below the root."""
+    """Return the prefix of all grains of an agent, relative to the root."""
     return f"vectordb/{scope.workspace}/{scope.agent}"
 
 
 def new_table(database: Any, model: str) -> Table:
-    """The empty table of a store. Raises Misconfigured: the model's name has no dimensions."""
+    """Create the empty table of a store.
+
+    Raises Misconfigured: the model's name has no dimensions.
+    """
     return database.create_table(TABLE, schema=schema_for(model), exist_ok=True)
 
 
 def require_index(table: Table) -> None:
-    """See to the keyword index: whoever made the table may have died before it."""
+    """Create the keyword index if it is missing.
+
+    It is missing if the process that created the table died before creating the index.
+    """
     if not any(index.columns == ["content"] for index in table.list_indices()):
         table.create_index("content", config=_KEYWORDS)
 
 
-def remake(table: Table) -> None:
-    """Write all rows anew, and the keyword index too, so that the files before hold nothing that is needed.
+def rewrite(table: Table) -> None:
+    """Rewrite all rows and the keyword index, so that no older file is needed.
 
-    A deletion only hides rows, compaction leaves files alone of which little is hidden, and a merged
+    A deletion only hides rows, compaction skips files with few hidden rows, and a merged
     index keeps the words of deleted rows.
     """
     table.update(values_sql={"position": "position"})
     table.create_index("content", config=_KEYWORDS, replace=True)
 
 
-def fragments_of(table: Table) -> int:
-    """Into how many fragments the table has been split by its writes."""
+def count_fragments(table: Table) -> int:
+    """Return the number of fragments into which writes have split the table."""
     return int(table.stats()["fragment_stats"]["num_fragments"])
 
 
 def compact(
     table: Table, upkeep: Upkeep, optimize: Callable[[], object], *, purge: bool
 ) -> None:
-    """Merge fragments and bring indices up to date as `optimize` does; make a large table's own if it is due.
+    """Merge fragments and update indices with `optimize`; add a due vector index.
 
-    With `purge` that one is dropped, for LanceDB carries over what it holds of rows that are gone. The next
-    compaction makes it anew: that takes longer than all else of a purge, which must not fail for it.
+    With `purge` the vector index is dropped, because LanceDB carries over its codes of
+    deleted rows. The next compaction builds it again. That takes longer than the rest of
+    a purge, and a purge must not time out.
     """
     if purge:
         drop_index(table)
@@ -88,9 +97,10 @@ def compact(
 
 
 class DirectTables:
-    """The tables of a root, opened and changed by LanceDB itself.
+    """The tables of a root, opened and changed in place by LanceDB.
 
-    In a directory LanceDB removes old versions; on S3, given `transfers`, `prune` does it in fewer requests.
+    In a directory LanceDB removes old versions. On S3, given `transfers`, `prune` does it
+    in fewer requests.
     """
 
     def __init__(
@@ -102,59 +112,65 @@ class DirectTables:
         options: dict[str, str] | None = None,
         transfers: Transfers | None = None,
     ) -> None:
-        self._root, self._objects, self._options = root, objects, options
-        self._session, self._upkeep, self._transfers = session, upkeep, transfers
-        self._tables: dict[tuple[Scope, StoreName], tuple[object, Table]] = {}
-        self._standing: dict[tuple[Scope, StoreName], Standing] = {}
-        self._indexed: set[tuple[Scope, StoreName]] = set()
-        self._watch = Watch()
+        self._root = root
+        self._objects = objects
+        self._session = session
+        self._upkeep = upkeep
+        self._options = options
+        self._transfers = transfers
+        self._tables: dict[Store, tuple[object, Table]] = {}
+        self._handles: dict[Store, TableHandle] = {}
+        self._indexed: set[Store] = set()
+        self._watch = VersionWatch()
 
-    def standing(self, scope: Scope, grain: StoreName) -> Standing:
-        """The store, to be read at its newest version. In a directory nothing is opened to tell which."""
-        if (known := self._standing.get((scope, grain))) is not None:
+    def handle(self, scope: Scope, grain: StoreName) -> TableHandle:
+        """Return a handle on the newest version.
+
+        In a directory the handle tells the version without opening the table.
+        """
+        known = self._handles.get((scope, grain))
+        if known is not None:
             return known
-        newest = partial(self.newest, scope, grain)
+        open_newest = partial(self.open_newest, scope, grain)
         if self._transfers is not None:
-            return Standing.of(newest)
-        folder = f"{self._root}/{store_prefix(scope, grain)}/{TABLE}.lance/{VERSIONS}"
-        known = self._standing[scope, grain] = Standing(
-            newest, partial(self._watch.newest, folder)
-        )
-        return known
+            return TableHandle.opening(open_newest)
+        table = f"{store_prefix(scope, grain)}/{TABLE}.lance"
+        version = partial(self._watch.newest, f"{self._root}/{table}/{VERSIONS}")
+        handle = TableHandle(open_newest, version)
+        self._handles[scope, grain] = handle
+        return handle
 
-    def newest(self, scope: Scope, grain: StoreName) -> Table | None:
-        """The table at its newest version, or None where nothing has been written yet."""
-        life = self._life(scope, grain)
+    def open_newest(self, scope: Scope, grain: StoreName) -> Table | None:
+        """Open the newest version, or return None if nothing has been written."""
+        identity = self._read_identity(scope, grain)
         known, table = self._tables.get((scope, grain), (None, None))
-        if table is not None and known == life:
+        if table is not None and known == identity:
             table.checkout_latest()
             return table
-        if not any(
-            self._objects.list(f"{store_prefix(scope, grain)}/{TABLE}.lance/_versions")
-        ):
+        if not any(self._list_manifests(store_prefix(scope, grain))):
             return None
         opened = self._connect(scope, grain).open_table(TABLE)
-        return self._opened(scope, grain, life, opened)
+        return self._keep(scope, grain, identity, opened)
 
-    def _opened(
-        self, scope: Scope, grain: StoreName, life: object, table: Table
+    def _keep(
+        self, scope: Scope, grain: StoreName, identity: object, table: Table
     ) -> Table:
-        self._tables[scope, grain] = life, table
+        self._tables[scope, grain] = (identity, table)
         self._indexed.discard((scope, grain))
         return table
 
-    def _life(self, scope: Scope, grain: StoreName) -> object:
-        """What tells a directory's table from another one in its place, such as one that was begun anew.
+    def _read_identity(self, scope: Scope, grain: StoreName) -> object:
+        """Return a value that differs for a recreated table in the same directory.
 
-        LanceDB takes an open table for the newest until the other has more versions. The folder itself
-        changes next to never: what comes and goes lies in folders below it.
+        LanceDB mistakes an open table for the newest until the recreated one has more
+        versions. The table's own folder almost never changes, as files are added to and
+        removed from the folders below it.
         """
         if self._transfers is not None:
             return None
+        folder = Path(self._root, store_prefix(scope, grain), f"{TABLE}.lance")
         try:
-            found = Path(
-                self._root, store_prefix(scope, grain), f"{TABLE}.lance"
-            ).stat()
+            found = folder.stat()
         except FileNotFoundError:
             return None
         return found.st_ino, found.st_ctime_ns
@@ -168,29 +184,28 @@ class DirectTables:
         *,
         purge: bool,
     ) -> Written:
-        """Change the newest version; what the change returns, and the version that has it.
+        """Apply the change to the newest version.
 
-        Without a table one is made for the model; where there is none either, nothing is done.
-        With `purge` no byte of what the change removed is left. Raises Retryable, RuntimeError, OSError.
+        Returns the change's result and the version that has it. Creates a missing table
+        for `model`; without a model, does nothing. With `purge`, deletes every byte that
+        the change removed. Raises Retryable, RuntimeError, OSError.
         """
-        table = self.newest(scope, grain)
-        if table is None:  # an empty table is false
+        table = self.open_newest(scope, grain)
+        if table is None:  # do not test for truth: an empty table is false
             if model is None:
                 return Written(0, 0)
             table = self._create(scope, grain, model)
         if (scope, grain) not in self._indexed:
             require_index(table)
             self._indexed.add((scope, grain))
-        folder = f"{store_prefix(scope, grain)}/{TABLE}.lance"
-        files = (
-            list(self._objects.list(folder))
-            if purge and self._transfers is None
-            else []
-        )
+        prefix = store_prefix(scope, grain)
+        files = []
+        if purge and self._transfers is None:
+            files = list(self._objects.list(f"{prefix}/{TABLE}.lance"))
         before = table.version
         changed = change(table)
-        if purge or self._upkeep.is_due(fragments_of(table), before, table.version):
-            self._compact(table, store_prefix(scope, grain), purge=purge)
+        if purge or self._upkeep.is_due(count_fragments(table), before, table.version):
+            self._compact(table, prefix, purge=purge)
         if files:
             delete_orphans(files, self._objects)
         return Written(changed, table.version)
@@ -200,47 +215,53 @@ class DirectTables:
             merge = partial(table.optimize, cleanup_older_than=NEVER)
             compact(table, self._upkeep, merge, purge=purge)
             prune(self._transfers, prefix, self._upkeep, all_old=purge)
-            return
-        if purge:
-            compact(table, self._upkeep, partial(leave_one_version, table), purge=True)
+        elif purge:
+            merge = partial(keep_only_newest_version, table)
+            compact(table, self._upkeep, merge, purge=True)
         else:
             age = self._prunable_age(prefix)
-            compact(
-                table,
-                self._upkeep,
-                partial(table.optimize, cleanup_older_than=age),
-                purge=False,
-            )
+            merge = partial(table.optimize, cleanup_older_than=age)
+            compact(table, self._upkeep, merge, purge=False)
 
     def _prunable_age(self, prefix: str) -> timedelta:
-        manifests = self._objects.list(f"{prefix}/{TABLE}.lance/_versions")
-        return self._upkeep.prunable_age(
-            [m.last_modified for m in manifests if m.key.endswith(".manifest")]
-        )
+        times = []
+        for file in self._list_manifests(prefix):
+            if file.key.endswith(".manifest"):
+                times.append(file.last_modified)
+        return self._upkeep.prunable_age(times)
+
+    def _list_manifests(self, prefix: str) -> Iterable[ObjectInfo]:
+        return self._objects.list(f"{prefix}/{TABLE}.lance/{VERSIONS}")
 
     def _create(self, scope: Scope, grain: StoreName, model: str) -> Table:
-        """An empty table, made by one writer alone: LanceDB lets a second creator overwrite the first's.
+        """Create an empty table under a claim, so that only one writer creates it.
 
-        Whoever claims it makes it. A claim whose table does not appear is that of a writer who died,
-        and is taken over. Raises Retryable: another writer is still at it.
+        LanceDB lets a second creator overwrite the first one's table. A claim whose table
+        does not appear belongs to a writer that died, and is taken over.
+        Raises Retryable: another writer is creating the table.
         """
         key = f"{store_prefix(scope, grain)}/{TABLE}.creator"
         claim = self._objects.get(key)
-        if claim is not None and (table := self._awaited(scope, grain)) is not None:
-            return table
-        if not self._objects.put_if(key, uuid4().bytes, claim.etag if claim else None):
+        if claim is not None:
+            table = self._await_table(scope, grain)
+            if table is not None:
+                return table
+        etag = claim.etag if claim else None
+        if not self._objects.put_if(key, uuid4().bytes, etag):
             raise Retryable(
                 f"store {scope}/{grain}: another writer is making the table"
             )
-        if (table := self.newest(scope, grain)) is not None:
+        table = self.open_newest(scope, grain)
+        if table is not None:
             return table
         table = new_table(self._connect(scope, grain), model)
-        return self._opened(scope, grain, self._life(scope, grain), table)
+        return self._keep(scope, grain, self._read_identity(scope, grain), table)
 
-    def _awaited(self, scope: Scope, grain: StoreName) -> Table | None:
-        """The table that another writer is making, or None where it does not appear in good time."""
+    def _await_table(self, scope: Scope, grain: StoreName) -> Table | None:
+        """Wait up to 5 seconds for the table that another writer is creating."""
         for _ in range(CLAIM_WAITS):
-            if (table := self.newest(scope, grain)) is not None:
+            table = self.open_newest(scope, grain)
+            if table is not None:
                 return table
             sleep(CLAIM_WAIT_SECONDS)
         return None

@@ -1,9 +1,9 @@
-"""The index of large tables' vectors: from which size there is one, how it is made and asked."""
+"""The vector index of large tables: when it is due, how it is built and queried."""
 
 from typing import Any
 
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.rows import filtered
+from varve.adapters.records.rows import apply_filter
 from varve.domain.record import Vector
 from varve.domain.search.query import Filter
 
@@ -11,55 +11,63 @@ with without_rest_client():
     from lancedb.index import IvfRq
     from lancedb.table import Table
 
-_NAME = "vector_idx"
-_PARTITION_ROWS, _MOST_PARTITIONS = 4_096, 64
-"""How many rows a partition is made for, and how many are made at once: to find their centres takes time with
-the square of their number, and to compare the codes of them all takes milliseconds."""
-_PROBES = 56
-"""Partitions that are looked into. Where a filter applies, all may be."""
-_BITS = 2
-"""Of a code for each dimension: with two, the nearest by their codes need not be compared by their vectors.
+_INDEX_NAME = "vector_idx"
+_PARTITION_ROWS = 4_096
+_MAX_PARTITIONS = 64
+"""Finding the partitions' centres takes time quadratic in their number.
 
-docs/benchmarks.md, "Large stores", has how many of the nearest are found.
+Comparing the codes of all partitions takes milliseconds.
+"""
+_PROBES = 56
+"""Partitions that an unfiltered query searches. A filtered query may search all."""
+_CODE_BITS = 2
+"""Bits a dimension of a code. With two, candidates need no comparison by full vectors.
+
+docs/benchmarks.md, "Large stores", shows the recall.
 """
 
 
 def index_due(table: Table, rows: int) -> bool:
-    """Whether the table has so many rows and lacks its index."""
-    return int(table.count_rows()) >= rows and not _indexed(table)
+    """Tell whether the table has at least `rows` rows and no vector index."""
+    return int(table.count_rows()) >= rows and not _has_index(table)
 
 
 def make_index(table: Table) -> None:
-    """Make the index of all rows. What is written later is searched without it until the next compaction.
+    """Make the index over all rows.
 
-    RaBitQ codes in partitions, built in a fraction of the time that a graph (HNSW) takes, which one
-    invocation of the writer could not wait for, and searched as fast.
+    Rows written later are searched without it until the next compaction. RaBitQ codes in
+    partitions search as fast as a graph (HNSW). They build in a fraction of its time,
+    which would exceed one invocation of the writer.
     """
-    partitions = min(
-        _MOST_PARTITIONS, max(1, int(table.count_rows()) // _PARTITION_ROWS)
+    wanted = max(1, int(table.count_rows()) // _PARTITION_ROWS)
+    codes = IvfRq(
+        distance_type="cosine",
+        num_partitions=min(_MAX_PARTITIONS, wanted),
+        num_bits=_CODE_BITS,
     )
-    codes = IvfRq(distance_type="cosine", num_partitions=partitions, num_bits=_BITS)
-    table.create_index("vector", config=codes, name=_NAME)
+    table.create_index("vector", config=codes, name=_INDEX_NAME)
 
 
 def drop_index(table: Table) -> None:
-    """Forget the index, which is made of rows that must leave no trace."""
-    if _indexed(table):
-        table.drop_index(_NAME)
+    """Drop the index, because it holds codes of rows that must leave no trace."""
+    if _has_index(table):
+        table.drop_index(_INDEX_NAME)
 
 
-def _indexed(table: Table) -> bool:
-    return any(index.name == _NAME for index in table.list_indices())
+def _has_index(table: Table) -> bool:
+    return any(index.name == _INDEX_NAME for index in table.list_indices())
 
 
-def nearest(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
-    """A query for the `limit` nearest, by the codes if there are any, of what the filter lets through."""
-    near = (
-        table.search(vector, vector_column_name="vector")
-        .distance_type("cosine")
-        .limit(limit)
-    )
+def build_vector_query(table: Table, vector: Vector, limit: int, where: Filter) -> Any:
+    """Build the query for the `limit` nearest rows that the filter lets through.
+
+    The query uses the vector index if the table has one.
+    """
+    query = table.search(vector, vector_column_name="vector")
+    query = query.distance_type("cosine").limit(limit)
     if where == Filter():
-        return near.nprobes(_PROBES)
-    # What passes may lie in few partitions. Without a filter LanceDB would look into all of them here, too.
-    return filtered(near.minimum_nprobes(_PROBES).maximum_nprobes(0), where)
+        return query.nprobes(_PROBES)
+    # Matching rows may lie in few partitions, so a filtered query has no maximum.
+    # Without a filter LanceDB would search all partitions under these settings.
+    unbounded = query.minimum_nprobes(_PROBES).maximum_nprobes(0)
+    return apply_filter(unbounded, where)
