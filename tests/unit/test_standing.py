@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from varve.adapters.records.table_handle import COARSEST_SECONDS, VersionWatch
 
 from tests.support.internals import give_clock_and_files
 from varve.adapters.records.files import manifest_name
+from varve.adapters.records.table_handle import COARSEST_SECONDS, VersionWatch
 
 
 class Folder:
