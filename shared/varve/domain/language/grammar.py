@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from typing import TypeVar
 
 from varve.domain.language.languages import (
     Language,
@@ -17,6 +19,7 @@ from varve.domain.language.languages import (
 )
 from varve.domain.language.tokens import without_accents
 
+T = TypeVar("T")
 Vocabulary = Mapping[str, Mapping[str, str]]
 """For each kind of words what each word means: "month", "enero", "1"."""
 
@@ -122,7 +125,7 @@ def build_grammar(languages: Iterable[Language]) -> Grammar:
     forms = _forms(tables, vocabulary, words)
     leads = gathered(times.leads for times in tables)
     joins = gathered(times.joins for times in tables)
-    refusals = [refusal for times in tables for refusal in times.refused]
+    refusals = _all_of(times.refused for times in tables)
     return Grammar(
         vocabulary=vocabulary,
         hints=read_hints(vocabulary),
@@ -202,8 +205,12 @@ def read_vocabulary(tables: Sequence[Times], *, plain: bool = True) -> Vocabular
     }
     if not plain:
         return kinds
-    keep = {word for times in tables for word in times.only_with_accents}
+    keep = _all_of(times.only_with_accents for times in tables)
     return {kind: _with_plain(known, keep) for kind, known in kinds.items()}
+
+
+def _all_of(groups: Iterable[Iterable[T]]) -> list[T]:
+    return list(chain.from_iterable(groups))
 
 
 def _turns(tables: Sequence[WordsByName]) -> dict[str, str]:
@@ -231,7 +238,7 @@ def _with_plain(known: Mapping[str, str], keep: Iterable[str]) -> dict[str, str]
 def read_hints(vocabulary: Vocabulary) -> frozenset[str]:
     """Return words one of which is in every expression but a year: the longest of each name."""
     kinds = ("fixed", "span", "unit", "month", "anymonth", "weekday", "q")
-    names = [name for kind in kinds for name in vocabulary[kind]]
+    names = _all_of(vocabulary[kind] for kind in kinds)
     return frozenset(max(_WORD.findall(name), key=len) for name in names)
 
 

@@ -110,21 +110,27 @@ def _days(known: Vocabulary) -> Mapping[str, str]:
 
 def _meaning(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
     """Return what an expression means; None: outside the calendar, or nothing for this lean."""
-    direction = _DIRECTIONS.get(lean)
-    if direction is None and form in _WITHOUT_DIRECTION and parts.year is None:
-        return None
     try:
-        if form == "ago":
-            return _distance(parts, said, PAST)
-        if form == "ahead":  # of something past it would tell how long it took
-            return None if lean is Lean.PAST else _distance(parts, said, FUTURE)
-        if form == "month":
-            return _month(parts, said, direction or PAST)
-        if form == "turned" and parts.unit == "day":
-            return None
-        return read(form, parts, said, direction or PAST)
+        return _span(form, parts, said, lean)
     except (ValueError, OverflowError):
         return None
+
+
+def _span(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
+    """Return what an expression means. Raises ValueError or OverflowError: outside the calendar."""
+    direction = _DIRECTIONS.get(lean, PAST)
+    undirected = lean is Lean.NONE and parts.year is None
+    if undirected and form in _WITHOUT_DIRECTION:
+        return None
+    if form == "ago":
+        return _distance(parts, said, PAST)
+    if form == "ahead":  # of something past it would tell how long it took
+        return None if lean is Lean.PAST else _distance(parts, said, FUTURE)
+    if form == "month":
+        return _month(parts, said, direction)
+    if form == "turned" and parts.unit == "day":
+        return None
+    return read(form, parts, said, direction)
 
 
 def _distance(parts: Parts, said: date, sign: int) -> Span:

@@ -5,7 +5,7 @@ import re
 from varve.domain.rules.english_rows import ROWS
 from varve.domain.rules.english_words import DATES, EVENTS, LABELS, SLOTS, WORDS
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
-from varve.domain.rules.rule import Language, compiled
+from varve.domain.rules.rule import LanguageRules, compiled
 from varve.domain.rules.sentences import QUOTED
 
 _FILLER = (
@@ -17,7 +17,7 @@ _FILLER = (
     r"|one more thing|for context|first|second|then|plus|hm+|ah|as you know|to be honest|guess what|finally"
     r"|personally"
 )
-ENGLISH = Language(
+ENGLISH = LanguageRules(
     code="en",
     rules=tuple(compiled(row, SLOTS) for row in ROWS),
     slots=SLOTS,

@@ -9,7 +9,7 @@ from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
 from varve.domain.rules.persons import possessive
-from varve.domain.rules.rule import Change, Language, Rule, Values, values
+from varve.domain.rules.rule import Change, LanguageRules, Rule, Values, values
 from varve.domain.rules.sentences import QUOTED, Sentence
 from varve.domain.rules.values import listed
 from varve.domain.triple import SINGLE_VALUED, Op
@@ -56,7 +56,7 @@ class _Parts(dict[str, str]):
 class Reader:
     """Reads one language."""
 
-    language: Language
+    language: LanguageRules
 
     def read(self, sentence: Sentence, who: str, said: date) -> list[Statement]:
         """Return the sentence's statements about its speaker, in order."""

@@ -45,7 +45,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageRules:
     """The rules and patterns by which a reader reads a language; its module says what they mean."""
 
     code: str
