@@ -72,7 +72,9 @@ def _substitute(text: str, variables: Mapping[str, Any]) -> Any:
         if not isinstance(value, str):
             raise ValueError(f"the variable {name} of {text!r} is not constant")
         text = text.replace(f"${{{name}}}", value)
-    return {"Fn::Sub": text} if VARIABLE.search(text) else text
+    if VARIABLE.search(text):
+        return {"Fn::Sub": text}
+    return text
 
 
 def translate(
@@ -117,17 +119,21 @@ def of_type(template: Mapping[str, Any], type_name: str) -> dict[str, dict[str, 
 
 def print_deployed(stack: Template) -> str:
     """Return the expanded template as JSON, one line per resource, output or parameter."""
-    sections = []
-    for section, content in sorted(stack.items()):
-        if not isinstance(content, dict):
-            sections.append(f"{json.dumps(section)}: {json.dumps(content)}")
-            continue
-        lines = [
-            f"{json.dumps(name)}: {json.dumps(value, sort_keys=True)}"
-            for name, value in sorted(content.items())
-        ]
-        sections.append(f"{json.dumps(section)}: {{\n" + ",\n".join(lines) + "\n}")
-    return "{\n" + ",\n".join(sections) + "\n}\n"
+    sections = {}
+    for section, content in stack.items():
+        text = json.dumps(content)
+        if isinstance(content, dict):
+            rows = {
+                key: json.dumps(row, sort_keys=True) for key, row in content.items()
+            }
+            text = _join_lines(rows)
+        sections[section] = text
+    return _join_lines(sections) + "\n"
+
+
+def _join_lines(values: Mapping[str, str]) -> str:
+    lines = [f'"{key}": {values[key]}' for key in sorted(values)]
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 if __name__ == "__main__":

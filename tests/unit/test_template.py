@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -152,6 +153,12 @@ def test_the_expanded_template_is_the_recorded_one(
     assert stack[section].keys() == recorded[section].keys()
     for name, expected in recorded[section].items():
         assert stack[section][name] == expected, name
+
+
+def test_sam_cli_is_told_to_read_the_loops() -> None:
+    # Without it, `sam build` fails on the first Fn::ForEach.
+    defaults = tomllib.loads((ROOT / "samconfig.toml").read_text("utf-8"))["default"]
+    assert defaults["global"]["parameters"]["language_extensions"] is True
 
 
 def test_every_value_of_the_mappings_is_used() -> None:
