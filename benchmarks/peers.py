@@ -4,10 +4,9 @@
 
 Reads files in the shape of LoCoMo (`locomo10.json`, a list of conversations) or of
 REALTALK (one chat a file). Every system stores the same turns, as "Speaker: words", and
-embeds them with Varve's embedded model. Every question is then asked of every system.
-The evidence of a question is looked for among the message ids of a hundred results,
-each id once, in order. The printed seconds are those of a search for ten results, with
-the embedding of the question.
+embeds them with Varve's embedded model. Every question is then asked of every system,
+for ten results. The evidence of the question is looked for among their message ids,
+each id once, in order. The printed seconds include the embedding of the question.
 
 A peer whose library is missing gets a line with the reason. `make peers` installs the
 libraries into an environment of their own.
@@ -28,6 +27,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import varve
 from benchmarks.retrieval import (
     Answer,
     Question,
@@ -35,7 +35,6 @@ from benchmarks.retrieval import (
     Searcher,
     by_bm25,
     by_cosine,
-    by_memory,
     judged,
     locomo,
     opened,
@@ -43,21 +42,23 @@ from benchmarks.retrieval import (
 from varve.adapters.models.wordllama_embedder import DIMENSIONS, WordLlamaEmbedder
 from varve.domain.text import estimated_tokens
 
-READ, TIMED = 100, 10
-"""Results that are judged, and results of the search that is timed."""
+RESULTS = 10
 
-BATCH = 500
+SESSION = re.compile(r"session_\d+")
+MESSAGE_ID = re.compile(r"D\d+:\d+")
 REALTALK_TIME = "%d.%m.%Y, %H:%M:%S"
 REALTALK_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
-COLUMNS = ("R@10", "R@5", "MRR", "tokens@10", "seconds")
 
 EMBEDDER = WordLlamaEmbedder()
 
 Turn = tuple[str, str]
 """A message's id, and its words with the speaker's name."""
 
-Find = Callable[[str, int], Sequence[Turn]]
-"""Return the best turns for a question, at most so many."""
+Found = tuple[Sequence[str], str]
+"""A result: the ids of the messages that it cites, and its text."""
+
+Find = Callable[[str], Sequence[Found]]
+"""Return the ten best results for a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,10 @@ class Score:
     rows: list[dict[str, float]] = field(default_factory=list)
     missing: str = ""
 
+    def mean(self, figure: str) -> float:
+        """Return the mean of one figure over all questions."""
+        return statistics.fmean(row[figure] for row in self.rows)
+
 
 # ---- The files ----------------------------------------------------------------------
 
@@ -90,42 +95,41 @@ def read_samples(path: Path) -> Iterator[Sample]:
 
 
 def _read_realtalk(name: str, chat: Mapping[str, Any]) -> Sample:
-    sessions = [key for key in chat if re.fullmatch(r"session_\d+", key)]
-    sessions.sort(key=lambda key: int(key.removeprefix("session_")))
     conversations = []
     known = set()
-    for key in sessions:
+    for key in chat:
+        if not SESSION.fullmatch(key):
+            continue
         messages = [_read_realtalk_turn(turn) for turn in chat[key]]
         conversations.append({"conversationId": f"{name}-{key}", "messages": messages})
-        known.update(message["id"] for message in messages)
+        known |= {message["id"] for message in messages}
     questions = []
     for asked in chat["qa"]:
-        evidence = known.intersection(_list_evidence(asked))
+        evidence = frozenset(known & _find_ids(asked.get("evidence")))
         category = REALTALK_CATEGORIES.get(int(asked["category"]))
         if category and evidence:
-            questions.append(
-                Question(str(asked["question"]), frozenset(evidence), category)
-            )
+            question = Question(asked["question"], evidence, category)
+            questions.append(question)
     return Sample(name, conversations, questions, None)
 
 
 def _read_realtalk_turn(turn: Mapping[str, Any]) -> dict[str, str]:
-    words = str(turn.get("clean_text", turn.get("text", "")))
-    caption = turn.get("blip_caption")
+    content = turn["clean_text"]
+    if turn.get("blip_caption"):
+        content += f" [shares {turn['blip_caption']}]"
     at = datetime.strptime(turn["date_time"], REALTALK_TIME).replace(tzinfo=UTC)
     return {
         "id": turn["dia_id"],
         "role": "user",
         "name": turn["speaker"],
-        "content": f"{words} [shares {caption}]" if caption else words,
+        "content": content,
         "timestamp": at.isoformat(),
     }
 
 
-def _list_evidence(asked: Mapping[str, Any]) -> list[str]:
-    given = asked.get("evidence") or []
-    texts = [given] if isinstance(given, str) else given
-    return [id_ for text in texts for id_ in re.findall(r"D\d+:\d+", str(text))]
+def _find_ids(evidence: Any) -> set[str]:
+    """Return the message ids in a list of evidence, however it is written."""
+    return set(MESSAGE_ID.findall(json.dumps(evidence)))
 
 
 # ---- The peers ----------------------------------------------------------------------
@@ -134,7 +138,12 @@ def _list_evidence(asked: Mapping[str, Any]) -> list[str]:
 def build_varve(sample: Sample, folder: Path) -> Searcher:
     """Ingest the conversations through `Memory`; search with its defaults."""
     memory, _ = opened(sample, folder)
-    return by_memory(memory)
+
+    def find(question: str) -> list[Found]:
+        found = memory.search(question, max_results=RESULTS).results
+        return [(result.source_ids, result.content) for result in found]
+
+    return _timed(find)
 
 
 def build_bm25(sample: Sample, _folder: Path) -> Searcher:
@@ -152,21 +161,20 @@ def build_lancedb(sample: Sample, folder: Path) -> Searcher:
     import lancedb
     from lancedb.index import FTS
 
-    turns = list(sample.turns())
-    rows = [
-        {"id": id_, "text": text, "vector": vector}
-        for (id_, text), vector in zip(turns, _embed_turns(turns), strict=True)
-    ]
-    table = lancedb.connect(str(folder / "lancedb")).create_table("turns", rows)
+    rows = []
+    for id_, text in sample.turns():
+        rows.append({"id": id_, "text": text, "vector": _embed(text)})
+    database = lancedb.connect(str(folder / "lancedb"))
+    table = database.create_table("turns", rows)
     table.create_index("text", config=FTS())
 
-    def find(question: str, limit: int) -> list[Turn]:
+    def find(question: str) -> list[Found]:
         query = table.search(
             query_type="hybrid", vector_column_name="vector", fts_columns="text"
         )
-        query = query.vector(_embed(question)).text(question).distance_type("cosine")
-        found = query.limit(limit).to_list()
-        return [(row["id"], row["text"]) for row in found]
+        query = query.vector(_embed(question)).text(question)
+        query = query.distance_type("cosine").limit(RESULTS)
+        return [([row["id"]], row["text"]) for row in query.to_list()]
 
     return _timed(find)
 
@@ -175,28 +183,19 @@ def build_chroma(sample: Sample, folder: Path) -> Searcher:
     """Use a persistent Chroma collection with cosine distance."""
     import chromadb
 
-    turns = list(sample.turns())
-    vectors = _embed_turns(turns)
     settings = chromadb.Settings(anonymized_telemetry=False)
     client = chromadb.PersistentClient(str(folder / "chroma"), settings=settings)
     collection = client.create_collection(
         "turns", metadata={"hnsw:space": "cosine"}, embedding_function=None
     )
-    for start in range(0, len(turns), BATCH):
-        batch = turns[start : start + BATCH]
-        collection.add(
-            ids=[id_ for id_, _ in batch],
-            documents=[text for _, text in batch],
-            embeddings=vectors[start : start + BATCH],
-        )
+    for id_, text in sample.turns():
+        collection.add(ids=[id_], documents=[text], embeddings=[_embed(text)])
 
-    def find(question: str, limit: int) -> list[Turn]:
-        found = collection.query(
-            query_embeddings=[_embed(question)],
-            n_results=min(limit, len(turns)),
-            include=["documents"],
-        )
-        return list(zip(found["ids"][0], found["documents"][0], strict=True))
+    def find(question: str) -> list[Found]:
+        count = min(RESULTS, collection.count())
+        found = collection.query(query_embeddings=[_embed(question)], n_results=count)
+        rows = zip(found["ids"][0], found["documents"][0], strict=True)
+        return [([id_], text) for id_, text in rows]
 
     return _timed(find)
 
@@ -213,9 +212,9 @@ def build_langgraph(sample: Sample, _folder: Path) -> Searcher:
     for id_, text in sample.turns():
         store.put(("turns",), id_, {"text": text})
 
-    def find(question: str, limit: int) -> list[Turn]:
-        found = store.search(("turns",), query=question, limit=limit)
-        return [(item.key, item.value["text"]) for item in found]
+    def find(question: str) -> list[Found]:
+        found = store.search(("turns",), query=question, limit=RESULTS)
+        return [([item.key], item.value["text"]) for item in found]
 
     return _timed(find)
 
@@ -276,9 +275,10 @@ def _fill_mem0(sample: Sample, folder: Path, encoder: Any) -> Find:
         message = {"role": "user", "content": text}
         memory.add([message], user_id="user", metadata={"turn": id_}, infer=False)
 
-    def find(question: str, limit: int) -> list[Turn]:
-        found = memory.search(question, top_k=limit, filters={"user_id": "user"})
-        return [(row["metadata"]["turn"], row["memory"]) for row in found["results"]]
+    def find(question: str) -> list[Found]:
+        found = memory.search(question, top_k=RESULTS, filters={"user_id": "user"})
+        rows = found["results"]
+        return [([row["metadata"]["turn"]], row["memory"]) for row in rows]
 
     return find
 
@@ -296,25 +296,23 @@ PEERS = (
 
 
 def _embed(text: str) -> list[float]:
-    return [float(value) for value in EMBEDDER.embed([text])[0]]
-
-
-def _embed_turns(turns: Sequence[Turn]) -> list[list[float]]:
-    return [_embed(text) for _, text in turns]
+    (vector,) = EMBEDDER.embed([text])
+    return [float(value) for value in vector]
 
 
 def _timed(find: Find) -> Searcher:
-    """Return a searcher that times a search for ten and answers with a hundred."""
+    """Return a searcher that times `find` and lists the ids and tokens of its results."""
 
     def search(question: str) -> Answer:
         started = perf_counter()
-        find(question, TIMED)
+        found = find(question)
         seconds = perf_counter() - started
         ids: dict[str, int] = {}
         tokens = 0
-        for id_, text in find(question, READ):
+        for sources, text in found:
             tokens += estimated_tokens(text)
-            ids.setdefault(id_, tokens)
+            for source in sources:
+                ids.setdefault(source, tokens)
         return Answer(list(ids), list(ids.values()), seconds)
 
     return search
@@ -345,8 +343,8 @@ def _ask(search: Searcher, sample: Sample) -> list[dict[str, float]]:
     search("who is there?")  # The first search loads models and opens files.
     rows = []
     for question in sample.questions:
-        figures = judged(question, search(question.text))
-        rows.append({**figures, "seconds": figures["ms"] / 1_000})
+        answer = search(question.text)
+        rows.append(judged(question, answer))
     return rows
 
 
@@ -356,25 +354,24 @@ def format_table(scores: Mapping[str, Score], peers: Sequence[Peer]) -> list[str
     lines = [header, "|---|---|---|---|---|---|"]
     for peer in peers:
         score = scores[peer.name]
-        if score.missing:
-            reason = f"not installed: {score.missing}"
-            lines.append(f"| {peer.name} | {reason} | | | | |")
-            continue
-        means = [statistics.fmean(row[name] for row in score.rows) for name in COLUMNS]
-        recall10, recall5, mrr, tokens, seconds = means
-        lines.append(
-            f"| {peer.name} ({peer.package} {_find_version(peer.package)})"
-            f" | {recall10:.3f} | {recall5:.3f} | {mrr:.3f} | {tokens:.0f}"
-            f" | {seconds:.4f} |"
-        )
+        cells = [f"not installed: {score.missing}", "", "", "", ""]
+        label = peer.name
+        if not score.missing:
+            label += f" ({peer.package} {_find_version(peer.package)})"
+            cells = [
+                f"{score.mean('R@10'):.3f}",
+                f"{score.mean('R@5'):.3f}",
+                f"{score.mean('MRR'):.3f}",
+                f"{score.mean('tokens@10'):.0f}",
+                f"{score.mean('ms') / 1_000:.4f}",
+            ]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
     return lines
 
 
 def _find_version(package: str) -> str:
     if package == "varve":
-        from varve import __version__
-
-        return __version__
+        return varve.__version__
     return metadata.version(package)
 
 
@@ -386,11 +383,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=names, help="default: all")
     given = parser.parse_args(arguments)
     peers = [peer for peer in PEERS if peer.name in (given.only or names)]
-    samples = [sample for path in given.files for sample in read_samples(path)]
+    samples: list[Sample] = []
+    for path in given.files:
+        samples += read_samples(path)
     turns = sum(len(list(sample.turns())) for sample in samples)
     asked = sum(len(sample.questions) for sample in samples)
     print(f"{len(samples)} conversations, {turns} turns, {asked} questions\n")
-    print("\n".join(format_table(measure(samples, peers), peers)))
+    scores = measure(samples, peers)
+    print("\n".join(format_table(scores, peers)))
 
 
 if __name__ == "__main__":

@@ -113,13 +113,11 @@ def test_a_realtalk_file_is_read_with_its_captions_and_times(tmp_path: Path) -> 
     ]
 
 
-def test_a_search_is_timed_for_ten_results_and_judged_on_a_hundred() -> None:
-    limits = []
-
-    def find(question: str, limit: int) -> list[tuple[str, str]]:
-        limits.append(limit)
-        return [("D1:1", "four words of text")] * 2
+def test_an_answer_lists_each_message_once_with_the_tokens_up_to_it() -> None:
+    def find(question: str) -> list[tuple[list[str], str]]:
+        return [(["D1:1", "D1:2"], "four words of text"), (["D1:1", "D1:3"], "more")]
 
     answer = peers._timed(find)("where?")
-    assert limits == [10, 100]
-    assert list(answer.ids) == ["D1:1"]
+    assert list(answer.ids) == ["D1:1", "D1:2", "D1:3"]
+    assert answer.tokens[0] == answer.tokens[1] < answer.tokens[2]
+    assert answer.seconds >= 0
