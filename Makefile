@@ -1,4 +1,4 @@
-# Everything runs from the project's own environment, made from the lock file on first use.
+# Every target runs in .venv, which the first run makes from the lock file.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,55 +9,68 @@ READY := $(VENV)/.ready
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: $(READY) ## remember the project's corpus and answer ten questions about it
+demo: $(READY) ## ingest the project's corpus and answer ten questions about it
 	@$(BIN)/varve demo --store ./memory
 
-test: $(READY) ## run all tests, a process for each core
+test: $(READY) ## run all tests, one process per core
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 --dist worksteal
 
 unit: $(READY) ## run the fast tests only
 	$(BIN)/python -m pytest -q tests/unit tests/contract tests/functions
 
-faults: $(READY) ## a thousand seeded runs under faults; SEEDS=7 plays one again, SEEDS=0-9 a few
+faults: $(READY) ## run 1,000 seeded runs with injected faults; SEEDS=7 replays one, SEEDS=0-9 ten
 	VARVE_FAULT_SEEDS=$(or $(SEEDS),0-999) $(BIN)/python -m pytest -q -s tests/e2e/test_faults.py
 
-contract-rgw: $(READY) ## the stores' contract suites on a Ceph RADOS gateway, where Debian's packages are installed
+contract-rgw: $(READY) ## run the stores' contract suites on a Ceph RADOS gateway (needs Debian's packages)
 	$(BIN)/python -m tests.support.rados_gateway
 
-fuzz: $(READY) ## every parser under a coverage-guided fuzzer; MINUTES=5, PARSER="write message" for one
+fuzz: $(READY) ## fuzz every parser, guided by coverage; MINUTES=5, PARSER="write message" for one
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install -q "atheris>=3.0,<3.1"
 	PYTHONPATH=shared:. $(BIN)/python -m tests.support.fuzzing $(or $(MINUTES),5) "$(PARSER)"
 
-lint: $(READY) ## formatting, lint and types
+lint: $(READY) ## check formatting, style, types, imports and complexity
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	@$(MAKE) --no-print-directory complexity
 
-check: lint test ## what CI runs: lint and test
+complexity: $(READY) ## list the functions of a cyclomatic complexity over 10; fails if there is one
+	@found="$$($(BIN)/radon cc -s -n C shared/varve functions)"; test -z "$$found" || { echo "$$found"; exit 1; }
 
-format: $(READY) ## format and fix what can be fixed
+check: lint test ## run lint and test, as CI does
+
+format: $(READY) ## format the code and apply safe fixes
 	$(BIN)/ruff check --fix-only -q .
 	$(BIN)/ruff format .
 
-validate: $(READY) ## sam validate --lint, offline, in an environment of its own
+validate: $(READY) ## run sam validate --lint on the template, offline, in its own environment
 	@test -x .build/sam/bin/sam || { $(PYTHON) -m venv .build/sam && .build/sam/bin/pip install -q aws-sam-cli; }
 	SAM_CLI_TELEMETRY=0 .build/sam/bin/sam validate --lint --template template.yaml --region us-east-1
 
-audit: ## look up known vulnerabilities of the locked packages; says so where the database is out of reach
+audit: ## look up known vulnerabilities of the locked packages; says so if the database is unreachable
 	@test -x .build/audit/bin/pip-audit || { $(PYTHON) -m venv .build/audit && .build/audit/bin/pip install -q pip-audit; }
 	$(PYTHON) .ci/audit.py .build/audit/bin/pip-audit requirements.lock
 
-image-test: $(READY) ## build and start the Lambda image where buildah and podman are
+image-test: $(READY) ## build and start the Lambda image; needs buildah and podman
 	$(BIN)/python tests/image/image_test.py
+
+# Libraries that `make peers` measures; none is a dependency of the project.
+PEERS := "bm25s>=0.3" "chromadb>=1.5,<2" "fastembed>=0.9,<1" "langgraph>=1.2,<2" "mem0ai>=2.2,<3" "PyStemmer>=3.0" "qdrant-client>=1.20,<2"
+
+peers: ## compare Varve with other memories on LoCoMo or REALTALK files: DATA="locomo10.json ..."
+	@test -n "$(DATA)" || { echo 'usage: make peers DATA="locomo10.json"'; exit 2; }
+	@test -f .build/peers/.ready || { $(PYTHON) -m venv .build/peers && .build/peers/bin/pip install -q . $(PEERS) && touch .build/peers/.ready; }
+	PYTHONPATH=shared:. .build/peers/bin/python -m benchmarks.peers $(DATA)
 
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
 
-lock: $(READY) ## write the lock files anew from pyproject.toml
+lock: $(READY) ## rewrite the lock files from pyproject.toml
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/$(LOCK) --extra lambda --group dev -o requirements-dev.lock
 	$(BIN)/$(LOCK) --extra lambda -c requirements-dev.lock -o requirements.lock
 
-clean: ## remove the environment and everything built
+clean: ## remove the environments and all build output
 	rm -rf $(VENV) .build .pytest_cache .mypy_cache .ruff_cache
 
 $(READY): requirements-dev.lock pyproject.toml
@@ -66,4 +79,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint check format validate audit image-test lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate audit image-test lock clean

@@ -1,7 +1,7 @@
-"""Known vulnerabilities in what the lock file installs, by pip-audit; exit 1 where there is one.
+"""Look up known vulnerabilities of the locked packages with pip-audit; exit 1 if there is one.
 
-pip-audit calls it a success when its database answers for no package at all. Here that is said for what
-it is, NOT AUDITED, with exit 0, so that a build without a network is not held up by one it has not got.
+pip-audit reports success if its database knows none of the packages. This script says NOT
+AUDITED instead, with exit 0, so that a build without a network can pass.
 """
 
 import json
@@ -11,15 +11,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-OUT_OF_REACH = "NOT AUDITED: the advisory database cannot be reached, or knows none of the packages"
+UNREACHABLE = "NOT AUDITED: the advisory database cannot be reached, or knows none of the packages"
 
 
 def verdict(report: dict[str, Any] | None) -> tuple[int, list[str]]:
-    """The exit code and what to say, from pip-audit's JSON report; None: it could not write one."""
+    """Return the exit code and the lines to print for pip-audit's report; None if it wrote none."""
     packages = report["dependencies"] if report else []
     audited = [package for package in packages if "skip_reason" not in package]
     if not audited:
-        return 0, [OUT_OF_REACH]
+        return 0, [UNREACHABLE]
     found = [
         _finding(package, flaw) for package in audited for flaw in package["vulns"]
     ]
@@ -28,17 +28,17 @@ def verdict(report: dict[str, Any] | None) -> tuple[int, list[str]]:
         for each in packages
         if "skip_reason" in each
     ]
-    said = f"{len(audited)} of {len(packages)} packages audited, {len(found)} known vulnerabilities"
-    return int(bool(found or skipped)), [*found, *skipped, said]
+    summary = f"{len(audited)} of {len(packages)} packages audited, {len(found)} known vulnerabilities"
+    return int(bool(found or skipped)), [*found, *skipped, summary]
 
 
 def _finding(package: dict[str, Any], flaw: dict[str, Any]) -> str:
-    fixed = ", ".join(flaw["fix_versions"]) or "nothing yet"
+    fixed = ", ".join(flaw["fix_versions"]) or "no version yet"
     return f"{package['name']} {package['version']}: {flaw['id']}, fixed in {fixed}"
 
 
 def audit(pip_audit: str, lock_file: str) -> dict[str, Any] | None:
-    """pip-audit's report on a lock file, installing nothing."""
+    """Return pip-audit's report on a lock file, or None if it wrote none; install nothing."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         command = [

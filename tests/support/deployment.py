@@ -1,4 +1,4 @@
-"""A rehearsed deployment: a stack on loopback, its functions as processes, its mappings polled."""
+"""A rehearsed deployment: a stack on loopback, functions as processes, queues polled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GATEWAY_TOOL = "memory___search_memory"
 
 @dataclass
 class Deployment:
-    """What a test talks to: send conversations, let the queues run dry, ask."""
+    """A running stack for a test: ingest conversations, drain the queues, search."""
 
     stack: Stack
     functions: Mapping[str, LambdaPool]
@@ -27,7 +27,7 @@ class Deployment:
     sent: list[str] = field(default_factory=list)
 
     def ingest(self, conversation: Mapping[str, Any]) -> Any:
-        """Invoke IngestFunction directly; what was said is kept for the logs to be searched for."""
+        """Invoke IngestFunction directly; keep the words, so that a test can look for them in the logs."""
         self.sent += [
             str(message.get("content", ""))
             for message in conversation.get("messages", [])
@@ -39,16 +39,16 @@ class Deployment:
             self.ingest(conversation)
 
     def run(self, max_rounds: int = 100) -> None:
-        """Drive the mappings until nothing waits any more."""
+        """Deliver messages until every queue is empty."""
         self.poller.until_quiet(max_rounds)
 
     def fire(self, schedule: str, scheduled_time: str) -> Any:
-        """Invoke a function as its schedule (a logical id, or a grain) does at that time; its answer."""
+        """Invoke a function as its schedule (a logical id or a grain) does; return its answer."""
         found = self.stack.schedule(schedule)
         return self.functions[found.function].invoke(found.event(scheduled_time))
 
     def search(self, workspace: str, agent: str, **arguments: Any) -> Any:
-        """A direct invocation of SearchFunction."""
+        """Invoke SearchFunction directly; return its answer."""
         event = {"workspaceId": workspace, "agentId": agent, "arguments": arguments}
         return self.functions["SearchFunction"].invoke(event)
 
@@ -58,7 +58,7 @@ class Deployment:
         tool: str = GATEWAY_TOOL,
         **arguments: Any,
     ) -> Any:
-        """As an AgentCore Gateway target is invoked: arguments flat, identity in the propagated headers."""
+        """Invoke search as an AgentCore Gateway does: flat arguments, identity in the headers."""
         return self.functions["SearchFunction"].invoke(
             arguments, {"custom": gateway_context(headers, tool)}
         )
@@ -69,13 +69,13 @@ class Deployment:
         agent_id: str = "AGENT12345",
         **arguments: Any,
     ) -> Any:
-        """As a Bedrock agent invokes it: every value a string, identity in the session's attributes."""
+        """Invoke search as a Bedrock agent does: string values, identity in the session attributes."""
         return self.functions["SearchFunction"].invoke(
             action_group_event(attributes, agent_id, arguments)
         )
 
     def keys(self, prefix: str = "") -> list[str]:
-        """The bucket's objects whose keys begin with the prefix."""
+        """Return the keys in the bucket that begin with the prefix."""
         pages = self.stack.client("s3").get_paginator("list_objects_v2")
         found = pages.paginate(Bucket=self.stack.bucket, Prefix=prefix)
         return [item["Key"] for page in found for item in page.get("Contents", [])]
@@ -94,7 +94,7 @@ class Deployment:
 
     @property
     def root(self) -> str:
-        """The store's prefix in the bucket, as the functions are told it: "memory/" of s3://bucket/memory."""
+        """The store's prefix in the bucket: "memory/" of s3://bucket/memory."""
         store = self.stack.functions["WriteFunction"].environment["VARVE_STORE"]
         prefix = store.removeprefix(f"s3://{self.stack.bucket}").strip("/")
         return f"{prefix}/" if prefix else ""
@@ -115,9 +115,10 @@ def deployed(
     deliver_twice: bool = False,
     deduplication_seconds: float = DEDUPLICATION_SECONDS,
 ) -> Iterator[Deployment]:
-    """A stack on a moto server of its own; `processes` of each function are one unless said otherwise.
+    """Run a stack on its own moto server until the block ends.
 
-    `overrides` go over every function's environment, what `own` gives over that of one.
+    Each function has one process, unless `processes` says otherwise. `overrides` replace
+    variables of every function; the result of `own` replaces variables of one function.
     """
     with ExitStack() as cleanup:
         moto = cleanup.enter_context(MotoServer(deduplication_seconds))
@@ -145,7 +146,7 @@ def deployed(
 def pool(
     function: Function, image: Image, environment: Mapping[str, str], count: int = 1
 ) -> LambdaPool:
-    """Processes of a function as the stack has it, with `environment` over what the template says."""
+    """Start processes of a function; `environment` replaces variables of the template."""
     return LambdaPool(
         [
             LambdaProcess(
@@ -169,7 +170,7 @@ def pool(
 def gateway_context(
     headers: Mapping[str, str] | None, tool: str = GATEWAY_TOOL
 ) -> dict[str, Any]:
-    """The client context's custom keys that an AgentCore Gateway sets."""
+    """Return the custom keys that an AgentCore Gateway puts into the client context."""
     context: dict[str, Any] = {
         "bedrockAgentCoreToolName": tool,
         "bedrockAgentCoreMessageVersion": "1.0",
@@ -188,7 +189,7 @@ def gateway_context(
 def action_group_event(
     attributes: Mapping[str, str], agent_id: str, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a Bedrock agent sends to an action group with function details."""
+    """Return the event that a Bedrock agent sends to an action group with function details."""
     return {
         "messageVersion": "1.0",
         "agent": {

@@ -1,4 +1,4 @@
-"""What moto can make of a translated template, and what only the template itself can tell."""
+"""The part of a translated template that moto can create, and the part only the template shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 Template = dict[str, Any]
 Resource = dict[str, Any]
 
-# Types that moto skips without a word while it says CREATE_COMPLETE, which therefore proves nothing.
-# Any other type that it does not create is an error here.
+# Types that moto skips in silence: it reports CREATE_COMPLETE and creates nothing. For any other
+# type that it does not create, the tests fail.
 NOT_IN_MOTO = frozenset(
     {
         "AWS::ApiGatewayV2::Api",
@@ -25,8 +25,8 @@ NOT_IN_MOTO = frozenset(
     }
 )
 
-# Properties that moto drops or changes in silence, so that reading them back says nothing: the rehearsal
-# takes the first two from the template itself; for the others a test can only look at the template.
+# Properties that moto drops or changes in silence, so a test cannot read them back. The rehearsal
+# takes the first two from the template; for the others a test can only check the template.
 FROM_TEMPLATE = {
     "AWS::Lambda::Function": (
         "ImageConfig",
@@ -45,7 +45,7 @@ FROM_TEMPLATE = {
 
 
 def strip(template: Template) -> tuple[Template, dict[str, str]]:
-    """The template without what moto does not know, and the types by logical id of what was left out."""
+    """Return the template without the types moto skips, and the skipped types by logical id."""
     resources: dict[str, Resource] = template["Resources"]
     skipped = {
         name: each["Type"]
@@ -68,7 +68,7 @@ def strip(template: Template) -> tuple[Template, dict[str, str]]:
 
 
 def references(value: Any) -> set[str]:
-    """The logical ids that a piece of template mentions by Ref, Fn::GetAtt or Fn::Sub."""
+    """Return the logical ids that a part of a template names by Ref, Fn::GetAtt or Fn::Sub."""
     return set(_references(value))
 
 
@@ -108,12 +108,12 @@ def _refuse_dangling(kept: Mapping[str, Resource], skipped: Mapping[str, str]) -
         dangling = references(resource.get("Properties")) & skipped.keys()
         if dangling:
             raise AssertionError(
-                f"{logical} refers to what moto cannot create: {sorted(dangling)}"
+                f"{logical} refers to resources that moto cannot create: {sorted(dangling)}"
             )
 
 
 def from_template(template: Template, logical: str) -> dict[str, Any]:
-    """The properties of a resource that reading back cannot show, as the template states them."""
+    """Return the properties of a resource that moto drops, as the template states them."""
     resource = template["Resources"][logical]
     dropped = FROM_TEMPLATE.get(resource["Type"], ())
     return {
@@ -124,10 +124,10 @@ def from_template(template: Template, logical: str) -> dict[str, Any]:
 
 
 def schedules(template: Template) -> dict[str, dict[str, Any]]:
-    """The properties of every EventBridge schedule, by logical id; moto creates none of them."""
-    kind = "AWS::Scheduler::Schedule"
+    """Return the properties of every EventBridge schedule by logical id; moto creates none."""
+    type_name = "AWS::Scheduler::Schedule"
     return {
         name: each["Properties"]
         for name, each in template["Resources"].items()
-        if each["Type"] == kind
+        if each["Type"] == type_name
     }

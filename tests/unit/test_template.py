@@ -1,16 +1,18 @@
-"""What template.yaml promises: order, nothing lost in silence, least privilege, a bucket that forgets."""
+"""What template.yaml promises: order, no silent loss, least privilege, a bucket that can forget."""
 
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from samtranslator.yaml_helper import yaml_parse
 
 from tests.support import sam
 from tests.support.policies import allows, session_statements
@@ -76,8 +78,8 @@ SCHEDULES = {
     ),
 }
 
-# DESIGN 7.5, and what a function needs beside it: the name of the key's secret (never the key), the
-# plan of a workspace that names none, who may search what, and Powertools' own.
+# The variables of DESIGN 7.5, the name of the key's secret (never the key), the default plan, the
+# callers' identities, and Powertools' own.
 VARIABLES = {
     "VARVE_STORE",
     "VARVE_INGEST_QUEUE_URL",
@@ -105,7 +107,7 @@ _OF_AN_AGENT = {
     lessons_key(month_of(_AT), _ACME),
     curation_key(_ACME),
 }
-"""An object of each sort that the ledger has of an agent, but for the conversations."""
+"""One key of each sort that the ledger keeps for an agent, except the conversations."""
 
 Json = Any
 Properties = dict[str, Any]
@@ -125,7 +127,7 @@ def stack(source: sam.Template) -> sam.Template:
 def findings(
     stack: sam.Template, tmp_path_factory: pytest.TempPathFactory
 ) -> list[Properties]:
-    """What cfn-lint says of the expanded template; on the SAM source it checks nothing that SAM expands."""
+    """cfn-lint's findings on the expanded template; in the SAM source it does not see what SAM adds."""
     path = tmp_path_factory.mktemp("template") / "template.json"
     path.write_text(json.dumps(stack))
     lint = shutil.which("cfn-lint", path=str(Path(sys.executable).parent)) or "cfn-lint"
@@ -139,13 +141,46 @@ def findings(
 # ---- the template as a whole
 
 
-def test_cloudformation_finds_no_fault_with_the_expanded_template(
+@pytest.mark.parametrize(
+    "section", ["Parameters", "Conditions", "Resources", "Outputs"]
+)
+def test_the_expanded_template_is_the_recorded_one(
+    stack: sam.Template, section: str
+) -> None:
+    # After an intended change: python -m tests.support.sam > tests/unit/deployed.json
+    recorded = json.loads(sam.DEPLOYED.read_text("utf-8"))
+    assert stack.keys() == recorded.keys()
+    assert stack[section].keys() == recorded[section].keys()
+    for name, expected in recorded[section].items():
+        assert stack[section][name] == expected, name
+
+
+def test_sam_cli_is_told_to_read_the_loops() -> None:
+    # Without it, `sam build` fails on the first Fn::ForEach.
+    defaults = tomllib.loads((ROOT / "samconfig.toml").read_text("utf-8"))["default"]
+    assert defaults["global"]["parameters"]["language_extensions"] is True
+
+
+def test_every_value_of_the_mappings_is_used() -> None:
+    written = (ROOT / "template.yaml").read_text("utf-8")
+    mappings = yaml_parse(written)["Mappings"]
+    read = re.findall(r"!FindInMap \[(\w+), !Ref \w+, (\w+)\]", written)
+    given = {
+        (mapping, key)
+        for mapping, rows in mappings.items()
+        for row in rows.values()
+        for key in row
+    }
+    assert set(read) == given
+
+
+def test_cfn_lint_finds_no_fault_in_the_expanded_template(
     findings: list[Properties],
 ) -> None:
     assert [f"{it['Rule']['Id']} {it['Message']}" for it in findings] == []
 
 
-def test_one_image_with_a_command_for_each_function(
+def test_all_functions_run_one_image_with_a_command_each(
     source: sam.Template, stack: sam.Template
 ) -> None:
     built = sam.functions(source)
@@ -162,7 +197,7 @@ def test_one_image_with_a_command_for_each_function(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_command_names_a_handler_that_is_there(
+def test_every_command_names_an_existing_handler(
     stack: sam.Template, name: str
 ) -> None:
     (command,) = _function(stack, name)["ImageConfig"]["Command"]
@@ -173,7 +208,7 @@ def test_every_command_names_a_handler_that_is_there(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_gets_only_variables_that_are_documented(
+def test_a_function_gets_only_documented_variables(
     stack: sam.Template, name: str
 ) -> None:
     variables = _variables(stack, name)
@@ -192,7 +227,7 @@ def test_a_function_gets_only_variables_that_are_documented(
         ("CleanupFunction", "VARVE_STORE VARVE_SUMMARY_QUEUE_URL"),
     ],
 )
-def test_the_nights_functions_know_what_they_need_and_no_more(
+def test_the_nightly_functions_get_the_variables_they_need_and_no_more(
     stack: sam.Template, name: str, given: str
 ) -> None:
     own = {
@@ -201,7 +236,7 @@ def test_the_nights_functions_know_what_they_need_and_no_more(
     assert own == set(given.split())
 
 
-def test_the_image_is_not_built_where_a_handler_does_not_import(
+def test_the_image_build_fails_if_a_handler_does_not_import(
     stack: sam.Template,
 ) -> None:
     steps = (ROOT / "Dockerfile").read_text()
@@ -212,13 +247,13 @@ def test_the_image_is_not_built_where_a_handler_does_not_import(
         assert f'python3 -c "import {module}"' in steps
 
 
-def test_only_who_asks_a_model_is_given_its_key(stack: sam.Template) -> None:
+def test_functions_that_call_no_model_get_no_api_key(stack: sam.Template) -> None:
     for name in ("IngestFunction", "CleanupFunction"):
         assert "VARVE_API_KEY_SECRET" not in _variables(stack, name)
         assert "ApiKeySecretArn" not in json.dumps(_role(stack, name))
 
 
-def test_only_who_filters_or_embeds_texts_may_read_workspaces_keys(
+def test_only_functions_that_filter_or_embed_text_may_read_workspace_keys(
     stack: sam.Template,
 ) -> None:
     reading = {
@@ -233,12 +268,12 @@ def test_only_who_filters_or_embeds_texts_may_read_workspaces_keys(
     assert reading == filtering | {"ForgetFunction"}
 
 
-def test_searching_asks_no_language_model(stack: sam.Template) -> None:
+def test_search_calls_no_language_model(stack: sam.Template) -> None:
     assert "VARVE_LLM" not in _variables(stack, "SearchFunction")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_writes_to_a_log_group_that_forgets(
+def test_every_function_writes_to_a_log_group_with_retention(
     stack: sam.Template, name: str
 ) -> None:
     group = _function(stack, name)["LoggingConfig"]["LogGroup"]["Ref"]
@@ -264,7 +299,7 @@ def test_every_queue_of_the_pipeline_is_fifo_in_high_throughput_mode(
         )
 
 
-def test_deduplication_ids_come_from_the_code_and_not_from_sqs(
+def test_deduplication_ids_come_from_the_code_not_from_sqs(
     stack: sam.Template,
 ) -> None:
     fifo = [queue for queue in _queues(stack).values() if "FifoQueue" in queue]
@@ -280,7 +315,7 @@ def test_queues_are_encrypted(stack: sam.Template) -> None:
 @pytest.mark.parametrize(
     ("queue", "receives"), [("IngestQueue", 5), ("WriteQueue", 10), ("WorkQueue", 5)]
 )
-def test_what_fails_again_and_again_ends_in_the_queues_own_dead_letters(
+def test_a_message_that_keeps_failing_goes_to_its_queues_dead_letters(
     stack: sam.Template, queue: str, receives: int
 ) -> None:
     redrive = _queues(stack)[queue]["RedrivePolicy"]
@@ -291,7 +326,7 @@ def test_what_fails_again_and_again_ends_in_the_queues_own_dead_letters(
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_dead_letters_are_kept_14_days_and_only_for_their_queue(
+def test_a_dead_letter_queue_keeps_its_queues_messages_14_days(
     stack: sam.Template, queue: str
 ) -> None:
     dead_letters = _queues(stack)[QUEUES[queue]]
@@ -324,14 +359,14 @@ def test_a_payload_outlives_every_message_that_may_refer_to_it(
     assert kept > days
 
 
-def test_nothing_but_payloads_expires_by_itself(stack: sam.Template) -> None:
+def test_only_payloads_expire_by_a_bucket_rule(stack: sam.Template) -> None:
     rules = _bucket(stack)["LifecycleConfiguration"]["Rules"]
     assert {rule.get("Prefix") for rule in rules if "ExpirationInDays" in rule} == {
         "memory/payloads/"
     }
 
 
-def test_an_invisible_message_stays_invisible_for_six_times_the_functions_timeout(
+def test_visibility_is_at_least_six_times_the_functions_timeout(
     stack: sam.Template,
 ) -> None:
     for mapping in _mappings(stack):
@@ -360,7 +395,7 @@ def test_a_batch_reports_its_failures_one_by_one(
     assert mapping["ScalingConfig"]["MaximumConcurrency"]["Ref"].startswith("Max")
 
 
-def test_no_mapping_waits_for_a_batch_to_fill(stack: sam.Template) -> None:
+def test_no_event_source_waits_for_a_batch_to_fill(stack: sam.Template) -> None:
     # FIFO queues do not support a batching window, and neither SAM nor cfn-lint says so.
     assert len(_mappings(stack)) == len(QUEUES)
     assert not [it for it in _mappings(stack) if "MaximumBatchingWindowInSeconds" in it]
@@ -387,27 +422,29 @@ def test_there_is_a_schedule_for_each_grain_and_one_each_for_cleanup_and_lessons
     assert grains == [str(grain) for grain in SUMMARY_GRAINS]
 
 
-def test_a_schedule_tells_its_function_the_scheduled_time(stack: sam.Template) -> None:
+def test_a_schedule_passes_the_scheduled_time_to_its_function(
+    stack: sam.Template,
+) -> None:
     for schedule in _schedules(stack).values():
         assert (
             json.loads(schedule["Target"]["Input"])["scheduledTime"] == SCHEDULED_TIME
         )
 
 
-def test_schedules_run_at_their_minute_of_universal_time(stack: sam.Template) -> None:
+def test_schedules_run_at_an_exact_minute_in_utc(stack: sam.Template) -> None:
     for schedule in _schedules(stack).values():
         assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
         assert schedule["ScheduleExpressionTimezone"] == "UTC"
         assert "State" not in schedule
 
 
-def test_two_stacks_of_an_account_have_schedules_of_different_names(
+def test_two_stacks_in_an_account_have_different_schedule_names(
     stack: sam.Template,
 ) -> None:
     assert not [name for name, it in _schedules(stack).items() if "Name" in it]
 
 
-def test_an_invocation_that_could_not_be_made_is_retried_then_kept(
+def test_an_invocation_that_fails_is_retried_then_dead_lettered(
     stack: sam.Template,
 ) -> None:
     for schedule in _schedules(stack).values():
@@ -461,7 +498,7 @@ def test_there_is_a_sample_event_for_each_schedule(
 # ---- permissions
 
 
-def test_no_permission_is_for_every_action_or_every_resource(
+def test_no_permission_covers_every_action_or_every_resource(
     stack: sam.Template,
 ) -> None:
     for name in FUNCTIONS:
@@ -474,7 +511,7 @@ def test_no_permission_is_for_every_action_or_every_resource(
             assert "*" not in resources, (name, statement)
 
 
-def test_every_function_has_a_role_of_its_own_and_no_managed_policy(
+def test_every_function_has_its_own_role_and_no_managed_policy(
     stack: sam.Template,
 ) -> None:
     roles = sam.of_type(stack, "AWS::IAM::Role")
@@ -487,7 +524,7 @@ def test_every_function_has_a_role_of_its_own_and_no_managed_policy(
     assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
 
 
-def test_an_agents_session_is_for_the_functions_that_serve_it_and_for_both_of_its_tags(
+def test_only_the_serving_functions_may_open_an_agents_session_with_both_tags(
     stack: sam.Template,
 ) -> None:
     roles, policies = (
@@ -516,7 +553,7 @@ def test_an_agents_session_is_for_the_functions_that_serve_it_and_for_both_of_it
         )
 
 
-def test_only_write_changes_or_deletes_a_store(stack: sam.Template) -> None:
+def test_only_the_writer_changes_or_deletes_a_store(stack: sam.Template) -> None:
     stores = ("memory/vectordb/", "memory/graphs/", "memory/profiles/")
     for name in FUNCTIONS:
         changing = _reached(stack, name, "s3:PutObject") | _reached(
@@ -527,7 +564,7 @@ def test_only_write_changes_or_deletes_a_store(stack: sam.Template) -> None:
         )
 
 
-def test_copies_of_stores_fit_on_the_functions_disks_while_one_is_compacted(
+def test_cached_stores_fit_on_the_functions_disks_during_a_compaction(
     stack: sam.Template,
 ) -> None:
     cache = Caching(Path(), DEFAULT_CACHE_MEGABYTES * 10**6)
@@ -542,7 +579,7 @@ def test_copies_of_stores_fit_on_the_functions_disks_while_one_is_compacted(
         assert cache.bytes + cache.store_bytes < disk
 
 
-def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
+def test_search_only_reads(stack: sam.Template) -> None:
     actions = {
         action
         for it in _allowed(stack, "SearchFunction")
@@ -588,7 +625,7 @@ def test_search_reads_and_changes_nothing(stack: sam.Template) -> None:
         ),
     ],
 )
-def test_a_function_reaches_its_folders_of_the_store_and_no_others(
+def test_a_function_reaches_only_its_folders_of_the_store(
     stack: sam.Template, name: str, action: str, folders: str
 ) -> None:
     assert _reached(stack, name, action) == {
@@ -608,7 +645,7 @@ def test_a_function_reaches_its_folders_of_the_store_and_no_others(
         ("SearchFunction", "s3:GetObject", ""),
     ],
 )
-def test_where_agents_have_sessions_the_functions_own_roles_reach_next_to_nothing(
+def test_with_scoped_credentials_the_functions_own_roles_reach_little(
     stack: sam.Template, name: str, action: str, folders: str
 ) -> None:
     reached = _reached(stack, name, action, scoped=True)
@@ -616,7 +653,7 @@ def test_where_agents_have_sessions_the_functions_own_roles_reach_next_to_nothin
 
 
 @pytest.mark.parametrize("key", sorted(_OF_AN_AGENT))
-def test_a_workers_session_reaches_all_of_its_agents_ledger_and_of_no_others(
+def test_a_worker_session_reaches_only_its_own_agents_ledger(
     key: str,
 ) -> None:
     own, others = (
@@ -650,7 +687,7 @@ def test_a_function_sends_to_the_next_queue_only(
 
 @pytest.mark.parametrize("scoped", [False, True])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_function_may_read_or_delete_it_may_also_find_missing(
+def test_a_function_may_list_every_prefix_that_it_reads_or_deletes(
     stack: sam.Template, name: str, scoped: bool
 ) -> None:
     # Without s3:ListBucket on its prefix, a key that is not there reads as 403 instead of 404.
@@ -681,7 +718,7 @@ def test_what_a_function_may_read_or_delete_it_may_also_find_missing(
         ("SummarizeFunction", "WorkQueue"),
     ],
 )
-def test_a_consumer_may_dead_letter_what_can_never_succeed(
+def test_a_consumer_may_dead_letter_a_hopeless_message(
     stack: sam.Template, name: str, queue: str
 ) -> None:
     (statement,) = [
@@ -690,7 +727,7 @@ def test_a_consumer_may_dead_letter_what_can_never_succeed(
     assert set(statement["Action"]) == {"sqs:SendMessage", "sqs:GetQueueUrl"}
 
 
-def test_bedrock_agents_of_this_account_only_may_call_search(
+def test_only_bedrock_agents_of_this_account_may_call_search(
     stack: sam.Template,
 ) -> None:
     (permission,) = sam.of_type(stack, "AWS::Lambda::Permission").values()
@@ -717,7 +754,7 @@ def test_the_bucket_is_private_encrypted_and_outlives_the_stack(
     assert stack["Resources"]["Bucket"]["UpdateReplacePolicy"] == "Retain"
 
 
-def test_the_bucket_keeps_no_old_versions_that_erasure_would_miss(
+def test_the_bucket_keeps_no_old_versions(
     stack: sam.Template,
 ) -> None:
     assert "VersioningConfiguration" not in _bucket(stack)
@@ -744,7 +781,7 @@ def test_bucket_and_queues_refuse_plain_http(stack: sam.Template) -> None:
 # ---- alarms, outputs
 
 
-def test_someone_is_told_of_dead_letters_of_old_messages_and_of_crashes(
+def test_alarms_watch_dead_letters_old_messages_crashes_and_throttling(
     stack: sam.Template,
 ) -> None:
     watched = {
@@ -775,7 +812,7 @@ def _metrics(stack: sam.Template) -> list[tuple[str, ...]]:
     return [tuple(each for each in row if isinstance(each, str)) for row in rows]
 
 
-def test_the_dashboard_shows_what_is_there_and_what_the_functions_emit(
+def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
     stack: sam.Template,
 ) -> None:
     resources = stack["Resources"]
@@ -785,10 +822,10 @@ def test_the_dashboard_shows_what_is_there_and_what_the_functions_emit(
                 ROOT / "functions" / value / "app.py",
                 ROOT / "functions" / "telemetry.py",
             ]
-            assert any(
-                f'add_metric("{name}"' in source.read_text("utf-8")
-                for source in sources
-            ), name
+            emitted = re.compile(rf'add_metric\(\s*"{name}"')
+            assert any(emitted.search(each.read_text("utf-8")) for each in sources), (
+                name
+            )
             assert dimension == "service"
         else:
             resource, _, attribute = (
@@ -829,7 +866,7 @@ def test_the_dashboard_has_every_dead_letter_queue_and_every_functions_errors(
         ("LeftAgents", "CleanupFunction", 2),
     ],
 )
-def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
+def test_alarms_watch_given_up_periods_and_backlogs(
     stack: sam.Template, metric: str, name: str, days: int | None
 ) -> None:
     (alarm,) = [it for it in _alarms(stack) if it["MetricName"] == metric]
@@ -837,7 +874,7 @@ def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
     folder = variables["POWERTOOLS_SERVICE_NAME"]
     sources = [
         ROOT / "functions" / folder / "app.py",
-        ROOT / "shared" / "varve" / "usecases" / "work.py",
+        *(ROOT / "shared" / "varve").rglob("*.py"),
     ]
     assert alarm["Namespace"] == variables["POWERTOOLS_METRICS_NAMESPACE"]
     assert alarm["Dimensions"] == [{"Name": "service", "Value": folder}]
@@ -850,7 +887,7 @@ def test_someone_is_told_of_a_period_that_was_given_up_and_of_a_backlog(
     assert any(f'"{metric}"' in source.read_text() for source in sources)
 
 
-def test_a_single_dead_letter_is_an_alarm(stack: sam.Template) -> None:
+def test_a_single_dead_letter_raises_an_alarm(stack: sam.Template) -> None:
     dead = [
         it
         for it in _alarms(stack)
@@ -872,7 +909,7 @@ def test_outputs_name_the_bucket_the_queues_and_the_functions(
     )
 
 
-def test_every_parameter_is_in_the_manual(stack: sam.Template) -> None:
+def test_the_manual_names_every_parameter(stack: sam.Template) -> None:
     manual = (ROOT / "docs" / "deploy.md").read_text()
     assert set(re.findall(r"^\| `([A-Z]\w+)` \|", manual, re.MULTILINE)) == set(
         stack["Parameters"]
@@ -882,7 +919,7 @@ def test_every_parameter_is_in_the_manual(stack: sam.Template) -> None:
 # ---- the translator itself
 
 
-def test_the_lint_would_notice_what_only_the_expansion_shows(
+def test_the_expanded_template_has_no_sam_resource_left(
     source: sam.Template,
 ) -> None:
     stack = sam.translate(source)
