@@ -27,7 +27,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import varve
 from benchmarks.retrieval import (
     Answer,
     Question,
@@ -148,12 +147,12 @@ def build_varve(sample: Sample, folder: Path) -> Searcher:
 
 def build_bm25(sample: Sample, _folder: Path) -> Searcher:
     """Index the turns with bm25s: stemmed, without stop words."""
-    return by_bm25(list(sample.turns()))
+    return _cut(by_bm25(list(sample.turns())))
 
 
 def build_flat(sample: Sample, _folder: Path) -> Searcher:
     """Compare the question with every turn by cosine."""
-    return by_cosine(list(sample.turns()))
+    return _cut(by_cosine(list(sample.turns())))
 
 
 def build_lancedb(sample: Sample, folder: Path) -> Searcher:
@@ -318,6 +317,16 @@ def _timed(find: Find) -> Searcher:
     return search
 
 
+def _cut(search: Searcher) -> Searcher:
+    """Return a searcher that keeps the ten best of the turns that `search` ranks."""
+
+    def search_ten(question: str) -> Answer:
+        answer = search(question)
+        return Answer(answer.ids[:RESULTS], answer.tokens[:RESULTS], answer.seconds)
+
+    return search_ten
+
+
 # ---- The run ------------------------------------------------------------------------
 
 
@@ -357,7 +366,7 @@ def format_table(scores: Mapping[str, Score], peers: Sequence[Peer]) -> list[str
         cells = [f"not installed: {score.missing}", "", "", "", ""]
         label = peer.name
         if not score.missing:
-            label += f" ({peer.package} {_find_version(peer.package)})"
+            label += f" ({peer.package} {metadata.version(peer.package)})"
             cells = [
                 f"{score.mean('R@10'):.3f}",
                 f"{score.mean('R@5'):.3f}",
@@ -367,12 +376,6 @@ def format_table(scores: Mapping[str, Score], peers: Sequence[Peer]) -> list[str
             ]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     return lines
-
-
-def _find_version(package: str) -> str:
-    if package == "varve":
-        return varve.__version__
-    return metadata.version(package)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
