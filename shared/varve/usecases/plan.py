@@ -1,4 +1,4 @@
-"""Plan: which periods to summarize, which agents to clean up or curate, and put them on the queue."""
+"""DuePeriods: which periods to summarize, which agents to clean up or curate, and put them on the queue."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DuePeriods:
     """The periods to summarize now, the oldest first.
 
     `left` more are due, and `waiting` ones need other periods first.
@@ -120,7 +120,7 @@ def find_due(
     scope: Scope | None = None,
     retry_now: bool = False,
     most: int = MAX_PER_PASS,
-) -> Plan:
+) -> DuePeriods:
     """Return the grain's periods that are closed, with ready children, and not waiting.
 
     Of all agents, or of one. Missed passes need no memory of their own: their periods
@@ -137,7 +137,7 @@ def find_due(
                 ready.append(due)
     children = _Children(grain, ledger, scope)
     free = [due for due in ready if not children.hold_up(due)]
-    return Plan(tuple(free[:most]), len(free[most:]), len(ready) - len(free))
+    return DuePeriods(tuple(free[:most]), len(free[most:]), len(ready) - len(free))
 
 
 def _tried(
