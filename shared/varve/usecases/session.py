@@ -139,7 +139,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error too: what was sent before it must be found.
+        # After an error too: messages sent before it must be written.
         self.queues.flush()
         if error is None:
             self.queues.require_taken()

@@ -1,4 +1,4 @@
-"""Recall: which past episodes and derive_lessons bear on a situation, and how they are linked."""
+"""Recall: which past episodes and lessons bear on a situation, and how they are linked."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,14 +39,14 @@ class RecallRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecallOutcome:
-    """What was found, and for each episode the links beside it, in sentences."""
+    """The recollection, and for each episode the links beside it as sentences."""
 
     found: Recollection
     chains: Mapping[str, Sequence[str]]
 
 
 def recall(session: Session, request: RecallRequest) -> RecallOutcome:
-    """Return what of the past bears on a situation.
+    """Return the episodes and lessons that bear on a situation.
 
     Raises Rejected: the situation has no words, or the limit is below 1.
     """
@@ -130,7 +130,7 @@ def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
 def _with_derived_links(
     session: Session, triples: Iterable[Triple], history: History
 ) -> list[Triple]:
-    """Return the agent's triples with the links that only its episodes together tell."""
+    """Return the agent's triples with the links derived from all its episodes."""
     thresholds = session.config.experience.thresholds
     derived: list[TripleOperation] = [
         *links_of_runs(history, thresholds, session.embedder.embed)
