@@ -1,4 +1,4 @@
-"""What an agent learns from what it did, as a program uses it."""
+"""One agent's experience, as a program uses it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,8 +58,8 @@ class Experience:
     ) -> Report:
         """Say how an episode ended, by its id, or the last one of a conversation, by that id.
 
-        `correction` says what was wrong, `decision` what was done, `resolution` what
-        would have been right, `used` the ids that were looked at before. The same
+        `correction` names the error, `decision` the action taken, `resolution` the right
+        action, `used` the ids that the agent had recalled. The same
         statement with the same `at` counts once. Raises Rejected: names the field.
         """
         then = None if at is None else aware(at, "at")

@@ -118,8 +118,8 @@ class Graph:
     ) -> dict[str, Any]:
         """Return the triples that name an entity, as JSON values; `name` may be an alias.
 
-        `as_of` selects what held then, `known_at` what was believed then. Without them
-        the result is what holds at present; `history` adds what held before.
+        `as_of` selects the triples that held then, `known_at` those known then. Without
+        them the result has those that hold; `history` adds those that held before.
         `ambiguous` lists the entities that claim the name if there are several.
         """
         with self._sessions.open(self.scope) as session:

@@ -131,7 +131,7 @@ def build_context(
 def _query(prompt: str) -> str:
     """Return the prompt's own words; of a long one the beginning and the end.
 
-    The question of a long prompt stands at one of the two.
+    A long prompt has its question in one of the two.
     """
     own = without_injected(prompt)
     if len(own) <= 2 * QUERY_END:

@@ -19,7 +19,7 @@ CONTEXT_MESSAGES = 4
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """Counts of what was accepted, and the correlation id of each queue message."""
+    """Counts of what `ingest` accepted, and the correlation id of each queue message."""
 
     conversations: int
     messages: int

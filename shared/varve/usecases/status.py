@@ -83,20 +83,26 @@ def _states(
     failures: Mapping[Period, Failure],
 ) -> dict[str, Any]:
     """Return which closed periods are due (no summary), stale (new sources) and failed."""
-    well = [period for period in closed if period not in failures]
+    due: list[str] = []
+    stale: list[str] = []
+    failed: list[dict[str, Any]] = []
+    for period in closed:
+        failure = failures.get(period)
+        if failure is not None:
+            failed.append(_failure_as_json(period, failure))
+        elif period in ready:
+            stale.append(period.label)
+        else:
+            due.append(period.label)
+    return {"due": due, "stale": stale, "failed": failed}
+
+
+def _failure_as_json(period: Period, failure: Failure) -> dict[str, Any]:
     return {
-        "due": [period.label for period in well if period not in ready],
-        "stale": [period.label for period in well if period in ready],
-        "failed": [
-            {
-                "period": period.label,
-                "attempts": failures[period].attempts,
-                "reason": failures[period].reason,
-                "nextTry": iso(failures[period].next_try),
-            }
-            for period in closed
-            if period in failures
-        ],
+        "period": period.label,
+        "attempts": failure.attempts,
+        "reason": failure.reason,
+        "nextTry": iso(failure.next_try),
     }
 
 

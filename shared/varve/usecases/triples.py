@@ -1,6 +1,6 @@
 """Triples: describe an entity, walk the graph, and send operations to the writer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +8,7 @@ from varve.domain.calendar import aware, iso
 from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.graph import Neighbour, PathStep
-from varve.domain.names import ALSO_KNOWN_AS
+from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple, TripleOperation
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
@@ -40,8 +40,8 @@ def describe_entity(
 ) -> dict[str, Any]:
     """Return the triples that name an entity, as JSON values; `name` may be an alias.
 
-    `as_of` selects what held then, `known_at` what was believed then. Without `as_of`,
-    `history` adds what held before. Raises Rejected: names the field.
+    `as_of` selects the triples that held then, `known_at` those known then. Without
+    `as_of`, `history` adds those that held before. Raises Rejected: names the field.
     """
     view = _open_view(session)
     names = view.names()
@@ -53,24 +53,39 @@ def describe_entity(
     if as_of is not None or not history:
         at = _moment(session, as_of)
         found = [triple for triple in found if triple.holds(at)]
-    facts: list[dict[str, Any]] = []
-    mentions: list[dict[str, Any]] = []
+    facts, mentions = _split_by_role(found, id_)
+    return {
+        "id": id_,
+        "name": spellings.get(id_, id_),
+        "aliases": _aliases_of(id_, names),
+        "ambiguous": list(names.claimants(name)),
+        "facts": [_fact_as_json(triple, spellings) for triple in facts],
+        "mentions": [_fact_as_json(triple, spellings) for triple in mentions],
+    }
+
+
+def _split_by_role(
+    found: Iterable[Triple], id_: str
+) -> tuple[list[Triple], list[Triple]]:
+    """Return the triples with the entity as subject, and those with it as object.
+
+    Aliases are left out.
+    """
+    facts: list[Triple] = []
+    mentions: list[Triple] = []
     for triple in found:
         if triple.label == ALSO_KNOWN_AS:
             continue
         if triple.source_id == id_:
-            facts.append(_fact_as_json(triple, spellings))
+            facts.append(triple)
         elif triple.target_id == id_:
-            mentions.append(_fact_as_json(triple, spellings))
+            mentions.append(triple)
+    return facts, mentions
+
+
+def _aliases_of(id_: str, names: Names) -> list[str]:
     owners = names.resolved().items()
-    return {
-        "id": id_,
-        "name": spellings.get(id_, id_),
-        "aliases": sorted(alias for alias, owner in owners if owner == id_),
-        "ambiguous": list(names.claimants(name)),
-        "facts": facts,
-        "mentions": mentions,
-    }
+    return sorted(alias for alias, owner in owners if owner == id_)
 
 
 def find_neighbours(

@@ -21,7 +21,7 @@ PAYLOADS_KEPT = timedelta(days=30)
 
 @dataclass(slots=True)
 class WorkOutcome:
-    """What became of a batch of periods and agents; `returned` must be delivered again.
+    """Counts of a batch of periods and agents; `returned` must be delivered again.
 
     `lag_seconds` is the longest time from the pass that found a period due to its work.
     """

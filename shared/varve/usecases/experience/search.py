@@ -36,7 +36,7 @@ _LIVED = frozenset({"episode", "lesson"})
 
 @dataclass(frozen=True, slots=True)
 class _ExperienceSearch:
-    """A request for experience: when it is asked, what it may see, and the embedder."""
+    """A request for experience, its time, the history it may see, and the embedder."""
 
     request: SearchRequest
     present: datetime
