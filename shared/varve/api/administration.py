@@ -47,7 +47,7 @@ class Administration:
 
         The letters stay. Raises Rejected: no such queue; Retryable, Misconfigured.
         """
-        return [self._shown(name, letter) for name, letter in self._letters(queue)]
+        return [self._as_json(name, letter) for name, letter in self._letters(queue)]
 
     def dead_letter(self, id_: str, *, content: bool = False) -> dict[str, Any]:
         """Return one letter; with `content` its message too, without secrets.
@@ -56,7 +56,7 @@ class Administration:
         """
         for name, letter in self._letters(None):
             if letter.id == id_:
-                return self._shown(name, letter, content=content)
+                return self._as_json(name, letter, content=content)
         raise Rejected(
             "ID",
             f"there is no dead letter {id_[:128]!r} among the first ten of each group",
@@ -107,7 +107,7 @@ class Administration:
             )
         return [(name, box) for name, box in boxes.items() if queue in (None, name)]
 
-    def _shown(
+    def _as_json(
         self, queue: str, letter: Letter, *, content: bool = False
     ) -> dict[str, Any]:
         secretless = self._sessions.models.privacy(WorkspaceConfig(), "any")

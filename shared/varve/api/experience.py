@@ -82,12 +82,14 @@ class Experience:
         """Return the episodes, the newest first, as JSON values."""
         with self._open() as session:
             lived = list(reversed(read_past(session).past_episodes))
-        return [shown(one) for one in lived[:limit]]
+        return [episode_as_json(one) for one in lived[:limit]]
 
     def episode(self, id_: str) -> dict[str, Any]:
         """Return one episode with all that is known of it. Raises Rejected: no such episode."""
         with self._open() as session:
-            return shown(usecases.find_episode(session, read_past(session), id_))
+            return episode_as_json(
+                usecases.find_episode(session, read_past(session), id_)
+            )
 
     def recall(
         self,
@@ -175,7 +177,7 @@ class Recall:
         return {"familiarity": round(self.familiarity, 4), "items": items}
 
 
-def shown(one: PastEpisode) -> dict[str, Any]:
+def episode_as_json(one: PastEpisode) -> dict[str, Any]:
     """Return an episode as JSON values."""
     episode = one.episode
     return {

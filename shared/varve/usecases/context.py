@@ -39,7 +39,7 @@ from varve.usecases.views import View
 Profile = Callable[[], list[ProfileEntry]]
 
 MAX_RANKED_TRIPLES = 30
-MAX_ENTRIES = 40
+MAX_BLOCK_ENTRIES = 40
 QUERY_END = 1_000
 """Of a long prompt, so many characters of its beginning and its end are asked about."""
 BALANCE = 0.6
@@ -210,7 +210,7 @@ def _diversify(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry
     """Move repetitions back; relevance falls evenly from 1 to 0 along the given order."""
     relevance = [1.0 - rank / len(order) for rank in range(len(order))]
     in_order = [vectors[entry.id] for entry in order]
-    chosen = mmr(relevance, in_order, MAX_ENTRIES, BALANCE)
+    chosen = mmr(relevance, in_order, MAX_BLOCK_ENTRIES, BALANCE)
     return [order[index] for index in chosen]
 
 

@@ -25,11 +25,11 @@ from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
-from varve.usecases.experience.learnt import lessons_of
+from varve.usecases.experience.learnt import read_user_lessons
 from varve.usecases.ledger import Ledger
 from varve.usecases.search import Lookup, look_up
 
-MAX_RESULTS = 40
+MAX_FOUND = 40
 MAX_TRIPLES = 100
 MAX_PASSAGES = 40
 """The most candidates from each source."""
@@ -133,7 +133,9 @@ def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:
     """Return the agent's lessons; if the request names a user, only that user's."""
     if not sources.most_lessons:
         return []
-    known = lessons_of(question.scope, question.request.user_id, reader=sources.reader)
+    known = read_user_lessons(
+        question.scope, question.request.user_id, reader=sources.reader
+    )
     nearest = select_lessons(
         known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
     )
@@ -170,7 +172,7 @@ def _look_up(
     given = {
         "query_text": question.prompt,
         "user_id": question.request.user_id,
-        "max_results": MAX_RESULTS,
+        "max_results": MAX_FOUND,
     }
     lookup = Lookup(
         scope=question.scope,

@@ -9,14 +9,16 @@ from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_rows
 
 
-def lessons_of(
+def read_user_lessons(
     scope: Scope, user_id: str | None, *, reader: MemoryReader
 ) -> list[Lesson]:
     """Return an agent's lessons; with a user, those that rest on that user's alone."""
-    return derive_lessons(of_user(History(read_rows(scope, reader=reader)), user_id))
+    return derive_lessons(
+        limit_to_user(History(read_rows(scope, reader=reader)), user_id)
+    )
 
 
-def of_user(history: History, user_id: str | None) -> History:
+def limit_to_user(history: History, user_id: str | None) -> History:
     """Return the history of one user; without an id the whole.
 
     A lesson repeats its episodes' words, so it must rest on that user's episodes alone.

@@ -16,7 +16,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple, TripleOperation, fold
 from varve.domain.validation import valid_text
 from varve.ports.search import word_embedding
-from varve.usecases.experience.learnt import of_user
+from varve.usecases.experience.learnt import limit_to_user
 from varve.usecases.experience.rows import (
     delete_rows,
     read_history,
@@ -64,7 +64,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         situation,
         vector,
         history,
-        derive_lessons(of_user(history, request.user_id)),
+        derive_lessons(limit_to_user(history, request.user_id)),
         embedder.embed,
         words=word_embedding(embedder),
         state=request.state,
