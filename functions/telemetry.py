@@ -1,6 +1,7 @@
 """Logs and metrics that several functions share: ids and counts, never content."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -8,6 +9,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 from varve.domain.dead_letter import correlation_of
 from varve.domain.usage import ModelUsage
 from varve.ports.queues import Delivery
+
+if TYPE_CHECKING:
+    from varve.usecases.plan import PassOutcome
 
 
 def log_fates(
@@ -24,6 +28,19 @@ def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
     """Log each message that ingest put on the queue."""
     for correlation_id in correlation_ids:
         logger.info("accepted", extra={"correlationId": correlation_id})
+
+
+def count_all(metrics: Metrics, counts: Mapping[str, int]) -> None:
+    """Add each count to the metric of its name."""
+    for name, count in counts.items():
+        metrics.add_metric(name, MetricUnit.Count, count)
+
+
+def count_planned(metrics: Metrics, outcome: "PassOutcome", things: str) -> None:
+    """Count what a pass planned and left, if anything; `things` ends the names."""
+    if outcome.planned or outcome.left:
+        counts = {f"Planned{things}": outcome.planned, f"Left{things}": outcome.left}
+        count_all(metrics, counts)
 
 
 def count_models(metrics: Metrics, usage: ModelUsage) -> None:

@@ -20,7 +20,7 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
-    """`{"workspaceId", "agentId", "user" | "conversation" | "ids", "verify"?, "dryRun"?}`."""
+    """Handle `{"workspaceId", "agentId", "user" | "conversation" | "ids", "verify"?, "dryRun"?}`."""
     opened = sessions()
     try:
         scope, request = read_forget_event(event)

@@ -1,4 +1,4 @@
-"""IngestFunction: conversations, or the outcome of one -> durable on the ingest queue."""
+"""IngestFunction: conversations, or a reported outcome -> the ingest queue."""
 
 from functools import cache
 from typing import Any
@@ -23,7 +23,7 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
-    """A conversation of the contract, a list of them, `{"conversations": […]}`, or an outcome."""
+    """Handle a conversation, a list, `{"conversations": […]}`, or an outcome."""
     opened = sessions()
     try:
         if is_outcome_event(event):

@@ -20,8 +20,8 @@ sessions = cache(Sessions.from_environment)
 @logger.inject_lambda_context
 @metrics.log_metrics
 def lambda_handler(event: Any, context: LambdaContext) -> Any:
-    """A `search_memory` call: direct, through an AgentCore Gateway, or of a Bedrock agent."""
-    from varve.usecases.search import search  # loads numpy: with the first question
+    """Answer a `search_memory` call: direct, by AgentCore Gateway or a Bedrock agent."""
+    from varve.usecases.search import search  # loads numpy: on the first question
 
     opened = sessions()
 

@@ -16,7 +16,7 @@ from varve.usecases.views import Views
 
 @dataclass
 class GivenStore:
-    """The Store of ports that are there already."""
+    """The StoreRoot of ports that are there already."""
 
     objects: Any = None
     records: Any = None

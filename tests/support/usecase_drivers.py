@@ -43,10 +43,10 @@ from varve.usecases.find import find as find_records
 from varve.usecases.gathering import Sources
 from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
-from varve.usecases.plan import Plan, find_due
+from varve.usecases.plan import DuePeriods, find_due
 from varve.usecases.search import Lookup, look_up
 from varve.usecases.session import Session
-from varve.usecases.summarize import Gathered, Outcome, gather, summarize
+from varve.usecases.summarize import PeriodSources, SummaryOutcome, gather, summarize
 from varve.usecases.write import WriteOutcome, WriterSession, write, write_now
 
 
@@ -202,7 +202,7 @@ def run_summarize(
     embedder: Any,
     queue: Any,
     objects: Any,
-) -> Outcome:
+) -> SummaryOutcome:
     """Summarize one agent's period."""
     session = session_over(
         scope, now, config, records=reader, summarizer=summarizer, embedder=embedder,
@@ -214,7 +214,7 @@ def run_summarize(
 
 def run_gather(
     scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: Any
-) -> Gathered:
+) -> PeriodSources:
     """Collect what a summary is made from."""
     return gather(scope, period, now, config, reader=reader)
 
@@ -226,7 +226,7 @@ def run_plan(
     ledger: Ledger,
     config: Callable[[str], WorkspaceConfig],
     **options: Any,
-) -> Plan:
+) -> DuePeriods:
     """Find due periods; `scope`, `retry_now`, `most`."""
     return find_due(grain, now, ledger=ledger, config=config, **options)
 

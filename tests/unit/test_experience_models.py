@@ -159,7 +159,7 @@ def test_a_wording_is_a_proposal_until_a_person_confirms_it(memory: Memory) -> N
         ({"claim": "When it bangs: call a plumber."}, "does not name the action"),
         (
             {"condition": "printer jams on thick paper"},
-            "speaks of what its episodes do not",
+            "has a condition that its episodes do not mention",
         ),
         ({"claim": CLAIM + " really" * 60}, "is longer than 300"),
     ],

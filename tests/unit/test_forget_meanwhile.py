@@ -12,7 +12,7 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Retryable
 from varve.domain.summary import Summary, SummaryTask
-from varve.usecases.summarize import Outcome
+from varve.usecases.summarize import SummaryOutcome
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}
@@ -105,7 +105,7 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
         objects=memory.objects,
         **parts,
     )
-    assert outcome is Outcome.FAILED
+    assert outcome is SummaryOutcome.FAILED
     assert "quinces" not in str(memory.held()) + memory.bytes().decode()
 
 

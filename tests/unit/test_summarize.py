@@ -38,7 +38,7 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, read_write, send_records
 from varve.usecases.condensing import ExtractiveSummarizer
 from varve.usecases.ledger import Ledger
-from varve.usecases.summarize import Outcome
+from varve.usecases.summarize import SummaryOutcome
 
 DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
 PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]
@@ -78,7 +78,7 @@ class Agent:
         *,
         commit: bool = True,
         now: datetime = NOW,
-    ) -> Outcome:
+    ) -> SummaryOutcome:
         outcome = run_summarize(
             ACME, period, now, self.config, reader=self.records, ledger=self.ledger,
             summarizer=summarizer or self.summarizer, embedder=self.embedder, queue=self.queue,
@@ -135,9 +135,9 @@ class Strict(WordEmbedder):
 
 def test_invariant_5_a_period_has_one_summary_with_an_id_of_its_own() -> None:
     agent = told()
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
     agent.tell(a_record("Dana likes tea."))
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
     assert agent.summary().id == summary_id(DAY)
     assert len({summary_id(period) for period in [*PYRAMID, DAY.next()]}) == 6
 
@@ -237,7 +237,7 @@ def test_unchanged_sources_ask_no_model_and_write_nothing() -> None:
     agent.tell(a_record())  # the same again: the period is due once more
     assert agent.is_due()
     before = agent.summary()
-    assert agent.sum_up(commit=False) is Outcome.UNCHANGED
+    assert agent.sum_up(commit=False) is SummaryOutcome.UNCHANGED
     assert (len(agent.summarizer.tasks), agent.queue.sent, agent.summary()) == (
         1,
         [],
@@ -249,7 +249,7 @@ def test_unchanged_sources_ask_no_model_and_write_nothing() -> None:
 def test_a_period_with_nothing_below_is_settled_without_a_summary() -> None:
     agent = Agent()
     agent.ledger.mark(ACME, [DAY], "a")
-    assert agent.sum_up() is Outcome.EMPTY
+    assert agent.sum_up() is SummaryOutcome.EMPTY
     assert agent.records.periods(ACME, Grain.DAILY) == {}
     assert not agent.is_due()
 
@@ -262,7 +262,7 @@ def test_a_changed_source_builds_the_summary_anew(also: dict[str, str]) -> None:
     agent.sum_up()
     before = agent.summary()
     agent.tell(a_record("Dana lives in Lisbon.", **also))
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
     assert agent.summary().content != before.content
     assert set(agent.summary().source_ids) == {
         "fact-1",
@@ -286,14 +286,14 @@ def test_of_words_taken_back_before_their_time_was_over_no_summary_keeps_any() -
 
 def test_what_is_written_while_it_is_being_made_keeps_the_period_due() -> None:
     agent = told()
-    assert agent.sum_up(commit=False) is Outcome.BUILT
+    assert agent.sum_up(commit=False) is SummaryOutcome.BUILT
     (waiting,) = agent.queue.sent
     agent.queue.sent.clear()
     agent.tell(a_record("Dana likes tea."))
     agent.queue.sent.append(waiting)
     agent.commit()
     assert agent.is_due()
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
     assert len(agent.summary().source_ids) == 2
     assert not agent.is_due()
 
@@ -304,7 +304,8 @@ def test_a_period_in_which_nobody_said_a_word_is_summed_up_and_holds_up_no_other
     agent = told(turn("Dana: \U0001f642\U0001f642"))
     agent.embedder = Strict()
     assert (
-        agent.sum_up(summarizer=ExtractiveSummarizer(agent.embedder)) is Outcome.BUILT
+        agent.sum_up(summarizer=ExtractiveSummarizer(agent.embedder))
+        is SummaryOutcome.BUILT
     )
     assert agent.summary().content.strip()
     assert not agent.is_due()
@@ -352,7 +353,7 @@ def test_a_summary_made_anew_while_the_clock_is_behind_takes_the_old_ones_place(
     agent = told()
     agent.sum_up()
     agent.tell(a_record("Dana likes tea."))
-    assert agent.sum_up(now=NOW - timedelta(hours=9)) is Outcome.BUILT
+    assert agent.sum_up(now=NOW - timedelta(hours=9)) is SummaryOutcome.BUILT
     assert len(agent.summary().source_ids) == 2
 
 
@@ -364,7 +365,7 @@ def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_o
     agent.lose(Period(Grain.WORKING, DAY.label))
     late = a_record("Dana likes tea.")
     agent.tell(late)
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
     (task,) = agent.summarizer.tasks
     assert [source.text for source in task.sources] == ["She moved.", "Dana likes tea."]
     made = agent.summary()
@@ -375,7 +376,7 @@ def test_a_late_source_is_summed_up_with_the_summary_that_alone_knows_the_lost_o
         "Dana likes tea.",
     }
     agent.tell(late)
-    assert agent.sum_up() is Outcome.UNCHANGED
+    assert agent.sum_up() is SummaryOutcome.UNCHANGED
 
 
 def test_losing_sources_alone_is_no_reason_to_build_anew() -> None:
@@ -385,7 +386,7 @@ def test_losing_sources_alone_is_no_reason_to_build_anew() -> None:
     before = agent.summary(WEEK)
     agent.lose(DAY)
     agent.ledger.mark(ACME, [WEEK], "again")
-    assert agent.sum_up(WEEK) is Outcome.UNCHANGED
+    assert agent.sum_up(WEEK) is SummaryOutcome.UNCHANGED
     assert agent.summary(WEEK) == before
 
 
@@ -402,7 +403,7 @@ def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing
         agent.sum_up(WEEK)
     assert agent.is_due(WEEK)
     agent.records = now
-    assert agent.sum_up(WEEK) is Outcome.BUILT
+    assert agent.sum_up(WEEK) is SummaryOutcome.BUILT
     assert len(agent.summary(WEEK).source_ids) == 2
     assert not agent.is_due(WEEK)
 
@@ -413,7 +414,7 @@ def test_a_stale_listing_of_what_is_summed_up_builds_nothing_and_settles_nothing
 def test_key_facts_survive_to_the_year_word_for_word() -> None:
     agent = told(a_record("Dana's ticket is KX-4471.", importance=0.9), turn())
     for period in PYRAMID:
-        assert agent.sum_up(period, Saying("Nothing much.")) is Outcome.BUILT
+        assert agent.sum_up(period, Saying("Nothing much.")) is SummaryOutcome.BUILT
     year = agent.summary(PYRAMID[-1])
     assert (
         year.content
@@ -526,7 +527,7 @@ def test_a_failing_model_is_noted_with_its_reason_and_the_period_stays_due(
 ) -> None:
     agent = told()
     failing = Failing(agent.summarizer, error, 1)
-    assert agent.sum_up(summarizer=failing) is Outcome.FAILED
+    assert agent.sum_up(summarizer=failing) is SummaryOutcome.FAILED
     failure = agent.ledger.failures(DAY)[ACME]
     assert (failure.attempts, failure.reason) == (1, str(error))
     assert failure.next_try == NOW + timedelta(hours=1)
@@ -538,7 +539,11 @@ def test_other_periods_go_on_and_success_forgets_the_failure() -> None:
     agent = told(a_record(), a_record("b", at=MORNING + timedelta(days=1)))
     failing = Failing(agent.summarizer, Retryable("model: down"), 1)
     outcomes = [agent.sum_up(day, failing) for day in (DAY, DAY.next(), DAY)]
-    assert outcomes == [Outcome.FAILED, Outcome.BUILT, Outcome.BUILT]
+    assert outcomes == [
+        SummaryOutcome.FAILED,
+        SummaryOutcome.BUILT,
+        SummaryOutcome.BUILT,
+    ]
     assert agent.ledger.failures(DAY) == {}
 
 
@@ -548,16 +553,20 @@ def test_a_period_that_fails_for_the_fifth_time_is_given_up_and_built_all_the_sa
     agent = told()
     failing = Failing(agent.summarizer, Retryable("model: overloaded"), *range(1, 7))
     outcomes = [agent.sum_up(summarizer=failing) for _ in range(7)]
-    assert outcomes == [*[Outcome.FAILED] * 4, *[Outcome.GIVEN_UP] * 2, Outcome.BUILT]
+    assert outcomes == [
+        *[SummaryOutcome.FAILED] * 4,
+        *[SummaryOutcome.GIVEN_UP] * 2,
+        SummaryOutcome.BUILT,
+    ]
     assert not agent.is_due()
 
 
 def test_a_failing_embedder_is_noted_as_well() -> None:
     agent = told()
     agent.embedder = Failing(WordEmbedder(), Retryable("embeddings: down"), 1)
-    assert agent.sum_up() is Outcome.FAILED
+    assert agent.sum_up() is SummaryOutcome.FAILED
     assert agent.ledger.failures(DAY)[ACME].reason == "embeddings: down"
-    assert agent.sum_up() is Outcome.BUILT
+    assert agent.sum_up() is SummaryOutcome.BUILT
 
 
 def test_a_repeated_delivery_that_fails_leaves_no_failure_once_the_first_is_written() -> (
@@ -605,5 +614,5 @@ def test_records_that_come_back_after_their_time_are_noted_for_cleanup_again() -
     agent.lose(Period(Grain.WORKING, DAY.label))
     agent.objects.delete([info.key for info in agent.objects.list("ledger/expiry")])
     agent.tell(a_record())
-    assert agent.sum_up() is Outcome.UNCHANGED
+    assert agent.sum_up() is SummaryOutcome.UNCHANGED
     assert ACME in agent.ledger.expiring(datetime(2026, 3, 5, tzinfo=UTC))

@@ -1,6 +1,6 @@
-"""What an operator does with a whole deployment rather than with one agent's memory."""
+"""Operations on a whole deployment: its dead letters."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ from varve.usecases.dead_letters import described
 from varve.wiring.sessions import Sessions
 
 QUEUES = ("ingest", "write", "summary")
+Act = Callable[[DeadLetterBox, list[str]], list[str]]
 
 
 class Administration:
-    """The operator's verbs over the store and the queues that the settings name.
+    """An operator's access to the dead letters of the queues that the settings name.
 
     >>> administration = Administration.open("s3://bucket/memory")
     >>> administration.dead_letters()
@@ -38,21 +39,24 @@ class Administration:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """The queues that the settings name, of `QUEUES`; none on a laptop, where nothing lies between."""
+        """The configured queues, of `QUEUES`; none if the process works without a queue."""
         return tuple(self._sessions.dead_letter_boxes)
 
     def dead_letters(self, queue: str | None = None) -> list[dict[str, Any]]:
-        """All dead letters, or one queue's, as JSON values: ids, sizes and reasons, no content.
+        """Return all dead letters, or one queue's: ids, sizes and reasons, no content.
 
-        Nothing is taken away. Raises Rejected: no such queue. Raises Retryable, Misconfigured.
+        The letters stay. Raises Rejected: no such queue; Retryable, Misconfigured.
         """
-        return [self._shown(name, letter) for name, letter in self._letters(queue)]
+        return [self._as_json(name, letter) for name, letter in self._letters(queue)]
 
     def dead_letter(self, id_: str, *, content: bool = False) -> dict[str, Any]:
-        """One of them, with `content` the message too, its secrets left out. Raises Rejected: not there."""
+        """Return one letter; with `content` its message too, without secrets.
+
+        Raises Rejected: there is no such letter.
+        """
         for name, letter in self._letters(None):
             if letter.id == id_:
-                return self._shown(name, letter, content=content)
+                return self._as_json(name, letter, content=content)
         raise Rejected(
             "ID",
             f"there is no dead letter {id_[:128]!r} among the first ten of each group",
@@ -61,63 +65,66 @@ class Administration:
     def redrive(
         self, ids: Collection[str] | None = None, queue: str | None = None
     ) -> list[str]:
-        """Send them, or all (of one queue), back to where they came from; the ids of those that were.
+        """Send letters, by default all of a queue or of all, back to their queues.
 
-        Raises Rejected: one of the ids is not there; the others have been sent.
+        Return their ids. Raises Rejected: an id is not there; the others have been sent.
         """
-        return self._each("redrive", ids, queue)
+        return self._each(lambda box, chosen: box.redrive(chosen), ids, queue)
 
     def drop(
         self, ids: Collection[str] | None = None, queue: str | None = None
     ) -> list[str]:
-        """Remove them, or all (of one queue), for good; the ids of those that were.
+        """Delete letters, by default all of a queue or of all.
 
-        Raises Rejected: one of the ids is not there; the others are gone.
+        Return their ids. Raises Rejected: an id is not there; the others are gone.
         """
-        return self._each("drop", ids, queue)
+        return self._each(lambda box, chosen: box.drop(chosen), ids, queue)
 
     def _each(
-        self, verb: str, ids: Collection[str] | None, queue: str | None
+        self, act: Act, ids: Collection[str] | None, queue: str | None
     ) -> list[str]:
         done: list[str] = []
         for _, box in self._boxes(queue):
-            # Of each group ten are seen at a time, so that all of them take several rounds.
-            while chosen := _chosen(box, ids):
-                moved = getattr(box, verb)(chosen)
-                done += moved
-                if ids is not None or not moved:
-                    break
+            done += _act_on_all(act, box) if ids is None else _act(act, box, ids)
         missing = sorted(set(ids or ()) - set(done))
         if missing:
-            raise Rejected(
-                "ID",
-                f"there is no dead letter {', '.join(missing)[:256]}; done: {len(done)}",
-            )
+            names = ", ".join(missing)[:256]
+            raise Rejected("ID", f"there is no dead letter {names}; done: {len(done)}")
         return done
 
     def _letters(self, queue: str | None) -> list[tuple[str, Letter]]:
-        return [
-            (name, letter)
-            for name, box in self._boxes(queue)
-            for letter in box.letters()
-        ]
+        letters: list[tuple[str, Letter]] = []
+        for name, box in self._boxes(queue):
+            letters += [(name, letter) for letter in box.letters()]
+        return letters
 
     def _boxes(self, queue: str | None) -> list[tuple[str, DeadLetterBox]]:
         boxes = self._sessions.dead_letter_boxes
         if queue is not None and queue not in boxes:
+            names = ", ".join(boxes) or "none"
             raise Rejected(
-                "queue",
-                f"{queue[:40]!r} is not one of the queues there are: {', '.join(boxes) or 'none'}",
+                "queue", f"{queue[:40]!r} is not one of the queues there are: {names}"
             )
         return [(name, box) for name, box in boxes.items() if queue in (None, name)]
 
-    def _shown(
+    def _as_json(
         self, queue: str, letter: Letter, *, content: bool = False
     ) -> dict[str, Any]:
         secretless = self._sessions.models.privacy(WorkspaceConfig(), "any")
         return described(queue, letter, secretless, content=content)
 
 
-def _chosen(box: DeadLetterBox, ids: Collection[str] | None) -> list[str]:
-    there = [letter.id for letter in box.letters()]
-    return there if ids is None else [id_ for id_ in there if id_ in ids]
+def _act(act: Act, box: DeadLetterBox, ids: Collection[str]) -> list[str]:
+    chosen = [letter.id for letter in box.letters() if letter.id in ids]
+    return act(box, chosen) if chosen else []
+
+
+def _act_on_all(act: Act, box: DeadLetterBox) -> list[str]:
+    """Act on every letter, in rounds: a box shows ten letters of a group at a time."""
+    done: list[str] = []
+    while True:
+        there = [letter.id for letter in box.letters()]
+        moved = act(box, there) if there else []
+        if not moved:
+            return done
+        done += moved

@@ -1,4 +1,4 @@
-"""What an agent learns from what it did, as a program uses it."""
+"""One agent's experience, as a program uses it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,8 +58,8 @@ class Experience:
     ) -> Report:
         """Say how an episode ended, by its id, or the last one of a conversation, by that id.
 
-        `correction` says what was wrong, `decision` what was done, `resolution` what
-        would have been right, `used` the ids that were looked at before. The same
+        `correction` names the error, `decision` the action taken, `resolution` the right
+        action, `used` the ids that the agent had recalled. The same
         statement with the same `at` counts once. Raises Rejected: names the field.
         """
         then = None if at is None else aware(at, "at")
@@ -82,12 +82,14 @@ class Experience:
         """Return the episodes, the newest first, as JSON values."""
         with self._open() as session:
             lived = list(reversed(read_past(session).past_episodes))
-        return [shown(one) for one in lived[:limit]]
+        return [episode_as_json(one) for one in lived[:limit]]
 
     def episode(self, id_: str) -> dict[str, Any]:
         """Return one episode with all that is known of it. Raises Rejected: no such episode."""
         with self._open() as session:
-            return shown(usecases.find_episode(session, read_past(session), id_))
+            return episode_as_json(
+                usecases.find_episode(session, read_past(session), id_)
+            )
 
     def recall(
         self,
@@ -175,7 +177,7 @@ class Recall:
         return {"familiarity": round(self.familiarity, 4), "items": items}
 
 
-def shown(one: PastEpisode) -> dict[str, Any]:
+def episode_as_json(one: PastEpisode) -> dict[str, Any]:
     """Return an episode as JSON values."""
     episode = one.episode
     return {

@@ -1,24 +1,22 @@
-"""What is known about whom, as a program asks and changes it."""
+"""One agent's triples, as a program queries and changes them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
-from varve.domain import entities
-from varve.domain.calendar import aware, iso
 from varve.domain.errors import Rejected
-from varve.domain.graph import PathStep, QueryLimits, parse_fact
+from varve.domain.graph import QueryLimits, parse_fact
 from varve.domain.identity import Scope
-from varve.domain.names import ALSO_KNOWN_AS, Names
-from varve.domain.triple import Op, Triple, TripleOperation
-from varve.domain.validation import valid_text
-from varve.ports.graph import GraphView
-from varve.usecases.triples import send_operations
+from varve.domain.triple import Op, TripleOperation
+from varve.usecases.triples import (
+    describe_entity,
+    find_neighbours,
+    find_paths,
+    list_edges,
+    send_operations,
+)
 from varve.wiring.sessions import Sessions
-
-MAX_HOPS = 6
-MAX_ANSWERS = 1_000
 
 Fact = Mapping[str, Any]
 
@@ -26,9 +24,10 @@ Fact = Mapping[str, Any]
 class Graph:
     """One agent's triples.
 
-    Every question reads what is stored when it is asked. Changes are collected and go nowhere until
-    `save()` sends them: through the write queue where there is one, then they can be read once the
-    writer has been there, else at once. A `with` block saves at its end unless it ends in an error.
+    Every query reads the triples stored at that moment. Changes are collected until
+    `save()` sends them to the writer. If a write queue is configured, they can be read
+    when the writer has handled them; otherwise they are written immediately. A `with`
+    block saves at its end unless it ends in an error.
 
     >>> with memory.graph as graph:
     ...     graph.update_facts([{"source_id": "Dana", "label": "lives_in", "target_id": "Porto"}])
@@ -41,28 +40,35 @@ class Graph:
         self._unsaved: list[TripleOperation] = []
 
     def insert_facts(self, facts: Iterable[Fact]) -> None:
-        """Note facts that hold: mappings of source_id, label, target_id, and optionally valid_at (default:
-        now) and properties (confidence, conversationId, messageIds, userId).
+        """Collect facts that hold.
 
-        A new value of a single-valued label closes the one before. Raises Rejected: none was noted.
+        A fact maps source_id, label and target_id, and optionally valid_at (default:
+        now) and properties (confidence, conversationId, messageIds, userId). A new value
+        of a single-valued label closes the one before. Raises Rejected: no fact was
+        collected.
         """
-        self._note(Op.ADD, facts)
+        self._collect(Op.ADD, facts)
 
     def update_facts(self, facts: Iterable[Fact]) -> None:
-        """Note facts that take the place of others: of the one that `replaces` names, and with a
-        single-valued label of whatever held. Raises Rejected: none was noted.
+        """Collect facts that replace others.
+
+        A fact replaces the value that `replaces` names and, with a single-valued label,
+        whatever value held. Raises Rejected: no fact was collected.
         """
-        self._note(Op.UPDATE, facts)
+        self._collect(Op.UPDATE, facts)
 
     def delete_facts(self, facts: Iterable[Fact]) -> None:
-        """Note facts that hold no longer; without target_id every value of the label. They stay as history.
+        """Collect facts to end; without target_id every value of the label ends.
 
-        Raises Rejected: none was noted.
+        They stay as history. Raises Rejected: no fact was collected.
         """
-        self._note(Op.DELETE, facts)
+        self._collect(Op.DELETE, facts)
 
     def save(self) -> int:
-        """Send what was noted to the writer; how many operations. Raises Retryable: they stay noted."""
+        """Send the collected changes to the writer; return how many.
+
+        Raises Retryable: the changes stay collected.
+        """
         if self._unsaved:
             with self._sessions.open(self.scope) as session:
                 send_operations(session, self._unsaved)
@@ -71,7 +77,7 @@ class Graph:
         return sent
 
     def close(self) -> None:
-        """Forget what was noted and not saved."""
+        """Discard the changes that were not saved."""
         self._unsaved.clear()
 
     def __enter__(self) -> Self:
@@ -92,17 +98,15 @@ class Graph:
     def query_graph(
         self, sql: str, limits: QueryLimits | None = None
     ) -> list[dict[str, Any]]:
-        """The rows of one SELECT over `facts`, `entities` and `aliases`, as JSON objects.
+        """Run one untrusted SELECT over `facts`, `entities` and `aliases`.
 
-        For SQL that nobody vouches for: it runs in a process of its own, read-only, without files,
-        network or settings, and bounded in time, memory and output.
-        Raises Rejected: field `sql`, with the reason or the limit it passed.
+        Return its rows as JSON objects. The query runs in a separate read-only process
+        without files, network or settings, with bounded time, memory and output.
+        Raises Rejected: field `sql`, with the reason or the limit that was exceeded.
         """
-        return (
-            self._sessions.open(self.scope)
-            .graph.query(self.scope, sql, limits or QueryLimits())
-            .to_dicts()
-        )
+        with self._sessions.open(self.scope) as session:
+            result = session.graph.query(self.scope, sql, limits or QueryLimits())
+        return result.to_dicts()
 
     def entity(
         self,
@@ -112,36 +116,16 @@ class Graph:
         known_at: datetime | None = None,
         history: bool = False,
     ) -> dict[str, Any]:
-        """What is known about an entity, by any of its names, as JSON values.
+        """Return the triples that name an entity, as JSON values; `name` may be an alias.
 
-        `as_of` asks what held then, `known_at` what we believed then; without them what holds, with
-        `history` also what held. `ambiguous` lists the entities that claim the name where several do.
+        `as_of` selects the triples that held then, `known_at` those known then. Without
+        them the result has those that hold; `history` adds those that held before.
+        `ambiguous` lists the entities that claim the name if there are several.
         """
-        view = self._open_view()
-        names = view.names()
-        id_ = names.entity(valid_text(name, "name"))
-        found = view.about(id_)
-        written = entities.find_spellings([*view.aliases(), *found])
-        if known_at is not None:
-            found = entities.fold_known_at(found, aware(known_at, "known_at"), names)
-        if not history or as_of is not None:
-            at = self._moment(as_of)
-            found = [t for t in found if t.holds(at)]
-        own = [
-            t
-            for t in found
-            if id_ in (t.source_id, t.target_id) and t.label != ALSO_KNOWN_AS
-        ]
-        return {
-            "id": id_,
-            "name": written.get(id_, id_),
-            "aliases": sorted(
-                alias for alias, owner in names.resolved().items() if owner == id_
-            ),
-            "ambiguous": list(names.claimants(name)),
-            "facts": [fact_json(t, written) for t in own if t.source_id == id_],
-            "mentions": [fact_json(t, written) for t in own if t.source_id != id_],
-        }
+        with self._sessions.open(self.scope) as session:
+            return describe_entity(
+                session, name, as_of=as_of, known_at=known_at, history=history
+            )
 
     def neighbours(
         self,
@@ -151,25 +135,13 @@ class Graph:
         as_of: datetime | None = None,
         most: int = 100,
     ) -> list[dict[str, Any]]:
-        """The entities within so many hops, nearest first, each with the edge by which it was reached.
+        """Return the entities within `hops` hops (1 to 6), nearest first.
 
-        Of each entity the newest fifty edges are followed. Raises Rejected: hops or most out of bounds.
+        Each has the edge that reached it. Of each entity only the newest fifty edges
+        are followed. Raises Rejected: hops or most out of bounds.
         """
-        _within("hops", hops, MAX_HOPS)
-        _within("most", most, MAX_ANSWERS)
-        view = self._open_view()
-        start = view.names().entity(valid_text(name, "name"))
-        found = view.neighbours(start, hops, self._moment(as_of), most)
-        return [
-            {
-                "id": n.entity,
-                "hops": n.hops,
-                "label": n.label,
-                "from": n.other if n.forward else n.entity,
-                "to": n.entity if n.forward else n.other,
-            }
-            for n in found
-        ]
+        with self._sessions.open(self.scope) as session:
+            return find_neighbours(session, name, hops, as_of=as_of, most=most)
 
     def paths(
         self,
@@ -180,103 +152,31 @@ class Graph:
         as_of: datetime | None = None,
         most: int = 10,
     ) -> list[list[dict[str, str]]]:
-        """Ways from one entity to the other, the shortest first, each a list of edges from, label, to.
+        """Return paths between two entities, the shortest first.
 
-        Edges count in both directions; none passes an entity twice. Raises Rejected: as `neighbours`.
+        A path is a list of edges with from, label and to. Edges count in both
+        directions; a path visits no entity twice. Raises Rejected: as `neighbours`.
         """
-        _within("max_hops", max_hops, MAX_HOPS)
-        _within("most", most, MAX_ANSWERS)
-        view = self._open_view()
-        names = view.names()
-        ends = names.entity(valid_text(a, "a")), names.entity(valid_text(b, "b"))
-        if ends[0] == ends[1]:
-            return []
-        found = view.paths(*ends, max_hops, self._moment(as_of), most)
-        return [[_step(link) for link in path] for path in found]
+        with self._sessions.open(self.scope) as session:
+            return find_paths(session, a, b, max_hops, as_of=as_of, most=most)
 
     def edges(
         self, name: str | None = None, *, most: int = 200
     ) -> list[dict[str, Any]]:
-        """What there is to draw: an entity's facts, past ones too, and what holds about its neighbours;
-        without a name the newest that hold. Facts as `entity` gives them.
+        """Return the triples to draw, in the shape of `entity`'s facts.
+
+        They are an entity's triples, past ones too, and those that hold about its
+        neighbours; without a name, the newest that hold. Raises Rejected: most out of
+        bounds.
         """
-        _within("most", most, MAX_ANSWERS)
-        view = self._open_view()
-        now = self._moment(None)
-        chosen = (
-            view.newest(most, now)
-            if name is None
-            else _around(view, view.names(), name, now)
-        )
-        written = entities.find_spellings([*view.aliases(), *chosen])
-        return [fact_json(t, written) for t in chosen if t.label != ALSO_KNOWN_AS][
-            :most
-        ]
+        with self._sessions.open(self.scope) as session:
+            return list_edges(session, name, most=most)
 
-    def _open_view(self) -> GraphView:
-        return self._sessions.open(self.scope).graph.open(self.scope)
-
-    def _moment(self, as_of: datetime | None) -> datetime:
-        return self._sessions.clock() if as_of is None else aware(as_of, "as_of")
-
-    def _note(self, op: Op, facts: Iterable[Fact]) -> None:
-        now = self._sessions.clock()
+    def _collect(self, op: Op, facts: Iterable[Fact]) -> None:
         if isinstance(facts, Mapping | str):
             raise Rejected("facts", "must be a list of facts, not one")
+        now = self._sessions.clock()
         self._unsaved += [
-            parse_fact(op, fact, now, f"facts[{i}]") for i, fact in enumerate(facts)
+            parse_fact(op, fact, now, f"facts[{index}]")
+            for index, fact in enumerate(facts)
         ]
-
-
-def fact_json(t: Triple, written: Mapping[str, str]) -> dict[str, Any]:
-    """A triple as JSON values, its ends as they are written."""
-    last = t.evidence[-1]
-    return {
-        "id": t.id,
-        "source": written.get(t.source_id, t.source_id),
-        "sourceId": t.source_id,
-        "label": t.label,
-        "target": written.get(t.target_id, t.target_id),
-        "targetId": t.target_id,
-        "validAt": iso(t.valid_at),
-        "invalidAt": t.invalid_at and iso(t.invalid_at),
-        "createdAt": iso(t.created_at),
-        "expiredAt": t.expired_at and iso(t.expired_at),
-        "confidence": t.confidence,
-        "conversationId": last.conversation_id,
-        "messageIds": list(last.message_ids),
-        "userId": last.user_id,
-    }
-
-
-def _around(
-    view: GraphView, names: Names, name: str, now: datetime
-) -> Sequence[Triple]:
-    """The entity's own triples, and those that hold about the entities next to it."""
-    id_ = names.entity(valid_text(name, "name"))
-    own = [
-        t
-        for t in view.about(id_)
-        if id_ in (t.source_id, t.target_id) and t.valid_at != t.invalid_at
-    ]
-    chosen = {t.id: t for t in own}
-    beyond = {
-        t.target_id if t.source_id == id_ else t.source_id for t in own if t.holds(now)
-    }
-    for other in sorted(beyond):
-        chosen |= {
-            t.id: t for t in view.about(other) if t.source_id == other and t.holds(now)
-        }
-    return list(chosen.values())
-
-
-def _step(link: PathStep) -> dict[str, str]:
-    source, target = (
-        (link.source, link.target) if link.forward else (link.target, link.source)
-    )
-    return {"from": source, "label": link.label, "to": target}
-
-
-def _within(field: str, value: int, limit: int) -> None:
-    if not 1 <= value <= limit:
-        raise Rejected(field, f"must be from 1 to {limit:,}")

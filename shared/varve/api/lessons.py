@@ -95,7 +95,7 @@ class LessonBook:
         return self._sessions.open(self.scope, now)
 
 
-def lesson_shown(lesson: Lesson) -> dict[str, Any]:
+def lesson_as_json(lesson: Lesson) -> dict[str, Any]:
     """Return a lesson as JSON values, its versions the oldest first."""
     return {
         "id": lesson.id,

@@ -195,7 +195,7 @@ class Memory:
         force: bool = False,
         now: datetime | None = None,
     ) -> dict[str, Any]:
-        """Delete what has outlived the plan; return the report as JSON values.
+        """Delete the periods that the plan has expired; return the report as JSON values.
 
         With `dry_run` nothing is deleted. Records whose parent period has no ready
         summary stay and are reported, unless `force`.
@@ -218,8 +218,8 @@ class Memory:
         """Erase a user, a conversation, or facts and turns with their messages.
 
         `query` erases what `dry_run` lists for it: the best ten facts and turns that
-        share a word with it. `verify` reads everything left and searches it for what
-        was erased. Return the receipt's figures.
+        share a word with it. `verify` searches everything left for the erased
+        words. Return the receipt's figures.
         Raises Rejected: not exactly one of the four; Retryable: call again to go on.
         """
         from varve.usecases.forget import forget, parse_forget_request
@@ -247,7 +247,7 @@ class Memory:
     def configure(self, name: str, value: str) -> dict[str, Any]:
         """Set one setting, or with an empty value restore its default; return all.
 
-        Raises Rejected: names the setting and what it may be.
+        Raises Rejected: names the setting and its valid values.
         """
         from varve.usecases.configure import change, with_value
         from varve.wiring.privacy import require_regions
@@ -323,7 +323,7 @@ class Memory:
     def recall_experience(
         self, situation: str, *, state: str | None = None, **given: Any
     ) -> "Recall":
-        """Return what of the past bears on a situation (`Experience.recall`)."""
+        """Return the experience that bears on a situation (`Experience.recall`)."""
         return self.experience.recall(situation, state=state, **given)
 
     def status(self) -> dict[str, Any]:
@@ -342,7 +342,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What `ingest` did: what was accepted, and what was stored if no queue is configured."""
+    """The counts of `ingest`: accepted and, if no queue is configured, stored."""
 
     accepted: IngestOutcome
     stored: "ExtractOutcome | None"

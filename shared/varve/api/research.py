@@ -51,7 +51,7 @@ class ResearchNotes:
             return usecases.answer_question(session, name, question, answer)
 
     def block(self, name: str, question: str, limit: int = 5) -> str:
-        """Return the facts that bear on a question and what is open, for a prompt."""
+        """Return the facts that bear on a question and the open questions, for a prompt."""
         with self._open() as session:
             return usecases.build_research_block(session, name, question, limit)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from varve.api.lessons import lesson_shown
+from varve.api.lessons import lesson_as_json
 from varve.api.memory import Memory
 from varve.cli.output import as_json
 from varve.domain.errors import Rejected, prefix_field
@@ -185,7 +185,7 @@ def lessons(options: argparse.Namespace, memory: Memory) -> None:
     book = memory.experience.lessons
     match options.action:
         case "list":
-            known = [lesson_shown(lesson) for lesson in book.all()]
+            known = [lesson_as_json(lesson) for lesson in book.all()]
             lines = [
                 f"{one['id']}  {one['standing']}  {one['confidence']:.2f}  {one['claim']}"
                 for one in known

@@ -1,4 +1,4 @@
-"""What an extractor is asked: a conversation's utterances in batches of bounded size."""
+"""Extract from a conversation's utterances in batches of bounded size."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,19 +12,19 @@ from varve.ports.models import Extractor
 
 MAX_BATCH_TOKENS = 6_000
 CONTEXT_UTTERANCES = 4
-"""How many utterances before a batch go with it, to be read but not extracted from."""
+"""Utterances before a batch that the extractor reads as context."""
 CONTEXT_CHARACTERS = 2_000
-"""How much of each of them, the end: a pasted document would else fill the model's window again."""
+"""Characters of each of them, from its end, so that a pasted document does not fill the window."""
 
 
-def extracted(
+def extract_in_batches(
     message: IngestMessage,
     spoken: Sequence[Utterance],
     before: Sequence[Utterance],
     zone: ZoneInfo,
     extractor: Extractor,
 ) -> Extraction:
-    """All batches' facts and operations, a fact that two batches state only once.
+    """Return all batches' facts and operations; a fact of two batches counts once.
 
     `before` are the utterances that came before the first. Raises as the extractor does.
     """
@@ -32,7 +32,8 @@ def extracted(
     operations: list[TripleOperation] = []
     for batch in _batches(message, spoken, before, zone):
         extraction = extractor.extract(batch)
-        facts |= {(fact.content, fact.message_ids): fact for fact in extraction.facts}
+        for fact in extraction.facts:
+            facts[fact.content, fact.message_ids] = fact
         operations += extraction.operations
     return Extraction(tuple(facts.values()), tuple(operations))
 
@@ -43,22 +44,24 @@ def _batches(
     before: Sequence[Utterance],
     zone: ZoneInfo,
 ) -> Iterator[Batch]:
-    """The utterances in batches of bounded size, each with the few that came before it."""
+    """Yield the utterances in batches, each with the utterances before it as context."""
     batch: list[Utterance] = []
     size = 0
-    for utterance in _bounded(spoken):
+    for utterance in _split_long(spoken):
         cost = estimated_tokens(utterance.text)
         if batch and size + cost > MAX_BATCH_TOKENS:
             yield _batch(message, batch, before, zone)
-            before, batch, size = batch[-CONTEXT_UTTERANCES:], [], 0
+            before = batch[-CONTEXT_UTTERANCES:]
+            batch = []
+            size = 0
         batch.append(utterance)
         size += cost
     if batch:
         yield _batch(message, batch, before, zone)
 
 
-def _bounded(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
-    """The utterances, one that would fill more than a batch in several pieces of the same message."""
+def _split_long(spoken: Sequence[Utterance]) -> Iterator[Utterance]:
+    """Yield the utterances; one larger than a batch in several pieces."""
     for utterance in spoken:
         for piece in passages(utterance.text, 4 * MAX_BATCH_TOKENS):
             yield replace(utterance, text=piece)
@@ -82,7 +85,7 @@ def _batch(
 
 
 def _end(utterance: Utterance) -> Utterance:
-    """The utterance, of a long one its last passage."""
+    """Return the utterance, or of a long one its last passage."""
     if len(utterance.text) <= CONTEXT_CHARACTERS:
         return utterance
     return replace(utterance, text=[*passages(utterance.text, CONTEXT_CHARACTERS)][-1])

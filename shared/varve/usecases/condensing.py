@@ -1,4 +1,4 @@
-"""Two summarizers: one over a chat model, one that chooses from the sources' own sentences."""
+"""Two summarizers: one uses a chat model, one selects sentences of the sources."""
 
 import math
 import re
@@ -23,22 +23,24 @@ from varve.prompts.summarize import PromptEntry, SummaryReply
 from varve.usecases.checkpoints import once
 
 MAX_LISTED = 12
-MAX_TOPICS, MAX_QUESTIONS = 8, 3
+MAX_TOPICS = 8
+MAX_QUESTIONS = 3
 MAX_ITEM_CHARACTERS = 200
 
 PART_BUDGET = 700
+"""Tokens of a part's summary."""
 PART_TOKENS = 900
-"""A part's summary, and that with its lists: two fit one call even if every byte is escaped to six."""
+"""Tokens of it with its lists. Two fit one call even if each byte is escaped to six."""
 
 
 class ModelSummarizer:
-    """The Summarizer port over a chat model; `instructions` replace the prompt's own, by grain.
+    """The Summarizer port over a chat model; `instructions` replace the prompt's, by grain.
 
-    Sources of up to `MAX_INPUT_TOKENS` take one call. Larger ones are summarized in parts, in order of
-    time, and the parts' summaries again until they fit: n parts take n calls, their summaries one for every
-    twelve or so of them, and the last is one. 100,000 tokens are about 10 calls, 1,000,000 about 92.
-    What was made of a part is kept under the agent's `payloads/`: where a call fails, the next try asks
-    for what is missing.
+    Sources of up to `MAX_INPUT_TOKENS` take one call. Larger ones are summarized in
+    parts, in order of time, and so are the parts' summaries until they fit one call.
+    That is one call a part and one for about every twelve summaries: about 10 calls for
+    100,000 tokens, 92 for 1,000,000. Parts' summaries are kept under the agent's
+    `payloads/`, so a retry calls the model only for the missing ones.
     """
 
     def __init__(
@@ -54,47 +56,45 @@ class ModelSummarizer:
 
     @property
     def name(self) -> str:
-        """The model and a hash of all grains' prompts and the reply's shape."""
+        """The model, with a hash of all grains' prompts and the reply's shape."""
         return f"{self._llm.model}/{prompt.fingerprint(self._instructions)}"
 
     def summarize(self, task: SummaryTask) -> Summary:
-        """The model's summary, cut to the task's budget; empty, without a call, if no source has words.
+        """Return the model's summary, cut to the budget; without words no call and no text.
 
         Raises Retryable, Rejected (no valid answer, or a blank one), Misconfigured.
         """
-        chunks = _chunks(prompt.entries_of(task))
+        chunks = _split(prompt.entries_of(task))
         while len(chunks) > 1:
-            chunks = _chunks(
-                [
-                    self._part(task, chunk, f"part {number} of {len(chunks)}")
-                    for number, chunk in enumerate(chunks, 1)
-                ]
-            )
+            chunks = _split(self._summarize_parts(task, chunks))
         if not chunks:
             return Summary("")
-        return self._ask(*self._prompt(task, chunks[0], task.budget), task.budget)
+        system, user = self._prompt(task, chunks[0], task.budget)
+        return self._ask(system, user, task.budget)
 
-    def _part(
-        self, task: SummaryTask, chunk: Sequence[PromptEntry], part: str
-    ) -> PromptEntry:
-        summary = self._part_summary(
-            task, *self._prompt(task, chunk, PART_BUDGET, part)
-        )
-        first, last = (
-            min(entry.first for entry in chunk),
-            max(entry.last for entry in chunk),
-        )
-        return PromptEntry(
-            first, last, shortened(_with_lists(summary), PART_TOKENS), part
-        )
+    def _summarize_parts(
+        self, task: SummaryTask, chunks: Sequence[Sequence[PromptEntry]]
+    ) -> list[PromptEntry]:
+        """Return each chunk's summary as an entry of the next round."""
+        entries: list[PromptEntry] = []
+        for number, chunk in enumerate(chunks, start=1):
+            part = f"part {number} of {len(chunks)}"
+            system, user = self._prompt(task, chunk, PART_BUDGET, part)
+            summary = self._summarize_part(task, system, user)
+            text = shortened(_with_lists(summary), PART_TOKENS)
+            first = min(entry.first for entry in chunk)
+            last = max(entry.last for entry in chunk)
+            entries.append(PromptEntry(first, last, text, part))
+        return entries
 
-    def _part_summary(self, task: SummaryTask, system: str, user: str) -> Summary:
-        """The kept summary of these very words by this model, or a new one."""
+    def _summarize_part(self, task: SummaryTask, system: str, user: str) -> Summary:
+        """Return the kept summary of the same prompt by this model, or a new one."""
+        name = digest(self.name, system, user, length=40)
         return once(
-            f"payloads/{task.scope}/summaries/{digest(self.name, system, user, length=40)}.json",
+            f"payloads/{task.scope}/summaries/{name}.json",
             lambda: self._ask(system, user, PART_BUDGET),
-            encode=lambda summary: _checkpoint(task, summary),
-            decode=_kept,
+            encode=lambda summary: _part_as_json(task, summary),
+            decode=_part_from_json,
             objects=self._objects,
         )
 
@@ -112,8 +112,8 @@ class ModelSummarizer:
         return _summary(self._llm.complete(system, user, SummaryReply), budget)
 
 
-def _checkpoint(task: SummaryTask, summary: Summary) -> dict[str, object]:
-    """A part's summary as JSON values, with what an erasure needs to find it by: all users of the period."""
+def _part_as_json(task: SummaryTask, summary: Summary) -> dict[str, object]:
+    """Return a part's summary with the period's users, by which an erasure finds it."""
     return {
         "grain": str(task.period.grain),
         "period": task.period.label,
@@ -127,15 +127,20 @@ def _checkpoint(task: SummaryTask, summary: Summary) -> dict[str, object]:
     }
 
 
-def _kept(value: Any) -> Summary:
-    lists = (tuple(value[name]) for name in ("people", "topics", "openQuestions"))
-    return Summary(str(value["text"]), *lists)
+def _part_from_json(value: Any) -> Summary:
+    return Summary(
+        str(value["text"]),
+        tuple(value["people"]),
+        tuple(value["topics"]),
+        tuple(value["openQuestions"]),
+    )
 
 
-def _chunks(entries: Iterable[PromptEntry]) -> list[list[PromptEntry]]:
-    """The entries in runs that one call reads each.
+def _split(entries: Iterable[PromptEntry]) -> list[list[PromptEntry]]:
+    """Return the entries in chunks, each for one call.
 
-    Any two parts' summaries fit one run, so that each round leaves at most half as many, rounded up.
+    Two parts' summaries always fit one chunk, so each round at least halves their number,
+    rounded up.
     """
     chunks: list[list[PromptEntry]] = []
     room = 0
@@ -150,7 +155,7 @@ def _chunks(entries: Iterable[PromptEntry]) -> list[list[PromptEntry]]:
 
 
 def _summary(reply: SummaryReply, budget: int) -> Summary:
-    """What of the reply can be kept. Raises Rejected: it says nothing."""
+    """Return the reply within its limits. Raises Rejected: its summary is empty."""
     text = shortened(reply.summary.strip(), budget)
     if not text:
         raise Rejected("model reply", "holds no summary")
@@ -163,34 +168,33 @@ def _summary(reply: SummaryReply, budget: int) -> Summary:
 
 
 def _listed(items: Iterable[str]) -> tuple[str, ...]:
-    """The items in their order, each once whatever its case, and not too many."""
-    once: dict[str, str] = {}
+    """Return the items in their order, each once in any case, at most `MAX_LISTED`."""
+    by_word: dict[str, str] = {}
     for item in items:
         plain = " ".join(item.split())[:MAX_ITEM_CHARACTERS].rstrip()
         if plain:
-            once.setdefault(plain.casefold(), plain)
-    return tuple(once.values())[:MAX_LISTED]
+            by_word.setdefault(plain.casefold(), plain)
+    return tuple(by_word.values())[:MAX_LISTED]
 
 
 def _with_lists(summary: Summary) -> str:
-    """A part's summary with what else is known of it, for the call that puts the parts together."""
+    """Return a part's summary with its lists, for the call that merges the parts."""
     lists = {
         "Open": summary.open_questions,
         "People": summary.people,
         "Topics": summary.topics,
     }
-    return "\n".join(
-        (
-            summary.text,
-            *(f"{name}: {'; '.join(items)}" for name, items in lists.items() if items),
-        )
-    )
+    lines = [summary.text]
+    for name, items in lists.items():
+        if items:
+            lines.append(f"{name}: {'; '.join(items)}")
+    return "\n".join(lines)
 
 
 class ExtractiveSummarizer:
-    """The Summarizer port without a model: sentences chosen by centrality and diversity.
+    """The Summarizer port without a chat model: sentences by centrality and diversity.
 
-    One pass of the embedder over at most 8,000 sentences.
+    It embeds at most 8,000 sentences.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -198,13 +202,13 @@ class ExtractiveSummarizer:
 
     @property
     def name(self) -> str:
-        """The rules and the embedding model."""
+        """The version of the rules, and the embedding model."""
         return f"extractive-1/{self._embedder.model}"
 
     def summarize(self, task: SummaryTask) -> Summary:
-        """The sources' most telling sentences, a dated line each; empty if no source has words.
+        """Return the sources' most central sentences as dated lines; empty without words.
 
-        Raises Retryable, Misconfigured, as the embedder does.
+        Raises Retryable, Misconfigured as the embedder does.
         """
         lines = lines_of(task)
         weighed = candidates(lines)
@@ -218,7 +222,7 @@ class ExtractiveSummarizer:
         )
 
 
-# What the extractive summary can be filtered by
+# People, topics and open questions of an extractive summary
 
 
 def _words(text: str) -> frozenset[str]:
@@ -247,13 +251,10 @@ _TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
 def _people(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Speakers by their names and those whom the words call persons, the most frequent first."""
-    found = Counter(
-        name
-        for line in lines
-        for name in _names(line)
-        if name.casefold() not in _NO_PERSON
-    )
+    """Return speakers with names and persons in the text, the most frequent first."""
+    found: Counter[str] = Counter()
+    for line in lines:
+        found.update(name for name in _names(line) if name.casefold() not in _NO_PERSON)
     return _listed(name for name, _ in found.most_common())
 
 
@@ -265,8 +266,10 @@ def _names(line: Line) -> Iterator[str]:
 
 
 def _topics(lines: Sequence[Line], people: Iterable[str]) -> tuple[str, ...]:
-    """The words and pairs of words that the weightiest lines share; no word is in two of them."""
-    names = {word for name in people for word in _TERM.findall(name.lower())}
+    """Return the words and word pairs of the heaviest lines; no two share a word."""
+    names: set[str] = set()
+    for name in people:
+        names.update(_TERM.findall(name.lower()))
     weights: defaultdict[str, float] = defaultdict(float)
     counts: Counter[str] = Counter()
     for line in lines:
@@ -274,13 +277,18 @@ def _topics(lines: Sequence[Line], people: Iterable[str]) -> tuple[str, ...]:
             weights[term] += 0.5 + line.importance
             counts[term] += 1
 
-    def telling(term: str) -> float:
-        of_two = 1.0 if " " not in term else 1.5 if counts[term] > 1 else 0.5
-        return round(
-            of_two * weights[term] * math.log(1 + len(lines) / counts[term]), 6
-        )
+    def score(term: str) -> float:
+        rarity = math.log(1 + len(lines) / counts[term])
+        return round(_pair_factor(term, counts[term]) * weights[term] * rarity, 6)
 
-    return _apart(sorted(weights, key=telling, reverse=True))
+    return _without_overlap(sorted(weights, key=score, reverse=True))
+
+
+def _pair_factor(term: str, count: int) -> float:
+    """Return 1 for a word, more for a pair that recurs, less for one that does not."""
+    if " " not in term:
+        return 1.0
+    return 1.5 if count > 1 else 0.5
 
 
 def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
@@ -289,16 +297,17 @@ def _terms(sentence: str, names: Container[str]) -> Iterator[str]:
         for word in _TERM.findall(sentence.lower())
     ]
     yield from filter(None, words)
-    yield from (
-        f"{first} {second}" for first, second in pairwise(words) if first and second
-    )
+    for first, second in pairwise(words):
+        if first and second:
+            yield f"{first} {second}"
 
 
 def _is_term(word: str) -> bool:
     return 2 < len(word) < 30 and fold(word) not in NO_TOPICS and not word[0].isdigit()
 
 
-def _apart(terms: Iterable[str]) -> tuple[str, ...]:
+def _without_overlap(terms: Iterable[str]) -> tuple[str, ...]:
+    """Return the first terms that share no word, at most `MAX_TOPICS`."""
     used: set[str] = set()
     topics: list[str] = []
     for term in terms:
@@ -309,14 +318,14 @@ def _apart(terms: Iterable[str]) -> tuple[str, ...]:
 
 
 def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
-    """The questions with which a person had the last word; nothing that anybody spoke after counts."""
+    """Return the questions at the end of the last message, if a person sent it."""
     heard = [line for line in lines if line.heard]
     last = [line for line in heard if line.at == heard[-1].at]
-    # Messages without times of their own share one, and nobody knows which of them came last.
-    if len({line.speaker for line in last}) != 1 or last[0].speaker.casefold() in {
-        "",
-        *_NO_PERSON,
-    }:
+    # Messages without a timestamp share one, so which of them is the last is unknown.
+    if len({line.speaker for line in last}) != 1:
+        return ()
+    speaker = last[0].speaker.casefold()
+    if not speaker or speaker in _NO_PERSON:
         return ()
     asked = [line.said for line in takewhile(_asks, reversed(last))]
     return tuple(reversed(asked[:MAX_QUESTIONS]))

@@ -1,4 +1,4 @@
-"""Context: of what memory knows that bears on a prompt, one bounded block."""
+"""Context: build one bounded block of the memories that bear on a prompt."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -26,23 +26,24 @@ from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.usecases.gathering import (
-    Choice,
-    Question,
+    Candidates,
+    ContextQuestion,
     Sources,
-    account,
     attribute_entry,
-    gathered,
+    gather_candidates,
+    report_searched,
 )
 from varve.usecases.session import Session
 from varve.usecases.views import View
 
 Profile = Callable[[], list[ProfileEntry]]
 
-MAX_TRIPLES, MAX_ENTRIES = 30, 40
+MAX_RANKED_TRIPLES = 30
+MAX_BLOCK_ENTRIES = 40
 QUERY_END = 1_000
-"""Characters of a long prompt's beginning, and of its end, that are asked about."""
+"""Of a long prompt, so many characters of its beginning and its end are asked about."""
 BALANCE = 0.6
-"""Relevance against novelty in the choice of entries; measured with benchmarks/context.py."""
+"""Weight of relevance against novelty; measured with benchmarks/context.py."""
 
 
 def context(session: Session, request: ContextRequest) -> ContextBlock:
@@ -99,93 +100,102 @@ def build_context(
     prompt = _query(request.prompt)
     statements = select_current_entries(sources.profile(), now)
     profile = [attribute_entry(statement, zone) for statement in statements]
-    top = build_head(profile, request.max_tokens)
+    head = build_head(profile, request.max_tokens)
     if not telling_stems(prompt):
-        return _empty(top, Choice(profile), "the prompt has no words to look for")
-    choice = gathered(
-        Question(scope, request, prompt, now, zone), statements, sources=sources
-    )
-    ranked, vectors = _relevant(prompt, choice, sources.embedder)
+        reason = "the prompt has no words to look for"
+        return _empty_block(head, Candidates(profile), reason)
+    question = ContextQuestion(scope, request, prompt, now, zone)
+    candidates = gather_candidates(question, statements, sources=sources)
+    ranked, vectors = _rank(prompt, candidates, sources.embedder)
     if ranked is None:
-        return _empty(top, choice, "nothing in memory has enough to do with the prompt")
-    order, reranking = _reranked(prompt, ranked, sources.reranker)
-    text, ids = build_block(
-        top, _diverse(order, vectors), request.max_tokens, choice.lessons
-    )
-    if not text or not (ids or top.ids):
-        return _empty(
-            top, choice, f"max_tokens={request.max_tokens} leaves no room; raise it"
-        )
+        reason = "nothing in memory has enough to do with the prompt"
+        return _empty_block(head, candidates, reason)
+    order, reranking = _rerank(prompt, ranked, sources.reranker)
+    diverse = _diversify(order, vectors)
+    text, ids = build_block(head, diverse, request.max_tokens, candidates.lessons)
+    if not text or not (ids or head.ids):
+        reason = f"max_tokens={request.max_tokens} leaves no room; raise it"
+        return _empty_block(head, candidates, reason)
     return ContextBlock(
         text=text,
-        head=top.text,
-        head_hash=top.hash,
-        ids=[*top.ids, *ids],
+        head=head.text,
+        head_hash=head.hash,
+        ids=[*head.ids, *ids],
         tokens=estimated_tokens(text),
         empty=False,
         reason=None,
-        searched=account(choice, reranking),
+        searched=report_searched(candidates, reranking),
     )
 
 
 def _query(prompt: str) -> str:
-    """The prompt's own words; of a long one the beginning and the end, where its question stands."""
+    """Return the prompt's own words; of a long one the beginning and the end.
+
+    A long prompt has its question in one of the two.
+    """
     own = without_injected(prompt)
-    return (
-        own if len(own) <= 2 * QUERY_END else f"{own[:QUERY_END]}\n{own[-QUERY_END:]}"
-    )
+    if len(own) <= 2 * QUERY_END:
+        return own
+    return f"{own[:QUERY_END]}\n{own[-QUERY_END:]}"
 
 
-def _relevant(
-    prompt: str, choice: Choice, embedder: Embedder
+def _rank(
+    prompt: str, candidates: Candidates, embedder: Embedder
 ) -> tuple[list[Entry] | None, dict[str, Vector]]:
-    """The entries above their floor, the sources' orders interleaved, and their vectors.
+    """Return the entries above their floor, the sources interleaved, and their vectors.
 
-    None: not even the best of all, the profile's attributes and lessons included, reaches the floor, which
-    is lower for a prompt that names somebody memory knows.
+    None: no candidate, of profile and lessons either, reaches the floor. The floor is
+    lower for a prompt that names an entity of the graph.
     """
     entries = [
-        *choice.profile,
-        *choice.lessons,
-        *(entry for own in choice.lists for entry in own),
+        *candidates.profile,
+        *candidates.lessons,
+        *candidates.found,
+        *candidates.triples,
+        *candidates.passages,
     ]
+    scores, vectors = _score(prompt, entries, embedder)
+    floor = NAMED_FLOOR if candidates.entities else FLOOR
+    if max(scores.values(), default=0.0) < floor:
+        return None, {}
+    triples = sorted(candidates.triples, key=lambda entry: -scores[entry.id])
+    documents = sorted(candidates.passages, key=lambda entry: -scores[entry.id])
+    lists = []
+    for source in (candidates.found, triples[:MAX_RANKED_TRIPLES], documents):
+        lists.append([entry for entry in source if scores[entry.id] >= ENTRY_FLOOR])
+    fused = _interleave(lists)
+    kept = distinct([entry.text for entry in fused])
+    return [fused[index] for index in kept], vectors
+
+
+def _score(
+    prompt: str, entries: Sequence[Entry], embedder: Embedder
+) -> tuple[dict[str, float], dict[str, Vector]]:
+    """Return the entries' relevances and vectors by id, with one call to the embedder."""
+    ids = [entry.id for entry in entries]
     texts = [entry.text for entry in entries]
     asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts])
-    nothing, vectors = embedded[: len(BACKGROUND)], embedded[len(BACKGROUND) :]
-    scores = dict(
-        zip(
-            (e.id for e in entries),
-            relevances(prompt, asked, texts, vectors, nothing),
-            strict=True,
-        )
-    )
-    if max(scores.values(), default=0.0) < (NAMED_FLOOR if choice.entities else FLOOR):
-        return None, {}
-    triples = sorted(choice.triples, key=lambda entry: -scores[entry.id])
-    documents = sorted(choice.passages, key=lambda entry: -scores[entry.id])
-    lists = [
-        [entry for entry in own if scores[entry.id] >= ENTRY_FLOOR]
-        for own in (choice.found, triples[:MAX_TRIPLES], documents)
-    ]
-    fused = _fused(lists)
-    kept = [fused[index] for index in distinct([entry.text for entry in fused])]
-    return kept, dict(zip((e.id for e in entries), vectors, strict=True))
+    background = embedded[: len(BACKGROUND)]
+    vectors = embedded[len(BACKGROUND) :]
+    scores = relevances(prompt, asked, texts, vectors, background)
+    by_id = dict(zip(ids, scores, strict=True))
+    return by_id, dict(zip(ids, vectors, strict=True))
 
 
-def _fused(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
-    """One order out of several that have nothing in common: by rank, of equals the earlier source's."""
-    ranked = [
-        (rank, source, entry)
-        for source, own in enumerate(lists)
-        for rank, entry in enumerate(own)
-    ]
-    return [entry for _, _, entry in sorted(ranked, key=lambda item: item[:2])]
+def _interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
+    """Merge lists by rank; at the same rank the earlier list comes first."""
+    ranked: list[tuple[int, int, Entry]] = []
+    for source, entries in enumerate(lists):
+        for rank, entry in enumerate(entries):
+            ranked.append((rank, source, entry))
+    ranked.sort(key=lambda item: item[:2])
+    return [entry for _, _, entry in ranked]
 
 
-def _reranked(
+def _rerank(
     prompt: str, ranked: list[Entry], reranker: Reranker | None
 ) -> tuple[list[Entry], str]:
-    """The entries in the reranker's order, and what became of it."""
+    """Return the entries in the reranker's order, and a report on the call."""
     if reranker is None or not ranked:
         return ranked, "off"
     try:
@@ -196,23 +206,22 @@ def _reranked(
     return [ranked[index] for index in order], "done"
 
 
-def _diverse(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry]:
-    """The order with repetitions moved back: relevance falls evenly from 1 to 0 along it."""
+def _diversify(order: Sequence[Entry], vectors: dict[str, Vector]) -> list[Entry]:
+    """Move repetitions back; relevance falls evenly from 1 to 0 along the given order."""
     relevance = [1.0 - rank / len(order) for rank in range(len(order))]
-    chosen = mmr(
-        relevance, [vectors[entry.id] for entry in order], MAX_ENTRIES, BALANCE
-    )
+    in_order = [vectors[entry.id] for entry in order]
+    chosen = mmr(relevance, in_order, MAX_BLOCK_ENTRIES, BALANCE)
     return [order[index] for index in chosen]
 
 
-def _empty(top: Head, choice: Choice, reason: str) -> ContextBlock:
+def _empty_block(head: Head, candidates: Candidates, reason: str) -> ContextBlock:
     return ContextBlock(
         text="",
-        head=top.text,
-        head_hash=top.hash,
+        head=head.text,
+        head_hash=head.hash,
         ids=[],
         tokens=0,
         empty=True,
         reason=reason,
-        searched=account(choice, "off"),
+        searched=report_searched(candidates, "off"),
     )

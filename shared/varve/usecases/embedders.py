@@ -1,4 +1,4 @@
-"""Which embedder a question or a record needs: that of the model which its store is of at this moment."""
+"""Choose the embedder of the model that a store has at this moment."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,15 +11,17 @@ T = TypeVar("T")
 
 
 class MovingEmbedder:
-    """The Embedder of a workspace whose stores move to another model: the new one, which knows the old ones.
+    """The Embedder of a workspace whose stores are moving to another model.
 
-    `before` build the embedders of the models that stores may still be of, when one is needed.
+    It embeds with the new model. `before` build the embedders of the models that some
+    stores may still have; each is built when it is needed.
     """
 
     def __init__(
         self, current: Embedder, before: Sequence[Callable[[], Embedder]]
     ) -> None:
-        self.current, self._before = current, before
+        self.current = current
+        self._before = before
 
     @property
     def model(self) -> str:
@@ -27,44 +29,43 @@ class MovingEmbedder:
         return self.current.model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """A vector of the new model for each text. Raises what its embedder does."""
+        """Return a vector of the new model for each text. Raises as its embedder does."""
         return self.current.embed(texts)
 
     def of(self, model: str) -> Embedder | None:
-        """The embedder of the new model or of one before it; None: it is none of these.
+        """Return the embedder of the new model or of one before it; None: of neither.
 
-        Raises Misconfigured: one of those before it cannot be built.
+        Raises Misconfigured: an embedder of an earlier model cannot be built.
         """
         if model == self.current.model:
             return self.current
-        return next(
-            (
-                embedder
-                for build in self._before
-                if (embedder := build()).model == model
-            ),
-            None,
-        )
+        for build in self._before:
+            embedder = build()
+            if embedder.model == model:
+                return embedder
+        return None
 
 
 def as_stored(embedder: Embedder, ask: Callable[[Embedder], T]) -> T:
-    """What one store answers, asked with the embedder of the model that it is of.
+    """Return what `ask` returns for the embedder of the store's model.
 
-    Raises EmbeddingMismatch: that is none of the workspace's, or another one since.
+    Raises EmbeddingMismatch: the workspace has no embedder of that model, or the store
+    moved to another model meanwhile.
     """
+    current = embedder.current if isinstance(embedder, MovingEmbedder) else embedder
     try:
-        return ask(
-            embedder.current if isinstance(embedder, MovingEmbedder) else embedder
-        )
+        return ask(current)
     except EmbeddingMismatch as mismatch:
         return ask(embedder_for(mismatch, embedder))
 
 
 def embedder_for(mismatch: EmbeddingMismatch, embedder: Embedder) -> Embedder:
-    """The embedder of a store that is on its way to another model. Raises the mismatch: it is not."""
-    found = (
-        embedder.of(mismatch.recorded) if isinstance(embedder, MovingEmbedder) else None
-    )
-    if found is None:
-        raise mismatch
-    return found
+    """Return the embedder of the model that a moving store still has.
+
+    Raises the mismatch: the workspace has no embedder of that model.
+    """
+    if isinstance(embedder, MovingEmbedder):
+        found = embedder.of(mismatch.recorded)
+        if found is not None:
+            return found
+    raise mismatch

@@ -99,7 +99,7 @@ def extract_batch(
 def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutcome:
     """Handle messages of one agent whose sender waits for them; their writes share commits.
 
-    Raises Retryable, Rejected, Misconfigured: what was sent before is written.
+    Raises Retryable, Rejected, Misconfigured: earlier messages' writes are kept.
     """
     total = ExtractOutcome()
     pending: list[_Extracted] = []
@@ -226,7 +226,7 @@ def _note_expiry(session: Session, message: IngestMessage) -> None:
 
 
 def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage, bool]:
-    """Return the message without what has been forgotten, and whether that is all of it."""
+    """Return the message without forgotten words, and whether it had none."""
     given = message.conversation
     if not barred:
         return message, True
@@ -255,7 +255,7 @@ def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
 def _turns(
     spoken: Sequence[tuple[Said, Utterance]], message: IngestMessage, session: Session
 ) -> Iterator[Record]:
-    """Yield the words as said, with the speaker's name; a long message in several passages."""
+    """Yield the words as said, with the speaker's name; a long message as several turns."""
     conversation_id = message.conversation.conversation_id
     for said, utterance in spoken:
         for index, passage in enumerate(passages(utterance.text)):

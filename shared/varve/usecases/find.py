@@ -1,4 +1,4 @@
-"""Find what answers a question in the records of some grains: one ranking over all of them."""
+"""Find the records that answer a question, in one ranking over several grains."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,30 +24,32 @@ from varve.ports.search import word_embedding
 from varve.usecases.embedders import as_stored
 
 CANDIDATES = 100
-"""How many of a store too large to hold are looked at by each of vector and keyword.
+"""Records that vector and keyword search each return from a store too large to load.
 
-docs/benchmarks.md, "Large stores", has what more and fewer find, and what they take.
+docs/benchmarks.md, "Large stores", has the recall and cost of more and fewer.
 """
 RERANKED = 30
-"""How many of the best a reranker is shown."""
+"""How many of the best records a reranker reads."""
 
 
 class Stock:
-    """The stores of one agent for the length of one search, each read at most once."""
+    """The stores of one agent during one search, each read at most once."""
 
     def __init__(self, scope: Scope, reader: MemoryReader, embedder: Embedder) -> None:
-        self._scope, self._reader, self._embedder = scope, reader, embedder
+        self._scope = scope
+        self._reader = reader
+        self._embedder = embedder
         self._held: dict[Grain, Outline] = {}
         self._embedders: dict[Grain, Embedder] = {}
 
     def columns(self, grain: Grain) -> Outline:
-        """The whole store as Columns, or its outline where it is too large to hold."""
+        """Return the whole store as Columns, or its outline if it is too large to load."""
         if grain not in self._held:
             self._held[grain] = as_stored(self._embedder, partial(self._read, grain))
         return self._held[grain]
 
     def embedder(self, grain: Grain) -> Embedder:
-        """The embedder of the model that the store is of."""
+        """Return the embedder of the store's model."""
         self.columns(grain)
         return self._embedders[grain]
 
@@ -57,28 +59,27 @@ class Stock:
         return columns
 
     def count(self, grain: Grain, where: Filter) -> int:
-        """How many records the filter lets through."""
+        """Count the records that pass the filter."""
         return self.columns(grain).count(where)
 
     def holds(self, grains: Iterable[Grain], way: Route) -> bool:
-        """Whether anything lies in the time that weighs."""
+        """Return whether any record lies in the time that the route names."""
         where = replace(way.where, since=way.since, until=way.until)
         return any(self.count(grain, where) for grain in grains)
 
     def newest(self, grains: Iterable[Grain], present: datetime) -> datetime:
-        """The newest event time up to the present, which it is where there is none."""
+        """Return the newest event time, at most `present`; without records `present`."""
         held = [self.columns(grain) for grain in grains]
-        return min(
-            max((moment(one.newest) for one in held if len(one)), default=present),
-            present,
-        )
+        newest = [moment(outline.newest) for outline in held if len(outline)]
+        return min(max(newest, default=present), present)
 
     def candidates(
         self, grain: Grain, sought: EmbeddedQuestion, where: Filter, reach: int
     ) -> Columns:
-        """Of a store too large to hold, what vector and keyword find, with what was said around it.
+        """Return what vector and keyword search find in a store too large to load.
 
-        Raises EmbeddingMismatch: the store has moved to another model meanwhile.
+        Records up to `reach` positions away come along. Raises EmbeddingMismatch: the
+        store moved to another model since it was opened.
         """
         model = self.embedder(grain).model
         columns = self._reader.candidates(
@@ -100,7 +101,10 @@ class Stock:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to find: the question, where, seen from when, by which strategy, and each grain's weight."""
+    """What to find: a question, a filter, the time it is asked, and how to rank.
+
+    `weights` has each grain to search, with its weight.
+    """
 
     question: Question
     where: Filter
@@ -112,35 +116,30 @@ class Wanted:
 
 
 def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
-    """The best records of all grains, best first. Raises Misconfigured, Retryable.
+    """Return the best records of all grains, best first. Raises Misconfigured, Retryable.
 
-    While stores move to another embedding model, those of each model are ranked for themselves.
+    While stores move to another embedding model, each model's stores are ranked apart.
     """
-    embedders = {
-        (embedder := stock.embedder(grain)).model: embedder for grain in wanted.weights
-    }
+    embedders: dict[str, Embedder] = {}
+    grains_of: dict[str, list[Grain]] = {}
+    for grain in wanted.weights:
+        embedder = stock.embedder(grain)
+        embedders[embedder.model] = embedder
+        grains_of.setdefault(embedder.model, []).append(grain)
     found: list[Ranked] = []
-    for embedder in embedders.values():
-        grains = [
-            grain
-            for grain in wanted.weights
-            if stock.embedder(grain).model == embedder.model
-        ]
-        found += _ranked(wanted, grains, stock, embedder)
+    for model, grains in grains_of.items():
+        found += _rank(wanted, grains, stock, embedders[model])
     if len(embedders) > 1:
         found.sort(key=lambda item: (-item.score, item.id))
     return found[: wanted.limit]
 
 
-def _ranked(
+def _rank(
     wanted: Wanted, grains: Sequence[Grain], stock: Stock, embedder: Embedder
 ) -> list[Ranked]:
     held = {grain: stock.columns(grain) for grain in grains}
-    sought = _sought(
-        wanted.question,
-        [one for one in held.values() if isinstance(one, Columns)],
-        embedder,
-    )
+    whole_stores = [one for one in held.values() if isinstance(one, Columns)]
+    sought = _embed_question(wanted.question, whole_stores, embedder)
     lanes = []
     for grain in grains:
         columns = held[grain]
@@ -160,7 +159,7 @@ def _ranked(
     )
 
 
-def _sought(
+def _embed_question(
     question: Question, held: Sequence[Columns], embedder: Embedder
 ) -> EmbeddedQuestion:
     focus = question.focus(names_in(question, held))
@@ -168,22 +167,23 @@ def _sought(
     return EmbeddedQuestion(question, whole, telling, word_embedding(embedder))
 
 
-def reranked(
+def rerank(
     query: str, ranked: Sequence[Ranked], reranker: Reranker
 ) -> tuple[list[Ranked], bool]:
-    """The best in the reranker's order, the rest behind them; False where it failed.
+    """Put the best records in the reranker's order; the rest follow.
 
-    Then the order is as it was: what the reranker cannot say now, memory answers without it.
-    Raises Misconfigured.
+    The scores stay in falling order. False: the reranker failed, and the order is
+    unchanged. Raises Misconfigured.
     """
-    best, rest = list(ranked[:RERANKED]), list(ranked[RERANKED:])
+    best = list(ranked[:RERANKED])
+    rest = list(ranked[RERANKED:])
     try:
         scores = reranker.rerank(query, [item.content for item in best])
     except Retryable:
         return list(ranked), False
-    order = sorted(range(len(best)), key=lambda i: (-scores[i], i))
-    falling = [item.score for item in best]
+    order = sorted(range(len(best)), key=lambda index: (-scores[index], index))
     moved = [
-        replace(best[i], score=score) for i, score in zip(order, falling, strict=True)
+        replace(best[index], score=place.score)
+        for index, place in zip(order, best, strict=True)
     ]
     return moved + rest, True

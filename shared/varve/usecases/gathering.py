@@ -1,6 +1,6 @@
-"""What a context has to choose from: profile, search over all grains, triples, passages of documents."""
+"""Candidates for a context: profile, search results, triples, document passages, lessons."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from varve.domain.context import ContextRequest, ContextSearched
 from varve.domain.entities import fold_of_user
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.curation import claim_line, select_lessons
+from varve.domain.experience.lessons import Lesson
 from varve.domain.identity import Scope
 from varve.domain.mention import in_words, mentioned
 from varve.domain.profile import ProfileEntry
@@ -24,14 +25,16 @@ from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
-from varve.usecases.experience.learnt import lessons_of
+from varve.usecases.experience.learnt import read_user_lessons
 from varve.usecases.ledger import Ledger
 from varve.usecases.search import Lookup, look_up
 
-MAX_RESULTS, MAX_TRIPLES, MAX_PASSAGES = 40, 100, 40
-"""Of what there is from each source, so many are weighed against each other."""
+MAX_FOUND = 40
+MAX_TRIPLES = 100
+MAX_PASSAGES = 40
+"""The most candidates from each source."""
 _BEGINNING = "0001-01-01"
-"""A limit that limits nothing, so that time words are not read as one."""
+"""A start of time that excludes nothing; with it, time words set no limit."""
 _FIRST_PERSON = frozenset(
     {"i", "i'm", "i've", "me", "my", "mine", "myself", "yo", "mi", "mis", "conmigo"}
 )
@@ -39,10 +42,11 @@ _FIRST_PERSON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the context looks, and what orders it; without a finder or reranker neither model is asked.
+    """The sources of a context's candidates, and the optional models.
 
-    `profile` has every statement of the user, or without one of those who were not named. Of more than
-    `most_lessons` lessons the nearest enter.
+    `profile` reads every statement of the user, or of the default user if the request
+    names none. Of the agent's lessons at most `most_lessons` enter, the nearest first.
+    Without a finder or reranker, neither model is called.
     """
 
     reader: MemoryReader
@@ -56,8 +60,12 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """Entries to choose from, list by list, each in its own order; and what was looked at on the way."""
+class Candidates:
+    """Entries to choose from, each list in its source's order, and how they were found.
+
+    `entities` are the ids of the entities that the prompt names. `naming` reports on
+    the entity finder: `off`, `done` or the reason of its failure.
+    """
 
     profile: list[Entry]
     found: list[Entry] = field(default_factory=list)
@@ -68,20 +76,13 @@ class Choice:
     naming: str = "off"
     response: SearchResponse | None = None
 
-    @property
-    def lists(self) -> tuple[list[Entry], ...]:
-        return (self.found, self.triples, self.passages)
-
-
-def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
-    """`location: Lisbon`, dated by when it began to hold."""
-    words = f"{statement.key.replace('_', ' ')}: {statement.value}"
-    return Entry(statement.id, day_of(statement.event_time, zone), words)
-
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """Who asks what, and when: the prompt's own words beside the request as it came."""
+class ContextQuestion:
+    """A request for a context with its scope and time.
+
+    `prompt` is the part of the request's prompt to ask about.
+    """
 
     scope: Scope
     request: ContextRequest
@@ -90,72 +91,88 @@ class Question:
     zone: ZoneInfo
 
 
-def gathered(
-    question: Question, statements: Sequence[ProfileEntry], *, sources: Sources
-) -> Choice:
-    """All that may bear on the prompt; of a request that names a user nothing but that user's memory."""
-    prompt, zone = question.prompt, question.zone
-    response = _searched(question, sources)
-    names, naming = _names(prompt, sources.finder)
+def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
+    """Return a profile entry as `location: Lisbon`, dated by when it began to hold."""
+    words = f"{statement.key.replace('_', ' ')}: {statement.value}"
+    return Entry(statement.id, day_of(statement.event_time, zone), words)
+
+
+def gather_candidates(
+    question: ContextQuestion, statements: Sequence[ProfileEntry], *, sources: Sources
+) -> Candidates:
+    """Return everything that may bear on the prompt.
+
+    If the request names a user, only that user's memory enters.
+    """
+    prompt = question.prompt
+    zone = question.zone
+    response = _search(question, sources)
+    names, naming = _find_names(prompt, sources.finder)
     known = fold_of_user(sources.triples(), question.request.user_id)
-    entities, triples = _known(question, statements, names, known)
-    over = find_ended(known, question.now)
-    return Choice(
+    ended = find_ended(known, question.now)
+    held = [triple for triple in known if triple.holds(question.now)]
+    entities = _named_entities(prompt, held, names, statements)
+    triples = _select_triples(prompt, held, entities, statements)
+    return Candidates(
         profile=[attribute_entry(statement, zone) for statement in statements],
-        found=[_result(result, prompt, over, zone) for result in response.results],
-        triples=[
-            Entry(f"{EntryType.TRIPLE}-{t.id}", day_of(t.valid_at, zone), in_words(t))
-            for t in triples
+        found=[
+            _result_entry(result, prompt, ended, zone) for result in response.results
         ],
-        passages=list(
-            _passages(question.request.documents, prompt, day_of(question.now, zone))
+        triples=[_triple_entry(triple, zone) for triple in triples],
+        passages=_select_passages(
+            question.request.documents, prompt, day_of(question.now, zone)
         ),
-        lessons=_lessons(question, sources),
+        lessons=_select_lessons(question, sources),
         entities=sorted(entities),
         naming=naming,
         response=response,
     )
 
 
-def _lessons(question: Question, sources: Sources) -> list[Entry]:
-    """What the agent has learnt, of a request that names a user from that user's episodes alone."""
+def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:
+    """Return the agent's lessons; if the request names a user, only that user's."""
     if not sources.most_lessons:
         return []
-    known = lessons_of(question.scope, question.request.user_id, reader=sources.reader)
-    told = select_lessons(
+    known = read_user_lessons(
+        question.scope, question.request.user_id, reader=sources.reader
+    )
+    nearest = select_lessons(
         known, sources.most_lessons, sources.embedder.embed, situation=question.prompt
     )
-    return [
-        Entry(
-            lesson.id, day_of(lesson.versions[-1].at, question.zone), claim_line(lesson)
-        )
-        for lesson in told
-    ]
+    return [_lesson_entry(lesson, question.zone) for lesson in nearest]
 
 
-def _searched(question: Question, sources: Sources) -> SearchResponse:
-    """All grains; a prompt's time words come first, but unlike a question's they shut nothing out."""
-    response = _ask(question, sources)
+def _lesson_entry(lesson: Lesson, zone: ZoneInfo) -> Entry:
+    day = day_of(lesson.versions[-1].at, zone)
+    return Entry(lesson.id, day, claim_line(lesson))
+
+
+def _search(question: ContextQuestion, sources: Sources) -> SearchResponse:
+    """Search all grains; results in the time that the prompt names come first.
+
+    Unlike a question's, a prompt's time words exclude nothing.
+    """
+    response = _look_up(question, sources)
     if response.searched.understood is None:
         return response
-    known = {result.id for result in response.results}
-    anywhen = _ask(question, sources, since=_BEGINNING)
-    more = [result for result in anywhen.results if result.id not in known]
-    return anywhen.model_copy(
-        update={
-            "results": [*response.results, *more],
-            "searched": anywhen.searched.model_copy(
-                update={"understood": response.searched.understood}
-            ),
-        }
+    found = {result.id for result in response.results}
+    any_time = _look_up(question, sources, since=_BEGINNING)
+    more = [result for result in any_time.results if result.id not in found]
+    searched = any_time.searched.model_copy(
+        update={"understood": response.searched.understood}
+    )
+    return any_time.model_copy(
+        update={"results": [*response.results, *more], "searched": searched}
     )
 
 
-def _ask(question: Question, sources: Sources, **limits: str) -> SearchResponse:
+def _look_up(
+    question: ContextQuestion, sources: Sources, **limits: str
+) -> SearchResponse:
     given = {
         "query_text": question.prompt,
         "user_id": question.request.user_id,
-        "max_results": MAX_RESULTS,
+        "max_results": MAX_FOUND,
     }
     lookup = Lookup(
         scope=question.scope,
@@ -168,106 +185,134 @@ def _ask(question: Question, sources: Sources, **limits: str) -> SearchResponse:
     return look_up(lookup, SearchRequest.model_validate({**given, **limits}))
 
 
-def _names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
-    """What a model says the prompt speaks of, and what became of asking it."""
+def _find_names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], str]:
+    """Return the names that a model finds in the prompt, and a report on the call."""
     if finder is None:
         return [], "off"
     try:
         return finder.names(prompt), "done"
     except (Retryable, Rejected) as error:
-        return [], f"failed, only the graph's own names were looked for: {error}"
+        return [], f"failed, only names in the graph were matched: {error}"
 
 
-def _known(
-    question: Question,
+def _named_entities(
+    prompt: str,
+    held: Sequence[Triple],
+    names: Iterable[str],
     statements: Sequence[ProfileEntry],
-    names: list[str],
-    triples: Sequence[Triple],
-) -> tuple[set[str], list[Triple]]:
-    """The entities that the prompt speaks of, and the triples about them that hold and no attribute says."""
-    prompt, held = question.prompt, [t for t in triples if t.holds(question.now)]
-    own = (
-        {statement.subject for statement in statements}
-        if _first_person(prompt)
-        else set()
-    )
-    entities = mentioned(prompt, held, [*names, *own])
-    said = {
-        (message, s.value.casefold()) for s in statements for message in s.message_ids
-    }
+) -> set[str]:
+    """Return the ids of the entities that the prompt names, or that the user is."""
+    given = list(names)
+    if _is_first_person(prompt):
+        given += {statement.subject for statement in statements}
+    return mentioned(prompt, held, given)
+
+
+def _select_triples(
+    prompt: str,
+    held: Sequence[Triple],
+    entities: Collection[str],
+    statements: Sequence[ProfileEntry],
+) -> list[Triple]:
+    """Return the triples about the entities, the most relevant first.
+
+    Triples that an attribute of the profile states already are left out.
+    """
+    stated: set[tuple[str, str]] = set()
+    for statement in statements:
+        value = statement.value.casefold()
+        stated.update((message, value) for message in statement.message_ids)
     about = [
-        t for t in held if {t.source_id, t.target_id} & entities and not _says(t, said)
+        triple
+        for triple in held
+        if (triple.source_id in entities or triple.target_id in entities)
+        and not _is_stated(triple, stated)
     ]
-    shares = word_shares(prompt, [in_words(t) for t in about])
+    shares = word_shares(prompt, [in_words(triple) for triple in about])
     order = sorted(
         range(len(about)),
         key=lambda i: (-shares[i], -about[i].valid_at.timestamp(), about[i].id),
     )
-    return entities, [about[index] for index in order[:MAX_TRIPLES]]
+    return [about[index] for index in order[:MAX_TRIPLES]]
 
 
-def _first_person(prompt: str) -> bool:
-    return bool(_FIRST_PERSON & set(prompt.casefold().replace("’", "'").split()))
+def _is_first_person(prompt: str) -> bool:
+    words = prompt.casefold().replace("’", "'").split()
+    return not _FIRST_PERSON.isdisjoint(words)
 
 
-def _says(triple: Triple, said: set[tuple[str, str]]) -> bool:
-    """Whether an attribute of the profile says the same, of the same message."""
-    return any(
-        (m, o.object.casefold()) in said for o in triple.evidence for m in o.message_ids
-    )
+def _is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
+    """Return whether a (message, value) pair states the triple's object."""
+    for operation in triple.evidence:
+        value = operation.object.casefold()
+        if any((message, value) in stated for message in operation.message_ids):
+            return True
+    return False
 
 
-def _result(
-    result: Result, prompt: str, over: Sequence[EndedStatement], zone: ZoneInfo
+def _triple_entry(triple: Triple, zone: ZoneInfo) -> Entry:
+    id_ = f"{EntryType.TRIPLE}-{triple.id}"
+    return Entry(id_, day_of(triple.valid_at, zone), in_words(triple))
+
+
+def _result_entry(
+    result: Result, prompt: str, ended: Sequence[EndedStatement], zone: ZoneInfo
 ) -> Entry:
-    """A record; a summary is dated by its period, and a fact that has ended says until when it held."""
-    when = result.period if result.memory_type == EntryType.SUMMARY else result.date
+    """Return a record as an entry.
+
+    A summary is dated by its period; a fact that has ended says until when it held.
+    """
+    is_summary = result.memory_type == EntryType.SUMMARY
+    date = result.period if is_summary else result.date
     words = _excerpt(result.content, prompt)
     if result.memory_type == MemoryType.FACT:
         messages = {(result.conversation_id, id_) for id_ in result.source_ids}
-        until = held_until(messages, result.content, over)
-        words += f" (held until {day_of(until, zone)})" if until else ""
-    return Entry(result.id, when, words)
+        until = held_until(messages, result.content, ended)
+        if until is not None:
+            words += f" (held until {day_of(until, zone)})"
+    return Entry(result.id, date, words)
 
 
 def _excerpt(text: str, prompt: str) -> str:
-    """The text, or of a long one the passage that holds most of the prompt's words."""
+    """Return the text, or of a long one the passage with most of the prompt's words."""
     pieces = list(passages(text, MAX_BLOCK_ENTRY_CHARACTERS))
     if len(pieces) < 2:
         return text
     shares = word_shares(prompt, pieces)
     best = max(range(len(pieces)), key=lambda index: (shares[index], -index))
-    return (
-        f"{'… ' if best else ''}{pieces[best]}{' …' if best + 1 < len(pieces) else ''}"
-    )
+    start = "… " if best > 0 else ""
+    end = " …" if best + 1 < len(pieces) else ""
+    return f"{start}{pieces[best]}{end}"
 
 
-def _passages(documents: Sequence[str], prompt: str, today: str) -> Iterator[Entry]:
-    """The passages of the caller's documents that hold most of the prompt's words: `document-2.1`."""
-    pieces = [
-        Entry(f"{EntryType.DOCUMENT}-{number}.{part}", today, passage)
-        for number, document in enumerate(documents, start=1)
-        for part, passage in enumerate(
-            passages(document, MAX_BLOCK_ENTRY_CHARACTERS), start=1
-        )
-    ]
+def _select_passages(documents: Iterable[str], prompt: str, today: str) -> list[Entry]:
+    """Return the documents' passages with most of the prompt's words.
+
+    Their ids are `document-2.1` for the first passage of the second document.
+    """
+    pieces: list[Entry] = []
+    for number, document in enumerate(documents, start=1):
+        parts = passages(document, MAX_BLOCK_ENTRY_CHARACTERS)
+        for part, passage in enumerate(parts, start=1):
+            id_ = f"{EntryType.DOCUMENT}-{number}.{part}"
+            pieces.append(Entry(id_, today, passage))
     shares = word_shares(prompt, [piece.text for piece in pieces])
     order = sorted(range(len(pieces)), key=lambda index: -shares[index])
-    yield from (pieces[index] for index in order[:MAX_PASSAGES])
+    return [pieces[index] for index in order[:MAX_PASSAGES]]
 
 
-def account(choice: Choice, reranking: str) -> ContextSearched:
-    """Where the context looked, in numbers."""
-    searched = choice.response.searched if choice.response else None
+def report_searched(candidates: Candidates, reranking: str) -> ContextSearched:
+    """Return how many candidates each source gave, and how the models fared."""
+    searched = candidates.response.searched if candidates.response else None
     return ContextSearched(
         grains=searched.grains if searched else [],
         records=searched.records if searched else 0,
         understood=searched.understood if searched else None,
-        attributes=len(choice.profile),
-        entities=choice.entities,
-        triples=len(choice.triples),
-        passages=len(choice.passages),
-        lessons=len(choice.lessons),
-        naming=choice.naming,
+        attributes=len(candidates.profile),
+        entities=candidates.entities,
+        triples=len(candidates.triples),
+        passages=len(candidates.passages),
+        lessons=len(candidates.lessons),
+        naming=candidates.naming,
         reranking=reranking,
     )

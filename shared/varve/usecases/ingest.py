@@ -1,4 +1,4 @@
-"""Take a conversation in: make it durable on the ingest queue, and only then say so."""
+"""Accept conversations: put them on the ingest queue before the call returns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from varve.usecases.session import OpenSession, Session
 
 MESSAGES_PER_PART = 40
 CHARACTERS_PER_PART = 200_000
-"""Some ten questions to a model; a single longer message travels alone."""
+"""About ten model calls; a single longer message travels alone."""
 CONTEXT_MESSAGES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What was accepted, in how many queue messages, and what the logs call each of these."""
+    """Counts of what `ingest` accepted, and the correlation id of each queue message."""
 
     conversations: int
     messages: int
@@ -33,7 +33,7 @@ class IngestOutcome:
 
 
 def read_event(event: object) -> list[Conversation]:
-    """The conversations of an invocation: one, a list, or `{"conversations": […]}`, all validated.
+    """Return the valid conversations of an event: one, a list, or `{"conversations": […]}`.
 
     Raises Rejected: names the first faulty field of the first faulty conversation.
     """
@@ -51,13 +51,12 @@ def _numbered(index: int, value: object) -> Conversation:
 
 
 def parse_conversations(given: object, scope: Scope) -> list[Conversation]:
-    """One conversation or several for one agent, all of them valid.
+    """Return one conversation or several for one agent, all of them valid.
 
     Raises Rejected: names the first faulty field, of one of several with its place.
     """
-    if isinstance(given, Conversation | Mapping | str) or not isinstance(
-        given, Iterable
-    ):
+    is_one = isinstance(given, Conversation | Mapping | str)
+    if is_one or not isinstance(given, Iterable):
         return [parse_conversation(given).in_scope(scope)]
     conversations = []
     for index, one in enumerate(given):
@@ -115,14 +114,16 @@ def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]
 
 
 def _cuts(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Where parts begin and end, by their messages and by how much these say."""
-    start = said = 0
+    """Yield where each part begins and ends, by its number of messages and characters."""
+    start = 0
+    characters = 0
     for index, message in enumerate(messages):
         size = len(message.text)
-        if index - start == MESSAGES_PER_PART or (
-            index > start and said + size > CHARACTERS_PER_PART
-        ):
+        too_many = index - start == MESSAGES_PER_PART
+        too_long = index > start and characters + size > CHARACTERS_PER_PART
+        if too_many or too_long:
             yield start, index
-            start, said = index, 0
-        said += size
+            start = index
+            characters = 0
+        characters += size
     yield start, len(messages)

@@ -21,7 +21,7 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
-from varve.usecases.batching import CONTEXT_UTTERANCES, extracted
+from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
 from varve.usecases.session import Session
 from varve.usecases.timeline import Said, working_day
 
@@ -32,7 +32,7 @@ def learn(
     new: Sequence[Said],
     about: Container[str] | None = None,
 ) -> tuple[int, int]:
-    """Send the facts and triple operations of messages to the writer; count both.
+    """Send the facts and triple operations of messages to the writer; return both counts.
 
     `about` are the messages that facts may rest on (None: all of them).
     Raises Retryable, Rejected, Misconfigured.
@@ -40,7 +40,9 @@ def learn(
     said = {one.id for one in new if about is None or one.id in about}
     spoken = [utterance for _, utterance in spoken_in(new, message)]
     context = _context(message, new[0])
-    extraction = extracted(message, spoken, context, session.zone, session.extractor)
+    extraction = extract_in_batches(
+        message, spoken, context, session.zone, session.extractor
+    )
     facts = [
         _fact_record(fact, new, message, session)
         for fact in extraction.facts
@@ -79,7 +81,7 @@ def send_facts_and_turns(
 def spoken_in(
     new: Sequence[Said], message: IngestMessage
 ) -> list[tuple[Said, Utterance]]:
-    """Return what was said in person, beside the messages that said it."""
+    """Return the messages that a person or an agent spoke, with their utterances."""
     names = _names(message)
     found: list[tuple[Said, Utterance]] = []
     for said in new:
@@ -113,7 +115,7 @@ def _names(message: IngestMessage) -> frozenset[str]:
 def _utterance(
     message: Message, at: datetime, source: IngestMessage, names: frozenset[str]
 ) -> Utterance | None:
-    """Return what was said in person, without recalled memory.
+    """Return a message's utterance, without recalled memory.
 
     None: the message is a tool's, a system text or empty.
     """
@@ -159,7 +161,7 @@ def _send_profiles(
     spoken: Sequence[Utterance],
     message: IngestMessage,
 ) -> None:
-    """Send what users said of themselves, one message a user."""
+    """Send users' statements about themselves, one queue message for each user."""
     entries = build_entries(operations, spoken)
     for user_id in sorted({entry.user_id for entry in entries}):
         own = tuple(entry for entry in entries if entry.user_id == user_id)

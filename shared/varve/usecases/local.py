@@ -1,11 +1,11 @@
-"""Run the pipeline in one process, where no queue service delivers messages."""
+"""Run the pipeline in one process, without a queue service."""
 
 from varve.usecases.extract import ExtractOutcome, extract_all
 from varve.usecases.session import Session
 
 
 def catch_up(session: Session) -> ExtractOutcome | None:
-    """Handle what waits on the session's local queues, and write it.
+    """Handle the messages on the session's local queues, and write the results.
 
     None: a queue service delivers the ingest queue. Raises Retryable, Rejected,
     Misconfigured.

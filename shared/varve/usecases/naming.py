@@ -1,4 +1,7 @@
-"""Names the entities of a prompt with a chat model, for prompts that do not spell them as the graph does."""
+"""Find the entities that a prompt names with a chat model.
+
+It helps if the prompt spells them otherwise than the graph does.
+"""
 
 from varve.ports.models import LLM
 from varve.prompts.entities import SYSTEM, EntitiesReply, user_text
@@ -14,6 +17,6 @@ class ModelEntityFinder:
         self._llm = llm
 
     def names(self, text: str) -> list[str]:
-        """The names as the model wrote them. Raises Retryable, Rejected, Misconfigured."""
+        """Return the names as the model wrote them. Raises Retryable, Rejected, Misconfigured."""
         reply = self._llm.complete(SYSTEM, user_text(text), EntitiesReply)
         return [name[:MAX_NAME_CHARACTERS] for name in reply.names[:MAX_NAMES]]

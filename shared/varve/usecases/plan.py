@@ -1,4 +1,4 @@
-"""Plan: which periods to summarize, which agents to clean up or curate, and put them on the queue."""
+"""Plan: put due periods, and agents to clean up or curate, on the work queue."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,15 +24,11 @@ from varve.ports.queues import Queue
 from varve.usecases.ledger import Ledger
 
 GRACE = timedelta(hours=1)
-"""How long after its end a period stays open for messages that are still on their way."""
-
+"""How long a period stays open after its end, for messages that arrive late."""
 EASTERNMOST = timedelta(hours=14)
-"""How far ahead of UTC the first clocks are, those of Kiritimati."""
-
+"""How far the first time zone, Kiritimati, is ahead of UTC."""
 MAX_PER_PASS = 5_000
-"""Periods that one pass puts on the queue: what it can send in half of its function's time."""
-
-
+"""Periods that one pass puts on the queue; sending takes half its function's time."""
 MAX_AGENTS_PER_PASS = 5_000
 """Agents that one pass puts on the queue; the rest stay noted for the next."""
 MAX_NOTES = 800
@@ -41,7 +37,7 @@ MAX_NOTES = 800
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """What planning works with: the ledger of all agents, and the work queue."""
+    """The ledger of all agents, their configurations, and the work queue."""
 
     ledger: Ledger
     read_config: Callable[[str], WorkspaceConfig]
@@ -49,7 +45,7 @@ class Planner:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DuePeriods:
     """The periods to summarize now, the oldest first.
 
     `left` more are due, and `waiting` ones need other periods first.
@@ -62,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class PassOutcome:
-    """What a pass put on the work queue, left for the next, and what waits for others."""
+    """Counts of one pass: sent, left for the next pass, waiting for other periods."""
 
     planned: int
     left: int
@@ -120,7 +116,7 @@ def find_due(
     scope: Scope | None = None,
     retry_now: bool = False,
     most: int = MAX_PER_PASS,
-) -> Plan:
+) -> DuePeriods:
     """Return the grain's periods that are closed, with ready children, and not waiting.
 
     Of all agents, or of one. Missed passes need no memory of their own: their periods
@@ -137,13 +133,13 @@ def find_due(
                 ready.append(due)
     children = _Children(grain, ledger, scope)
     free = [due for due in ready if not children.hold_up(due)]
-    return Plan(tuple(free[:most]), len(free[most:]), len(ready) - len(free))
+    return DuePeriods(tuple(free[:most]), len(free[most:]), len(ready) - len(free))
 
 
 def _tried(
     period: Period, now: datetime, ledger: Ledger, scope: Scope | None, retry_now: bool
 ) -> Iterator[Due]:
-    """The agents for which the period is due, but for those where it failed and its time has not come."""
+    """Yield the agents whose period is due, and not waiting for its next try."""
     failures = {} if retry_now else ledger.failures(period, scope)
     for due in ledger.due_in(period, scope):
         failure = failures.get(due.scope)
@@ -152,42 +148,38 @@ def _tried(
 
 
 def _may_be_closed(period: Period, now: datetime) -> bool:
-    """Whether it is closed anywhere on Earth: of what is open everywhere nothing more is read."""
+    """Return whether the period is closed in any time zone."""
     return is_closed(period, now, ZoneInfo("UTC"), GRACE - EASTERNMOST)
 
 
 class _Children:
-    """What periods still wait for: children that are due and have not been given up.
+    """The children that hold periods up: they are due and have not been given up.
 
-    The grain below is listed once for a pass, and those of its periods that somebody waits for.
+    A pass lists the grain below once, and once each of its periods that is waited for.
     """
 
     def __init__(self, grain: Grain, ledger: Ledger, scope: Scope | None) -> None:
         self._child = grain.child or Grain.WORKING
-        self._ledger, self._scope = ledger, scope
+        self._ledger = ledger
+        self._scope = scope
         self._unready: dict[Period, frozenset[Scope]] = {}
 
     def hold_up(self, due: Due) -> bool:
         if self._child is Grain.WORKING:
             return False
-        return any(
-            due.scope in self._of(child)
-            for child in due.period.children()
-            if child in self._marked
-        )
+        marked = [child for child in due.period.children() if child in self._marked]
+        return any(due.scope in self._unready_scopes(child) for child in marked)
 
     @cached_property
     def _marked(self) -> frozenset[Period]:
         return frozenset(self._ledger.marked(self._child, self._scope))
 
-    def _of(self, child: Period) -> frozenset[Scope]:
+    def _unready_scopes(self, child: Period) -> frozenset[Scope]:
         if child not in self._unready:
-            due = frozenset(
-                one.scope for one in self._ledger.due_in(child, self._scope)
-            )
+            unready = {due.scope for due in self._ledger.due_in(child, self._scope)}
             failures = self._ledger.failures(child, self._scope)
-            given_up = {
-                scope for scope, failure in failures.items() if failure.given_up
-            }
-            self._unready[child] = due - given_up
+            for scope, failure in failures.items():
+                if failure.given_up:
+                    unready.discard(scope)
+            self._unready[child] = frozenset(unready)
         return self._unready[child]

@@ -1,4 +1,4 @@
-"""Reads a batch with a chat model, and keeps what was read so that a redelivered batch is not read anew."""
+"""Extract with a chat model, once for each batch however often it is delivered."""
 
 import json
 import re
@@ -25,7 +25,7 @@ from varve.usecases.checkpoints import once
 
 
 class ModelExtractor:
-    """The Extractor port over a chat model; `instructions` replace the prompt's own (prompts.extract)."""
+    """The Extractor port over a chat model; `instructions` replace those of the prompt."""
 
     def __init__(self, llm: LLM, *, instructions: str | None = None) -> None:
         self._llm = llm
@@ -33,41 +33,40 @@ class ModelExtractor:
 
     @property
     def name(self) -> str:
-        """The model and a hash of the prompt and the reply's shape."""
+        """The model, with a hash of the prompt and the reply's shape."""
         return f"{self._llm.model}/{prompt.fingerprint(self._instructions)}"
 
     def extract(self, batch: Batch) -> Extraction:
-        """What the model read, as far as it stands on the batch's own messages.
+        """Return the facts and operations that cite the batch's own messages.
 
-        Raises Retryable, Rejected (no valid answer), Misconfigured, as the model's adapter does.
+        Raises Retryable, Rejected (no valid answer), Misconfigured as the model does.
         """
         if not any(utterance.text.strip() for utterance in batch.utterances):
             return Extraction()
         system = prompt.system_text(self._instructions)
-        return _Reading(batch).of(
-            self._llm.complete(system, prompt.user_text(batch), ExtractReply)
-        )
+        reply = self._llm.complete(system, prompt.user_text(batch), ExtractReply)
+        return _ReplyReader(batch).read(reply)
 
 
-class _Reading:
-    """Turns a reply into domain values; what the model got wrong is mended or left out."""
+class _ReplyReader:
+    """Turns a model's reply into domain values; mends or drops invalid ones."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._context_ids = {utterance.message_id for utterance in batch.context}
 
-    def of(self, reply: ExtractReply) -> Extraction:
+    def read(self, reply: ExtractReply) -> Extraction:
         facts: dict[str, Fact] = {}
+        conversation_id = self._batch.conversation_id
         for fact in filter(None, map(self._fact, reply.facts)):
-            facts.setdefault(
-                fact_id(self._batch.conversation_id, fact.message_ids, fact.content),
-                fact,
-            )
+            id_ = fact_id(conversation_id, fact.message_ids, fact.content)
+            facts.setdefault(id_, fact)
         operations = filter(None, map(self._operation, reply.triples))
         return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
 
     def _fact(self, raw: ReplyFact) -> Fact | None:
-        content, cited = raw.content.strip(), self._cited(raw.message_ids)
+        content = raw.content.strip()
+        cited = self._cited(raw.message_ids)
         if not content or not cited:
             return None
         return Fact(
@@ -80,18 +79,13 @@ class _Reading:
         )
 
     def _operation(self, raw: ReplyTriple) -> TripleOperation | None:
-        subject, predicate, value = (
-            raw.subject.strip(),
-            snake_case(raw.predicate),
-            raw.object.strip(),
-        )
+        subject = raw.subject.strip()
+        predicate = snake_case(raw.predicate)
+        value = raw.object.strip()
         cited = self._cited(raw.message_ids)
-        if (
-            not cited
-            or not subject
-            or not predicate
-            or not (value or raw.op == Op.DELETE)
-        ):
+        if not (cited and subject and predicate):
+            return None
+        if not value and raw.op != Op.DELETE:
             return None
         return TripleOperation(
             op=Op(raw.op),
@@ -108,18 +102,15 @@ class _Reading:
         )
 
     def _cited(self, ids: Sequence[str]) -> list[Utterance]:
-        """The batch's utterances among the ids, in their own order.
+        """Return the batch's utterances with these ids, in their own order.
 
-        Ids that are in the batch nowhere are the model's slip: with a single utterance there is only one
-        thing they can have meant. What only the context says belongs to an earlier batch.
+        Unknown ids are the model's error; they mean the only utterance if there is one.
+        Ids of the context give nothing: its messages belong to an earlier batch.
         """
-        cited = [u for u in self._batch.utterances if u.message_id in ids]
-        if (
-            not cited
-            and len(self._batch.utterances) == 1
-            and self._context_ids.isdisjoint(ids)
-        ):
-            return list(self._batch.utterances)
+        utterances = self._batch.utterances
+        cited = [utterance for utterance in utterances if utterance.message_id in ids]
+        if not cited and self._context_ids.isdisjoint(ids) and len(utterances) == 1:
+            return list(utterances)
         return cited
 
     def _event_time(self, text: str | None, cited: Sequence[Utterance]) -> datetime:
@@ -128,23 +119,23 @@ class _Reading:
 
 
 def parse_event_time(text: str, zone: ZoneInfo) -> datetime | None:
-    """The instant in UTC; without an offset it is local time, and a bare day, month or year its start.
+    """Return the instant in UTC; a day, month or year means its start.
 
-    None: the text is no ISO 8601 date or time.
+    Without an offset the time is local to `zone`. None: not an ISO 8601 date or time.
     """
     text = text.strip()
     padded = text + {4: "-01-01", 7: "-01"}.get(len(text), "")
     try:
         parsed = datetime.fromisoformat(padded)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(
-            UTC
-        )
+        if parsed.tzinfo is None:
+            parsed = parsed.replace(tzinfo=zone)
+        return parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
 def snake_case(name: str) -> str:
-    """`livesIn`, `Lives in` and `lives-in` as `lives_in`."""
+    """Return `livesIn`, `Lives in` and `lives-in` as `lives_in`."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[\W_]+", "_", words).strip("_").lower()
 
@@ -158,20 +149,24 @@ def _ids(cited: Sequence[Utterance]) -> tuple[str, ...]:
 
 
 def _user_of(cited: Sequence[Utterance]) -> str | None:
-    """Whose statement it is: the first cited user's, else the one an assistant's message was for."""
-    users_first = sorted(cited, key=lambda utterance: utterance.role != "user")
-    return next(
-        (utterance.user_id for utterance in users_first if utterance.user_id), None
-    )
+    """Return the user of the first cited user message, else of any cited message."""
+    for utterance in sorted(cited, key=lambda utterance: utterance.role != "user"):
+        if utterance.user_id:
+            return utterance.user_id
+    return None
 
 
 def _replaced(raw: ReplyTriple) -> str | None:
-    return (raw.replaces or "").strip() or None if raw.op == Op.UPDATE else None
+    if raw.op != Op.UPDATE or raw.replaces is None:
+        return None
+    return raw.replaces.strip() or None
 
 
 class CheckpointedExtractor:
-    """Reads each batch once: a model words its answer differently every time, and a redelivered message
-    must not leave its facts twice.
+    """An extractor that keeps each batch's extraction and returns it again.
+
+    A model words each answer differently, so reading a redelivered batch again would
+    store its facts twice.
     """
 
     def __init__(self, inner: Extractor, objects: Objects) -> None:
@@ -180,11 +175,11 @@ class CheckpointedExtractor:
 
     @property
     def name(self) -> str:
-        """The inner extractor's."""
+        """The inner extractor's name."""
         return self._inner.name
 
     def extract(self, batch: Batch) -> Extraction:
-        """The kept extraction of this batch by this extractor, `created_at` included, or a new one.
+        """Return the kept extraction of this batch, with its `created_at`, or a new one.
 
         Raises what the inner extractor and `once` do.
         """
@@ -197,7 +192,7 @@ class CheckpointedExtractor:
         )
 
     def _checkpoint(self, batch: Batch, extraction: Extraction) -> dict[str, object]:
-        """The extraction as JSON values, with what an erasure needs to find it by."""
+        """Return the extraction as JSON values, with the ids by which an erasure finds it."""
         return {
             "extractor": self.name,
             "conversationId": batch.conversation_id,
@@ -210,7 +205,7 @@ class CheckpointedExtractor:
         }
 
     def _key(self, batch: Batch) -> str:
-        """From the extractor and the messages alone: neither arrival nor context may tell two apart."""
+        """Return a key of the extractor and the messages, without arrival and context."""
         said = [
             [u.message_id, u.role, u.speaker, u.text, iso(u.said_at), u.user_id or ""]
             for u in batch.utterances

@@ -1,4 +1,7 @@
-"""Search: what `search_memory` answers. No model is asked, and identity is the caller's."""
+"""Search: answer `search_memory` without calling a chat model.
+
+Workspace and agent come from the caller's session, never from the request.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +15,7 @@ import numpy as np
 from varve.domain.calendar import Grain, iso
 from varve.domain.entities import fold_of_user
 from varve.domain.identity import Scope
-from varve.domain.record import GRAINS, STORES
+from varve.domain.record import GRAINS, STORES, Record
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.nearness import recency
 from varve.domain.search.outline import microseconds
@@ -34,7 +37,7 @@ from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_history
 from varve.usecases.experience.search import with_experience
-from varve.usecases.find import Stock, Wanted, find, reranked
+from varve.usecases.find import Stock, Wanted, find, rerank
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 from varve.usecases.views import View
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 100
 SPARE_RESULTS = 10
-"""Additional candidates if superseded statements may step back behind their successors."""
+"""Additional candidates for a question in which superseded statements are demoted."""
 
 
 def search(session: Session, request: SearchRequest) -> SearchResponse:
@@ -90,10 +93,10 @@ def _answer_view(
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Where one question is looked up, and when: the same for the whole of a search.
+    """Whose memory a search reads, when, and by which ports.
 
-    `triples` are the agent's; they are read only if the question is about how things
-    stand.
+    `triples` reads the agent's triples; it is called only if the question is about how
+    things stand.
     """
 
     scope: Scope
@@ -108,18 +111,37 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """A request beside where it is looked up, with the stores that were read for it."""
+class _Search:
+    """One search: the lookup, its request, and the stores read for it."""
 
     lookup: Lookup
     request: SearchRequest
     stock: Stock = field(repr=False)
 
     def count(self, grain: Grain, where: Filter) -> int:
-        """Count the records that pass the filter, in memory if the store is read anyway."""
+        """Count the records that pass the filter.
+
+        For a question the store is read anyway, so it is counted in memory.
+        """
         if self.request.text:
             return self.stock.count(grain, where)
         return self.lookup.reader.count(self.lookup.scope, grain, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """The grains to search, with the number of records in the window.
+
+    `fallback`: finer grains were added to the one asked for.
+    """
+
+    counts: dict[Grain, int]
+    fallback: bool
+
+    @property
+    def filled(self) -> list[Grain]:
+        """The grains that have records in the window."""
+        return [grain for grain, count in self.counts.items() if count]
 
 
 def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
@@ -129,44 +151,41 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     Raises Rejected, Misconfigured, Retryable as `search` does.
     """
     zone = lookup.zone
-    way = route(request, lookup.now, zone)
     stock = Stock(lookup.scope, lookup.reader, lookup.embedder)
-    asking = _Asking(lookup, request, stock)
-    lanes = _lanes(way, asking)
+    running = _Search(lookup, request, stock)
+    way = route(request, lookup.now, zone)
+    lanes = _choose_lanes(way, running)
     if way.weighs and not stock.holds(lanes.filled, way):
         way = way.seen_from(stock.newest(lanes.filled, way.present), zone)
-    found = _find(way, lanes, asking)
+    found = _find(way, lanes, running)
     if not found and way.understood and way.text:
         wide = way.without_window(request)
-        found = _find(wide, _lanes(wide, asking), asking)
-    elsewhere = _elsewhere_hint(way, lanes, asking, bool(found))
-    ranked = [item for item in found if isinstance(item, Ranked)]
-    used = None
-    if lookup.reranker is not None and ranked:
-        found, used = reranked(way.text, ranked, lookup.reranker)
-    best, tokens = fit_to_limits(found, request.max_results, request.max_tokens)
-    hint = elsewhere if best else None
+        found = _find(wide, _choose_lanes(wide, running), running)
+    outside = _explain_outside(way, lanes, stock, bool(found))
+    ordered, reranked = _rerank(way, found, lookup.reranker)
+    best, tokens = fit_to_limits(ordered, request.max_results, request.max_tokens)
+    hint = outside if best else _explain_empty(way, lanes, len(found), running)
     # One validation of all values: twice as fast as one for each result.
     return SearchResponse.model_validate(
         {
             "results": [_result(item, zone) for item in best],
-            "searched": _searched(way, lanes, tokens, used),
-            "hint": hint or _hint(way, lanes, len(found), len(best), asking),
+            "searched": _searched(way, lanes, tokens, reranked),
+            "hint": hint,
         }
     )
 
 
-def _elsewhere_hint(
-    way: Route, lanes: "_Lanes", asking: _Asking, found: bool
-) -> str | None:
-    """Say that the results lie outside the time that the question named."""
-    if not way.understood:
-        return None
-    outside = way.weighs and not asking.stock.holds(lanes.filled, way)
-    if outside or (found and not lanes.filled):
-        phrase = way.understood.phrase
-        return f"Nothing matches in the time of {phrase!r}; these are from any time."
-    return None
+def _rerank(
+    way: Route, found: Sequence[Ranked | Browsed], reranker: Reranker | None
+) -> tuple[Sequence[Ranked | Browsed], bool | None]:
+    """Return the records in the reranker's order, and whether it answered.
+
+    None: it was not called.
+    """
+    ranked = [item for item in found if isinstance(item, Ranked)]
+    if reranker is None or not ranked:
+        return found, None
+    return rerank(way.text, ranked, reranker)
 
 
 def _result(item: Ranked | Browsed, zone: ZoneInfo) -> Any:
@@ -175,110 +194,109 @@ def _result(item: Ranked | Browsed, zone: ZoneInfo) -> Any:
     return item.result(zone)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lanes:
-    """The grains to search with how many records each has in the window; `fallback`: finer ones joined."""
+def _choose_lanes(way: Route, running: _Search) -> _Lanes:
+    """Return the route's lanes.
 
-    counts: dict[Grain, int]
-    fallback: bool
-
-    @property
-    def filled(self) -> list[Grain]:
-        return [grain for grain, count in self.counts.items() if count]
-
-
-def _lanes(way: Route, asking: _Asking) -> _Lanes:
-    """The route's lanes, and all finer ones where the grain asked for has no ready summary for the time."""
-    counts = {grain: asking.count(grain, way.where) for grain in way.lanes}
+    If the grain asked for has no ready summary in the window, the finer grains join it.
+    """
+    counts = {grain: running.count(grain, way.where) for grain in way.lanes}
     if way.asked in (None, Grain.WORKING):
         return _Lanes(counts, fallback=False)
-    if counts[way.asked] and not _pending(way, asking):
+    if counts[way.asked] and not _is_pending(way, running):
         return _Lanes(counts, fallback=False)
-    finer = list(Grain)[: list(Grain).index(way.asked)]
-    missing = (grain for grain in finer if grain not in counts)
-    wide = counts | {grain: asking.count(grain, way.where) for grain in missing}
-    fallback = any(wide[grain] for grain in finer)
-    return _Lanes(wide if fallback else counts, fallback)
+    grains = list(Grain)
+    finer = grains[: grains.index(way.asked)]
+    wide = dict(counts)
+    for grain in finer:
+        if grain not in wide:
+            wide[grain] = running.count(grain, way.where)
+    if any(wide[grain] for grain in finer):
+        return _Lanes(wide, fallback=True)
+    return _Lanes(counts, fallback=False)
 
 
-def _pending(way: Route, asking: _Asking) -> bool:
-    """Whether a period of the grain asked for that touches the window is due or stale."""
-    since, until, zone = way.since, way.until, asking.lookup.zone
-    return any(
-        (until is None or due.period.start(zone) < until)
-        and (since is None or due.period.end(zone) > since)
-        for due in asking.lookup.ledger.due(
-            Grain(way.asked or Grain.DAILY), asking.lookup.scope
-        )
-    )
+def _is_pending(way: Route, running: _Search) -> bool:
+    """Return whether a due or stale period of the grain asked for touches the window."""
+    lookup = running.lookup
+    for due in lookup.ledger.due(Grain(way.asked or Grain.DAILY), lookup.scope):
+        period = due.period
+        begins_inside = way.until is None or period.start(lookup.zone) < way.until
+        ends_inside = way.since is None or period.end(lookup.zone) > way.since
+        if begins_inside and ends_inside:
+            return True
+    return False
 
 
-def _find(way: Route, lanes: _Lanes, asking: _Asking) -> Sequence[Ranked | Browsed]:
+def _find(way: Route, lanes: _Lanes, running: _Search) -> Sequence[Ranked | Browsed]:
     if not lanes.filled:
         return []
     if not way.text:
-        return _newest(way, lanes.filled, asking)
-    current = (
-        way.since is None and way.until is None and asks_how_things_stand(way.text)
-    )
-    limit = asking.request.max_results + (SPARE_RESULTS if current else 0)
-    wanted = Wanted(
+        return _browse(way, lanes.filled, running)
+    no_window = way.since is None and way.until is None
+    current = no_window and asks_how_things_stand(way.text)
+    found = find(_wanted(way, lanes, running, current=current), running.stock)
+    if not current:
+        return found
+    triples = fold_of_user(running.lookup.triples(), running.request.user_id)
+    return demote_ended(found, way.text, find_ended(triples, way.present))
+
+
+def _wanted(way: Route, lanes: _Lanes, running: _Search, *, current: bool) -> Wanted:
+    request = running.request
+    limit = request.max_results + (SPARE_RESULTS if current else 0)
+    if request.max_tokens:
+        limit = MAX_RESULTS
+    strategy = CURRENT if current else BALANCED
+    return Wanted(
         question=read_question(
             way.text, way.near_since, way.near_until, lasting=way.lasting
         ),
         where=way.where,
         present=way.present,
-        strategy=with_half_life(
-            CURRENT if current else BALANCED, asking.lookup.half_life_days
-        ),
+        strategy=with_half_life(strategy, running.lookup.half_life_days),
         weights={
             grain: lane_weight(grain, way.asked, way.age_days) for grain in lanes.filled
         },
-        limit=MAX_RESULTS if asking.request.max_tokens else limit,
-        explain=asking.request.explain,
+        limit=limit,
+        explain=request.explain,
     )
-    found = find(wanted, asking.stock)
-    if not current:
-        return found
-    triples = fold_of_user(asking.lookup.triples(), asking.request.user_id)
-    return demote_ended(found, way.text, find_ended(triples, way.present))
 
 
-def _newest(way: Route, grains: Sequence[Grain], asking: _Asking) -> list[Browsed]:
-    """The newest of all grains, those of the grain asked for first; the score is how recent they are."""
-    browsed = [
-        (record, grain)
-        for grain in grains
-        for record in asking.lookup.reader.browse(
-            asking.lookup.scope,
-            grain,
-            where=way.where,
-            limit=asking.request.max_results,
+def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Browsed]:
+    """Return the newest records, those of the grain asked for first.
+
+    The score is the recency.
+    """
+    lookup = running.lookup
+    limit = running.request.max_results
+    browsed: list[tuple[Record, Grain]] = []
+    for grain in grains:
+        records = lookup.reader.browse(
+            lookup.scope, grain, where=way.where, limit=limit
         )
-    ]
-    browsed.sort(
-        key=lambda pair: (
-            pair[1] is not way.asked,
-            -pair[0].event_time.timestamp(),
-            -pair[0].position,
-            pair[0].id,
-        )
-    )
-    times = np.array(
-        [microseconds(record.event_time) for record, _ in browsed], np.int64
-    )
-    fresh = recency(times, way.present, asking.lookup.half_life_days).tolist()
+        browsed += [(record, grain) for record in records]
+
+    def newest_first(pair: tuple[Record, Grain]) -> tuple[bool, float, int, str]:
+        record, grain = pair
+        seconds = record.event_time.timestamp()
+        return grain is not way.asked, -seconds, -record.position, record.id
+
+    browsed.sort(key=newest_first)
+    moments = [microseconds(record.event_time) for record, _ in browsed]
+    times = np.array(moments, np.int64)
+    scores = recency(times, way.present, lookup.half_life_days).tolist()
     return [
         Browsed(record, grain, score)
-        for (record, grain), score in zip(browsed, fresh, strict=True)
+        for (record, grain), score in zip(browsed, scores, strict=True)
     ]
 
 
 def _searched(
-    way: Route, lanes: _Lanes, tokens: int, reranked_: bool | None
+    way: Route, lanes: _Lanes, tokens: int, reranked: bool | None
 ) -> dict[str, Any]:
-    """The values of the answer's `Searched`."""
-    since, until, words = way.where.since, way.where.until, way.understood
+    """Return the values of the answer's `Searched`."""
+    since = way.where.since
+    until = way.where.until
     return {
         "grains": [grain for grain in Grain if grain in lanes.counts],
         "since": since and iso(since),
@@ -286,38 +304,60 @@ def _searched(
         "records": sum(lanes.counts.values()),
         "fallback": lanes.fallback,
         "tokens": tokens,
-        "understood": words and _understood(words),
-        "reranked": reranked_,
+        "understood": way.understood and _understood(way.understood),
+        "reranked": reranked,
     }
 
 
 def _understood(words: "TimeWords") -> dict[str, Any]:
-    since, until = words.since, words.until
     return {
         "phrase": words.phrase,
-        "since": since and iso(since),
-        "until": until and iso(until),
+        "since": words.since and iso(words.since),
+        "until": words.until and iso(words.until),
         "grain": words.grain,
     }
 
 
-def _hint(
-    way: Route, lanes: _Lanes, found: int, shown: int, asking: _Asking
+def _explain_outside(
+    way: Route, lanes: _Lanes, stock: Stock, found: bool
 ) -> str | None:
-    """What to do next when nothing is shown; None when the answer speaks for itself."""
-    if shown:
+    """Say that the results lie outside the time that the question names.
+
+    None: they do not.
+    """
+    if not way.understood:
         return None
+    outside = way.weighs and not stock.holds(lanes.filled, way)
+    if outside or (found and not lanes.filled):
+        phrase = way.understood.phrase
+        return f"Nothing matches in the time of {phrase!r}; these are from any time."
+    return None
+
+
+def _explain_empty(way: Route, lanes: _Lanes, found: int, running: _Search) -> str:
+    """Say why nothing is shown and what to do next; `found` records matched."""
     if found:
-        return f"{found} memories match, but none fits maxTokens={asking.request.max_tokens}; raise it."
+        limit = running.request.max_tokens
+        return f"{found} memories match, but none fits maxTokens={limit}; raise it."
     if lanes.filled:
-        return "Nothing in this window matches; ask with other words, or without queryText to browse it."
-    elsewhere = {
-        grain: asking.lookup.reader.count(asking.lookup.scope, grain, where=Filter())
+        return (
+            "Nothing in this window matches; ask with other words, or without "
+            "queryText to browse it."
+        )
+    lookup = running.lookup
+    counts = {
+        grain: lookup.reader.count(lookup.scope, grain, where=Filter())
         for grain in Grain
     }
-    names = ", ".join(f"{count} {grain}" for grain, count in elsewhere.items() if count)
-    if any(elsewhere[grain] for grain in way.lanes):
-        return f"There are {names} records, but none within these limits (time, user, conversation)."
-    if names:
-        return f"There are no {way.lanes[0]} records; there are {names} ones."
-    return "This memory is empty: nothing has been ingested yet for this workspace and agent."
+    stored = ", ".join(f"{count} {grain}" for grain, count in counts.items() if count)
+    if any(counts[grain] for grain in way.lanes):
+        return (
+            f"There are {stored} records, but none within these limits "
+            "(time, user, conversation)."
+        )
+    if stored:
+        return f"There are no {way.lanes[0]} records; there are {stored} ones."
+    return (
+        "This memory is empty: nothing has been ingested yet for this workspace "
+        "and agent."
+    )

@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.usecases.views import Views
 
 
-class Store(Protocol):
-    """What lies under the store root, to be read; each part is opened on first use."""
+class StoreRoot(Protocol):
+    """Readers under the store root; each is opened on first use."""
 
     @property
     def objects(self) -> Objects:
@@ -125,7 +125,7 @@ class Session:
     scope: Scope
     now: datetime
     clock: Clock
-    store: Store
+    store: StoreRoot
     models: Models
     queues: Queues
     read_config: Callable[[str], WorkspaceConfig]
@@ -139,7 +139,7 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error too: what was sent before it must be found.
+        # After an error too: messages sent before it must be written.
         self.queues.flush()
         if error is None:
             self.queues.require_taken()

@@ -1,6 +1,5 @@
-"""Show one record with its sources, level by level, down to the messages while they are kept."""
+"""Show one record with its sources, level by level, down to the messages."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from varve.domain.calendar import Grain, iso
@@ -18,56 +17,61 @@ def show(session: Session, record_id: str, depth: int | None = None) -> dict[str
     """Return a record and its sources as JSON values, `depth` levels (None: all).
 
     A summary's sources are records with sources of their own; a fact's and a turn's are
-    messages. Of a source that retention has deleted only the id is left, or, for a
-    turn, the message it repeated. Raises Rejected: there is no such record.
+    messages. Of a source that retention has deleted only the id is shown and, for a
+    turn, its message while the timeline has it. Raises Rejected: there is no such record.
     """
     scope = session.scope
     reader = session.records.at(scope)
     valid_text(record_id, "id")
     for grain in Grain:
         for record in reader.get(scope, grain, [record_id]):
-            return _Tree(scope, reader, session.objects).shown(record, grain, depth)
+            return _Tree(scope, reader, session.objects).describe(record, grain, depth)
     raise Rejected("id", f"there is no record {record_id[:80]!r} in {scope}")
 
 
 class _Tree:
-    """One agent's records below a record."""
+    """The sources of one agent's records."""
 
     def __init__(self, scope: Scope, reader: MemoryReader, objects: Objects) -> None:
-        self._scope, self._reader, self._objects = scope, reader, objects
+        self._scope = scope
+        self._reader = reader
+        self._objects = objects
 
-    def shown(self, record: Record, grain: Grain, depth: int | None) -> dict[str, Any]:
+    def describe(
+        self, record: Record, grain: Grain, depth: int | None
+    ) -> dict[str, Any]:
+        """Return a record with `depth` levels of sources (None: all) as JSON values."""
+        described = _record(record, grain)
         if depth == 0:
-            return _record(record, grain)
+            return described
         below = None if depth is None else depth - 1
-        is_summary = record.memory_type is MemoryType.SUMMARY
-        sources = (
-            self._records(record, grain, below)
-            if is_summary
-            else self._messages(record)
-        )
-        return _record(record, grain) | {"sources": list(sources)}
+        if record.memory_type is MemoryType.SUMMARY:
+            described["sources"] = self._sources_of(record, grain, below)
+        else:
+            described["sources"] = self._messages_of(record)
+        return described
 
-    def _records(
+    def _sources_of(
         self, summary: Record, grain: Grain, depth: int | None
-    ) -> Iterable[dict[str, Any]]:
+    ) -> list[dict[str, Any]]:
         child = grain.child or Grain.WORKING
-        kept = {
-            r.id: r for r in self._reader.get(self._scope, child, summary.source_ids)
-        }
-        said = (
-            {}
-            if kept.keys() >= set(summary.source_ids)
-            else self._turns_of(summary, grain)
-        )
+        found = self._reader.get(self._scope, child, summary.source_ids)
+        kept = {record.id: record for record in found}
+        messages: dict[str, dict[str, Any]] = {}
+        if not kept.keys() >= set(summary.source_ids):
+            messages = self._messages_by_turn(summary, grain)
+        sources: list[dict[str, Any]] = []
         for id_ in summary.source_ids:
             if id_ in kept:
-                yield self.shown(kept[id_], child, depth)
+                sources.append(self.describe(kept[id_], child, depth))
             else:
-                yield {"id": id_, "expired": True, **said.get(id_, {})}
+                sources.append({"id": id_, "expired": True, **messages.get(id_, {})})
+        return sources
 
-    def _turns_of(self, summary: Record, grain: Grain) -> dict[str, dict[str, Any]]:
-        """The messages of a day by the ids of the turns that repeated them."""
+    def _messages_by_turn(
+        self, summary: Record, grain: Grain
+    ) -> dict[str, dict[str, Any]]:
+        """Return a day's messages by the ids of their turns; none for other grains."""
         if grain is not Grain.DAILY:
             return {}
         lines = messages_of_day(summary.period, self._scope, objects=self._objects)
@@ -76,7 +80,7 @@ class _Tree:
             for conversation, line in lines
         }
 
-    def _messages(self, record: Record) -> Iterable[dict[str, Any]]:
+    def _messages_of(self, record: Record) -> list[dict[str, Any]]:
         if record.conversation_id is None:
             return []
         lines = messages_on(

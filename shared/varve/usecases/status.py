@@ -1,14 +1,11 @@
-"""How things stand: what memory holds, which periods wait, and why some have failed."""
+"""Status: the contents of memory, the periods that wait, and why some have failed."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
-from varve.domain.identity import Scope
 from varve.domain.ledger import Failure, noted_grain
-from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
-from varve.ports.transfer import StoreReader
 from varve.usecases.erasure import receipts
 from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
@@ -21,71 +18,63 @@ def status(session: Session) -> dict[str, Any]:
     the grains of which something has expired. `erasure`: the last receipt, or None.
     """
     scope = session.scope
-    config = session.config
-    objects = session.objects
-    ledger = session.ledger
-    stores = session.store.stores
     now = session.now
+    ledger = session.ledger
     reader = session.records.at(scope)
-    graph = session.graph
-    triples, current = graph.counts(scope, now)
-    grains = {
-        str(grain): _grain(scope, grain, reader, objects, stores) for grain in Grain
-    }
     due = ledger.pending(scope)
     closed = [
-        period for period in sorted(due) if is_closed(period, now, config.zone, GRACE)
+        period for period in sorted(due) if is_closed(period, now, session.zone, GRACE)
     ]
-    failures = {
-        period: failure
-        for period in closed
-        if (failure := ledger.failure(scope, period))
-    }
+    failures = _failures(session, closed)
+    grains = {str(grain): _grain(session, grain, reader) for grain in Grain}
     for grain in SUMMARY_GRAINS:
         ready = {Period(grain, label) for label in reader.periods(scope, grain)}
         waiting = [period for period in closed if period.grain is grain]
-        grains[grain]["periods"] = {
-            "ready": len(ready - due),
-            **_states(waiting, ready, failures),
-        }
+        states = _states(waiting, ready, failures)
+        grains[grain]["periods"] = {"ready": len(ready - due), **states}
+    expired = {noted_grain(note) for note in ledger.expired_of(scope, now)}
     return {
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
-        "plan": str(config.plan),
-        "timezone": config.timezone,
+        "plan": str(session.config.plan),
+        "timezone": session.config.timezone,
         "grains": grains,
         "backlog": {
             "periods": len(closed) - len(failures),
-            "cleanups": len(
-                {noted_grain(note) for note in ledger.expired_of(scope, now)}
-            ),
+            "cleanups": len(expired),
         },
-        "graph": {
-            "triples": triples,
-            "current": current,
-            "bytes": _bytes(f"graphs/{scope}", objects),
-        },
-        "timeline": {"bytes": _bytes(f"timeline/{scope}", objects)},
-        "erasure": receipts.last(scope, objects=objects),
+        "graph": _graph(session),
+        "timeline": {"bytes": _bytes(session, f"timeline/{scope}")},
+        "erasure": receipts.last(scope, objects=session.objects),
     }
 
 
-def _grain(
-    scope: Scope,
-    grain: Grain,
-    reader: MemoryReader,
-    objects: Objects,
-    stores: StoreReader,
-) -> dict[str, Any]:
+def _failures(session: Session, periods: Iterable[Period]) -> dict[Period, Failure]:
+    failures: dict[Period, Failure] = {}
+    for period in periods:
+        failure = session.ledger.failure(session.scope, period)
+        if failure:
+            failures[period] = failure
+    return failures
+
+
+def _grain(session: Session, grain: Grain, reader: MemoryReader) -> dict[str, Any]:
+    scope = session.scope
     count = sum(reader.periods(scope, grain).values())
     span = reader.span(scope, grain) if count else None
     return {
         "records": count,
-        "bytes": _bytes(f"vectordb/{scope}/{grain}", objects),
-        "model": stores.model(scope, grain),
+        "bytes": _bytes(session, f"vectordb/{scope}/{grain}"),
+        "model": session.store.stores.model(scope, grain),
         "oldest": iso(span[0]) if span else None,
         "newest": iso(span[1]) if span else None,
     }
+
+
+def _graph(session: Session) -> dict[str, Any]:
+    triples, current = session.graph.counts(session.scope, session.now)
+    size = _bytes(session, f"graphs/{session.scope}")
+    return {"triples": triples, "current": current, "bytes": size}
 
 
 def _states(
@@ -93,26 +82,29 @@ def _states(
     ready: Collection[Period],
     failures: Mapping[Period, Failure],
 ) -> dict[str, Any]:
-    """Which periods are due (closed, no summary), stale (something new below) and failed.
+    """Return which closed periods are due (no summary), stale (new sources) and failed."""
+    due: list[str] = []
+    stale: list[str] = []
+    failed: list[dict[str, Any]] = []
+    for period in closed:
+        failure = failures.get(period)
+        if failure is not None:
+            failed.append(_failure_as_json(period, failure))
+        elif period in ready:
+            stale.append(period.label)
+        else:
+            due.append(period.label)
+    return {"due": due, "stale": stale, "failed": failed}
 
-    A period that is still open is none of these.
-    """
-    well = [period for period in closed if period not in failures]
+
+def _failure_as_json(period: Period, failure: Failure) -> dict[str, Any]:
     return {
-        "due": [period.label for period in well if period not in ready],
-        "stale": [period.label for period in well if period in ready],
-        "failed": [
-            {
-                "period": period.label,
-                "attempts": failures[period].attempts,
-                "reason": failures[period].reason,
-                "nextTry": iso(failures[period].next_try),
-            }
-            for period in closed
-            if period in failures
-        ],
+        "period": period.label,
+        "attempts": failure.attempts,
+        "reason": failure.reason,
+        "nextTry": iso(failure.next_try),
     }
 
 
-def _bytes(prefix: str, objects: Objects) -> int:
-    return sum(info.size for info in objects.list(prefix))
+def _bytes(session: Session, prefix: str) -> int:
+    return sum(info.size for info in session.objects.list(prefix))

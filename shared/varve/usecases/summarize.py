@@ -1,4 +1,4 @@
-"""Summarize one agent's period: gather its sources, and build its one summary where they changed."""
+"""Summarize one agent's period: gather its sources, and rebuild its summary if they changed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,6 @@ from varve.domain.summary import (
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, send_records
-from varve.ports.models import Summarizer
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
@@ -36,11 +35,11 @@ SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_HEADING = "\nKey facts:\n"
 KEY_FACTS_SHARE = 0.5
 NO_WORDS = "(no words)"
-"""What is said of a period in which nobody said a word: models embed no blank text."""
+"""Content of a summary without words: models embed no blank text."""
 
 
-class Outcome(StrEnum):
-    """What became of one agent's period."""
+class SummaryOutcome(StrEnum):
+    """The result of summarizing one agent's period."""
 
     BUILT = "built"
     UNCHANGED = "unchanged"
@@ -50,11 +49,11 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """A period's sources as they are now, with the key facts below it and the summary it has.
+class PeriodSources:
+    """A period's current sources, its key facts, and its last summary.
 
-    `lost` are sources of that summary that retention has taken since: what they said lives on in
-    its text alone, which then is a source of the next one.
+    `lost` are sources of the last summary that retention has deleted since. Only that
+    summary still has their content, so it becomes a source of the next one.
     """
 
     sources: tuple[Source, ...]
@@ -64,14 +63,14 @@ class Gathered:
 
     @property
     def changed(self) -> bool:
-        """Whether a source is new or says something else than when the summary was made."""
-        known = _known(self.prior)
+        """Whether a source is new or changed since the last summary."""
+        known = _known_sources(self.prior)
         return any(
             known.get(source.id) != source.fingerprint for source in self.sources
         )
 
 
-def summarize(session: Session, period: Period) -> Outcome:
+def summarize(session: Session, period: Period) -> SummaryOutcome:
     """Bring one agent's period up to date: one summary with a deterministic id.
 
     No model is called and nothing is written if the sources are unchanged. A model's
@@ -84,7 +83,7 @@ def summarize(session: Session, period: Period) -> Outcome:
     except Rejected as error:
         return note_failure(session, period, error)
     scope = session.scope
-    # Listed before anything is read: whatever is written later has marks of its own.
+    # Listed before anything is read: a later write adds its own marks.
     marks = session.ledger.marks(scope, period)
     barred = tombstones.load(scope, objects=session.objects)
     since = max(map(version_in, marks), default=0)
@@ -109,43 +108,45 @@ def summarize(session: Session, period: Period) -> Outcome:
     embedded = (EmbeddedRecord(record, vector),)
     message = WriteRecords(scope, period.grain, embedder.model, embedded, changes)
     send_records(message, queue=session.queues.write, objects=session.objects)
-    return Outcome.BUILT
+    return SummaryOutcome.BUILT
 
 
 def _settle_unchanged(
-    session: Session, period: Period, marks: Sequence[str], gathered: Gathered
-) -> Outcome:
+    session: Session, period: Period, marks: Sequence[str], gathered: PeriodSources
+) -> SummaryOutcome:
     """Settle a period whose summary is up to date, or that has nothing to summarize."""
     notes: tuple[str, ...] = ()
     if gathered.prior:
         notes = expiries(session.scope, period, session.config)
     session.ledger.change(LedgerChanges(settles=tuple(marks), expiries=notes))
     session.ledger.recover(session.scope, period)
-    return Outcome.UNCHANGED if gathered.prior else Outcome.EMPTY
+    return SummaryOutcome.UNCHANGED if gathered.prior else SummaryOutcome.EMPTY
 
 
-def note_failure(session: Session, period: Period, error: VarveError) -> Outcome:
+def note_failure(session: Session, period: Period, error: VarveError) -> SummaryOutcome:
     """Note that a period failed and why; the ledger says when to try again.
 
     Raises Retryable.
     """
     failure = session.ledger.fail(session.scope, period, str(error), session.now)
-    return Outcome.GIVEN_UP if failure.given_up else Outcome.FAILED
+    return SummaryOutcome.GIVEN_UP if failure.given_up else SummaryOutcome.FAILED
 
 
-def _build(session: Session, period: Period, gathered: Gathered) -> Record:
+def _build(session: Session, period: Period, gathered: PeriodSources) -> Record:
     # Facts may be older than the workspace's privacy settings.
     facts = tuple(
         replace(fact, content=session.privacy(fact.content))
         for fact in gathered.key_facts
     )
-    return _built(
-        session.scope,
-        period,
-        replace(gathered, key_facts=facts),
-        session.now,
-        session.config,
-        session.summarizer,
+    filtered = replace(gathered, key_facts=facts)
+    lines = fact_lines(facts, period.grain, session.config)
+    budget = BUDGET_TOKENS[period.grain] - estimated_tokens(lines)
+    task = SummaryTask(
+        session.scope, period, session.zone, _with_prior(filtered), budget
+    )
+    summary = session.summarizer.summarize(task)
+    return _summary_record(
+        period, filtered, summary, lines, session.now, session.config
     )
 
 
@@ -157,22 +158,23 @@ def gather(
     *,
     reader: MemoryReader,
     since: int = 0,
-) -> Gathered:
-    """What the period's summary is to be made from, oldest first, of the store's version `since` or later.
+) -> PeriodSources:
+    """Return the sources of a period's summary, oldest first.
 
-    Raises Retryable: the store failed, or can be read at an older version only.
+    The store is read at version `since` or later. Raises Retryable: the store failed,
+    or only an older version can be read.
     """
-    below = [
-        record
-        for child in period.children()
-        for record in reader.in_period(scope, child.grain, child.label, since)
-    ]
+    below: list[Record] = []
+    for child in period.children():
+        below += reader.in_period(scope, child.grain, child.label, since)
     prior = next(iter(reader.get(scope, period.grain, [summary_id(period)])), None)
     lost = _lost(prior, below, period, now, config) if prior else frozenset()
-    facts = [fact for record in below for fact in _key_facts(record)]
+    facts: list[KeyFact] = []
+    for record in below:
+        facts += _key_facts(record)
     if lost and prior:
         facts += key_facts_from_json(prior.key_facts)
-    return Gathered(tuple(map(_source, below)), most_important(facts), prior, lost)
+    return PeriodSources(tuple(map(_source, below)), most_important(facts), prior, lost)
 
 
 def _lost(
@@ -182,50 +184,55 @@ def _lost(
     now: datetime,
     config: WorkspaceConfig,
 ) -> frozenset[str]:
-    """Sources of the summary that are gone, or whose time was over and that were made anew since.
+    """Return the ids of the summary's sources that are gone, or expired and rebuilt since.
 
-    A message may come later than its day's own limit: the day's new summary then knows of nothing else.
+    A message may arrive after its day expired. The day's rebuilt summary then has only
+    that message, and the old one's content would be lost.
     """
-    known = _known(prior)
+    known = _known_sources(prior)
     child = period.grain.child or Grain.WORKING
     oldest = retention.oldest_kept(child, config.limit(child), now, config.zone).label
-    same = {
-        r.id
-        for r in below
-        if r.period >= oldest or known.get(r.id) == _source(r).fingerprint
-    }
-    return frozenset(known) - same
+    kept: set[str] = set()
+    for record in below:
+        unchanged = known.get(record.id) == _source(record).fingerprint
+        if record.period >= oldest or unchanged:
+            kept.add(record.id)
+    return frozenset(known) - kept
 
 
-def _known(prior: Record | None) -> dict[str, str]:
-    """The sources of the summary there is, with what they said."""
-    return (
-        dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
-        if prior
-        else {}
-    )
+def _known_sources(prior: Record | None) -> dict[str, str]:
+    """Return the fingerprints of a summary's sources by id; empty without a summary."""
+    if prior is None:
+        return {}
+    return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
 
 
 def _key_facts(record: Record) -> Iterable[KeyFact]:
-    """A fact is one itself; a summary carries those of its sources."""
+    """Yield a fact itself, or the key facts that a summary carries."""
     if record.memory_type is MemoryType.FACT:
         yield KeyFact(
-            record.id, record.content, record.event_time, record.importance, record.user_id,
-            record.conversation_id, record.source_ids,
-        )  # fmt: skip
+            record.id,
+            record.content,
+            record.event_time,
+            record.importance,
+            record.user_id,
+            record.conversation_id,
+            record.source_ids,
+        )
     elif record.memory_type is MemoryType.SUMMARY:
         yield from key_facts_from_json(record.key_facts)
 
 
 def _source(record: Record) -> Source:
     is_summary = record.memory_type is MemoryType.SUMMARY
+    text = record.content
+    if is_summary:
+        text = text.partition(KEY_FACTS_HEADING)[0]
     return Source(
         id=record.id,
         memory_type=record.memory_type,
         fingerprint=record.fingerprint[:16],
-        text=record.content.partition(KEY_FACTS_HEADING)[0]
-        if is_summary
-        else record.content,
+        text=text,
         at=record.event_time,
         importance=record.importance,
         user_id=record.user_id,
@@ -233,29 +240,15 @@ def _source(record: Record) -> Source:
     )
 
 
-def _built(
-    scope: Scope,
-    period: Period,
-    gathered: Gathered,
-    now: datetime,
-    config: WorkspaceConfig,
-    summarizer: Summarizer,
-) -> Record:
-    facts = fact_lines(gathered.key_facts, period.grain, config)
-    budget = BUDGET_TOKENS[period.grain] - estimated_tokens(facts)
-    task = SummaryTask(scope, period, config.zone, _with_prior(gathered), budget)
-    return _record(period, gathered, summarizer.summarize(task), facts, now, config)
-
-
-def _with_prior(gathered: Gathered) -> tuple[Source, ...]:
-    """The sources, after the summary that alone still says what lost ones said."""
+def _with_prior(gathered: PeriodSources) -> tuple[Source, ...]:
+    """Return the sources, preceded by the last summary if it has lost sources."""
     prior = (_source(gathered.prior),) if gathered.prior and gathered.lost else ()
     return prior + gathered.sources
 
 
-def _record(
+def _summary_record(
     period: Period,
-    gathered: Gathered,
+    gathered: PeriodSources,
     summary: Summary,
     facts: str,
     now: datetime,
@@ -269,9 +262,9 @@ def _record(
         memory_type=MemoryType.SUMMARY,
         content=summary.text + facts or NO_WORDS,
         period=period.label,
-        # Its middle: a window holds a summary when it holds the better part of what it sums up.
+        # The middle: a window that has most of the period has the summary too.
         event_time=start + (end - start) / 2,
-        # Not before the one whose place it takes, whatever has become of the clock.
+        # Not before the summary it replaces, even if the clock went back.
         created_at=max(now, gathered.prior.created_at) if gathered.prior else now,
         source_ids=tuple(sources),
         user_id=users.pop() if len(users) == 1 else None,
@@ -284,18 +277,17 @@ def _record(
     )
 
 
-def _fingerprints(gathered: Gathered) -> dict[str, str]:
-    """Every source that went into the summary, lost ones too, with what it said."""
-    lost = {
-        id_: said
-        for id_, said in _known(gathered.prior).items()
-        if id_ in gathered.lost
-    }
-    return lost | {source.id: source.fingerprint for source in gathered.sources}
+def _fingerprints(gathered: PeriodSources) -> dict[str, str]:
+    """Return the fingerprints of every source of the summary, lost ones too, by id."""
+    known = _known_sources(gathered.prior)
+    fingerprints = {id_: known[id_] for id_ in known if id_ in gathered.lost}
+    for source in gathered.sources:
+        fingerprints[source.id] = source.fingerprint
+    return fingerprints
 
 
 def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:
-    """The key facts, a dated line each, as many as fit their share of the budget."""
+    """Return the key facts as dated lines, as many as fit their share of the budget."""
     left = KEY_FACTS_SHARE * BUDGET_TOKENS[grain] - estimated_tokens(KEY_FACTS_HEADING)
     lines: list[tuple[KeyFact, str]] = []
     for fact in sorted(facts, key=lambda f: (-f.importance, f.event_time, f.id)):
@@ -305,19 +297,21 @@ def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) 
             left -= cost
             lines.append((fact, line))
     lines.sort(key=lambda pair: (pair[0].event_time, pair[0].id))
-    return KEY_FACTS_HEADING + "\n".join(line for _, line in lines) if lines else ""
+    if not lines:
+        return ""
+    return KEY_FACTS_HEADING + "\n".join(line for _, line in lines)
 
 
 def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str, ...]:
-    """When cleanup is to look: at the summary's own time, at that of the first it sums up, which may have
-    waited for it, and at that of a day's messages. Whoever looks notes when to look next."""
-    periods = (period, period.children()[0])
-    notes = tuple(
-        expiry_key(
-            retention.expires_at(p, config.limit(p.grain), config.zone), scope, p.grain
-        )
-        for p in periods
-    )
-    return notes + (
-        ending(period.label, scope, config) if period.grain is Grain.DAILY else ()
-    )
+    """Return the ledger's notes of when cleanup must look at a summarized period.
+
+    They are the expiry of the summary, of its first child, which may have waited for
+    the summary, and of a day's messages. Each cleanup notes when the next is due.
+    """
+    notes: list[str] = []
+    for one in (period, period.children()[0]):
+        expires = retention.expires_at(one, config.limit(one.grain), config.zone)
+        notes.append(expiry_key(expires, scope, one.grain))
+    if period.grain is Grain.DAILY:
+        notes += ending(period.label, scope, config)
+    return tuple(notes)

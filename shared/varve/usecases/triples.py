@@ -1,15 +1,220 @@
-"""Triples by hand: send operations to the writer, filtered as extracted ones are."""
+"""Triples: describe an entity, walk the graph, and send operations to the writer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-from varve.domain.triple import TripleOperation
+from varve.domain.calendar import aware, iso
+from varve.domain.entities import find_spellings, fold_known_at
+from varve.domain.errors import Rejected
+from varve.domain.graph import Neighbour, PathStep
+from varve.domain.names import ALSO_KNOWN_AS, Names
+from varve.domain.triple import Triple, TripleOperation
+from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
+from varve.ports.graph import GraphView
 from varve.usecases.privacy import private_operation
 from varve.usecases.session import Session
 
+MAX_HOPS = 6
+MAX_GRAPH_ANSWERS = 1_000
+
 
 def send_operations(session: Session, operations: Sequence[TripleOperation]) -> None:
-    """Send triple operations to the writer. Raises Rejected, Retryable, Misconfigured."""
+    """Send triple operations, filtered as extracted ones are, to the writer.
+
+    Raises Rejected, Retryable, Misconfigured.
+    """
     filtered = tuple(private_operation(one, session.privacy) for one in operations)
     message = WriteTriples(session.scope, filtered)
     send_triples(message, queue=session.queues.write, objects=session.objects)
+
+
+def describe_entity(
+    session: Session,
+    name: str,
+    *,
+    as_of: datetime | None = None,
+    known_at: datetime | None = None,
+    history: bool = False,
+) -> dict[str, Any]:
+    """Return the triples that name an entity, as JSON values; `name` may be an alias.
+
+    `as_of` selects the triples that held then, `known_at` those known then. Without
+    `as_of`, `history` adds those that held before. Raises Rejected: names the field.
+    """
+    view = _open_view(session)
+    names = view.names()
+    id_ = names.entity(valid_text(name, "name"))
+    found = view.about(id_)
+    spellings = find_spellings([*view.aliases(), *found])
+    if known_at is not None:
+        found = fold_known_at(found, aware(known_at, "known_at"), names)
+    if as_of is not None or not history:
+        at = _moment(session, as_of)
+        found = [triple for triple in found if triple.holds(at)]
+    facts, mentions = _split_by_role(found, id_)
+    return {
+        "id": id_,
+        "name": spellings.get(id_, id_),
+        "aliases": _aliases_of(id_, names),
+        "ambiguous": list(names.claimants(name)),
+        "facts": [_fact_as_json(triple, spellings) for triple in facts],
+        "mentions": [_fact_as_json(triple, spellings) for triple in mentions],
+    }
+
+
+def _split_by_role(
+    found: Iterable[Triple], id_: str
+) -> tuple[list[Triple], list[Triple]]:
+    """Return the triples with the entity as subject, and those with it as object.
+
+    Aliases are left out.
+    """
+    facts: list[Triple] = []
+    mentions: list[Triple] = []
+    for triple in found:
+        if triple.label == ALSO_KNOWN_AS:
+            continue
+        if triple.source_id == id_:
+            facts.append(triple)
+        elif triple.target_id == id_:
+            mentions.append(triple)
+    return facts, mentions
+
+
+def _aliases_of(id_: str, names: Names) -> list[str]:
+    owners = names.resolved().items()
+    return sorted(alias for alias, owner in owners if owner == id_)
+
+
+def find_neighbours(
+    session: Session, name: str, hops: int, *, as_of: datetime | None, most: int
+) -> list[dict[str, Any]]:
+    """Return the entities within `hops` hops, each with the edge that reached it.
+
+    Raises Rejected: hops or most out of bounds.
+    """
+    _require_within("hops", hops, MAX_HOPS)
+    _require_within("most", most, MAX_GRAPH_ANSWERS)
+    view = _open_view(session)
+    start = view.names().entity(valid_text(name, "name"))
+    found = view.neighbours(start, hops, _moment(session, as_of), most)
+    return [_neighbour_as_json(neighbour) for neighbour in found]
+
+
+def find_paths(
+    session: Session,
+    a: str,
+    b: str,
+    max_hops: int,
+    *,
+    as_of: datetime | None,
+    most: int,
+) -> list[list[dict[str, str]]]:
+    """Return paths from `a` to `b`, the shortest first, each a list of edges.
+
+    Raises Rejected: max_hops or most out of bounds.
+    """
+    _require_within("max_hops", max_hops, MAX_HOPS)
+    _require_within("most", most, MAX_GRAPH_ANSWERS)
+    view = _open_view(session)
+    names = view.names()
+    start = names.entity(valid_text(a, "a"))
+    goal = names.entity(valid_text(b, "b"))
+    if start == goal:
+        return []
+    found = view.paths(start, goal, max_hops, _moment(session, as_of), most)
+    return [[_step_as_json(step) for step in path] for path in found]
+
+
+def list_edges(
+    session: Session, name: str | None, *, most: int
+) -> list[dict[str, Any]]:
+    """Return the triples to draw: those around an entity, or the newest that hold.
+
+    Raises Rejected: most out of bounds.
+    """
+    _require_within("most", most, MAX_GRAPH_ANSWERS)
+    view = _open_view(session)
+    if name is None:
+        chosen = view.newest(most, session.now)
+    else:
+        id_ = view.names().entity(valid_text(name, "name"))
+        chosen = _triples_around(view, id_, session.now)
+    spellings = find_spellings([*view.aliases(), *chosen])
+    shown = [triple for triple in chosen if triple.label != ALSO_KNOWN_AS]
+    return [_fact_as_json(triple, spellings) for triple in shown[:most]]
+
+
+def _open_view(session: Session) -> GraphView:
+    return session.graph.open(session.scope)
+
+
+def _moment(session: Session, as_of: datetime | None) -> datetime:
+    return session.now if as_of is None else aware(as_of, "as_of")
+
+
+def _triples_around(view: GraphView, id_: str, now: datetime) -> list[Triple]:
+    """Return an entity's triples, past ones too, and those its neighbours have at `now`."""
+    chosen: dict[str, Triple] = {}
+    neighbours: set[str] = set()
+    for triple in view.about(id_):
+        ends = (triple.source_id, triple.target_id)
+        if id_ not in ends or triple.valid_at == triple.invalid_at:
+            continue
+        chosen[triple.id] = triple
+        if triple.holds(now):
+            source, target = ends
+            neighbours.add(target if source == id_ else source)
+    for neighbour in sorted(neighbours):
+        for triple in view.about(neighbour):
+            if triple.source_id == neighbour and triple.holds(now):
+                chosen[triple.id] = triple
+    return list(chosen.values())
+
+
+def _require_within(field: str, value: int, limit: int) -> None:
+    if not 1 <= value <= limit:
+        raise Rejected(field, f"must be from 1 to {limit:,}")
+
+
+def _fact_as_json(triple: Triple, spellings: Mapping[str, str]) -> dict[str, Any]:
+    """Return a triple with its entities spelled as users wrote them."""
+    last = triple.evidence[-1]
+    return {
+        "id": triple.id,
+        "source": spellings.get(triple.source_id, triple.source_id),
+        "sourceId": triple.source_id,
+        "label": triple.label,
+        "target": spellings.get(triple.target_id, triple.target_id),
+        "targetId": triple.target_id,
+        "validAt": iso(triple.valid_at),
+        "invalidAt": triple.invalid_at and iso(triple.invalid_at),
+        "createdAt": iso(triple.created_at),
+        "expiredAt": triple.expired_at and iso(triple.expired_at),
+        "confidence": triple.confidence,
+        "conversationId": last.conversation_id,
+        "messageIds": list(last.message_ids),
+        "userId": last.user_id,
+    }
+
+
+def _neighbour_as_json(found: Neighbour) -> dict[str, Any]:
+    source, target = found.entity, found.other
+    if found.forward:
+        source, target = target, source
+    return {
+        "id": found.entity,
+        "hops": found.hops,
+        "label": found.label,
+        "from": source,
+        "to": target,
+    }
+
+
+def _step_as_json(step: PathStep) -> dict[str, str]:
+    source, target = step.source, step.target
+    if not step.forward:
+        source, target = target, source
+    return {"from": source, "label": step.label, "to": target}

@@ -13,7 +13,7 @@ from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
 from varve.usecases.plan import find_due
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.summarize import Outcome, summarize
+from varve.usecases.summarize import SummaryOutcome, summarize
 
 PAYLOADS_KEPT = timedelta(days=30)
 """Longer than a message may wait on its queue and then as a dead letter."""
@@ -21,7 +21,7 @@ PAYLOADS_KEPT = timedelta(days=30)
 
 @dataclass(slots=True)
 class WorkOutcome:
-    """What became of a batch of periods and agents; `returned` must be delivered again.
+    """Counts of a batch of periods and agents; `returned` must be delivered again.
 
     `lag_seconds` is the longest time from the pass that found a period due to its work.
     """
@@ -37,12 +37,12 @@ class WorkOutcome:
     curated: int = 0
     lag_seconds: float = 0.0
 
-    def count(self, outcome: Outcome) -> None:
+    def count(self, outcome: SummaryOutcome) -> None:
         """Add one period; an empty one counts as unchanged."""
-        self.built += outcome is Outcome.BUILT
-        self.failed += outcome in (Outcome.FAILED, Outcome.GIVEN_UP)
-        self.given_up += outcome is Outcome.GIVEN_UP
-        self.unchanged += outcome in (Outcome.UNCHANGED, Outcome.EMPTY)
+        self.built += outcome is SummaryOutcome.BUILT
+        self.failed += outcome in (SummaryOutcome.FAILED, SummaryOutcome.GIVEN_UP)
+        self.given_up += outcome is SummaryOutcome.GIVEN_UP
+        self.unchanged += outcome in (SummaryOutcome.UNCHANGED, SummaryOutcome.EMPTY)
 
     def count_cleaned(self, report: CleanupReport) -> None:
         """Add one agent: the periods sent for deletion, and those kept too long."""

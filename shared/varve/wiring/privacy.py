@@ -1,4 +1,4 @@
-"""The composition root's filter for personal data."""
+"""Build a workspace's privacy filter."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ MIN_PSEUDONYM_KEY = 16
 def build_privacy(
     config: WorkspaceConfig, workspace: str, environment: Mapping[str, str]
 ) -> Privacy:
-    """The workspace's filter. Raises Misconfigured: pseudonyms are asked for, and have no key."""
+    """Build the workspace's filter. Raises Misconfigured: pseudonyms need a key."""
     from varve.adapters.detectors.secrets import SecretDetector
 
     modes = config.privacy.modes
@@ -22,10 +22,8 @@ def build_privacy(
         return Privacy({}, [SecretDetector()])
     from varve.adapters.detectors.personal import PersonalDetector
 
-    detectors: list[Detector] = [
-        SecretDetector(),
-        PersonalDetector(config.privacy.regions.split(",")),
-    ]
+    personal = PersonalDetector(config.privacy.regions.split(","))
+    detectors: list[Detector] = [SecretDetector(), personal]
     if Mode.PSEUDONYM not in modes.values():
         return Privacy(modes, detectors)
     key = _pseudonym_key(config, environment)
@@ -35,7 +33,7 @@ def build_privacy(
 
 
 def require_regions(config: WorkspaceConfig) -> None:
-    """Raises Rejected: no phones are known of one of the workspace's regions."""
+    """Raise Rejected if the phone numbers of one of the regions are unknown."""
     from varve.adapters.detectors.personal import PHONELESS, phoneless
 
     for region in phoneless(config.privacy.regions.split(",")):
@@ -43,7 +41,7 @@ def require_regions(config: WorkspaceConfig) -> None:
 
 
 def _pseudonym_key(config: WorkspaceConfig, environment: Mapping[str, str]) -> bytes:
-    """The key from where the workspace says it lies, never from the store."""
+    """Return the key from the secret or variable that the workspace names."""
     reference = config.privacy.key
     if reference is None or reference.secret is None:
         named = (reference and reference.environment) or "privacy.key"

@@ -1,4 +1,4 @@
-"""The queues of a session: SQS queues, or this process itself where none is configured."""
+"""The queues of a session: SQS, or queues in this process if none is configured."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ class WaitingQueue:
 
 
 class SessionQueues:
-    """The Queues of one session: SQS queues, or this process where there are none.
+    """The Queues of one session: SQS queues, or queues in this process without SQS.
 
     Without an ingest queue, messages wait to be taken. Without a write queue, `flush`
     writes them with the writer that `open_writer` opens.
@@ -70,12 +70,12 @@ class SessionQueues:
         return self._direct is None
 
     def flush(self) -> None:
-        """Write what was sent. Raises Retryable, Rejected, Misconfigured."""
+        """Write the messages sent. Raises Retryable, Rejected, Misconfigured."""
         if self._direct is not None:
             self._direct.flush()
 
     def take(self) -> list[Delivery] | None:
-        """Remove and return what waits for extraction; None: SQS delivers it."""
+        """Remove and return the messages that wait for extraction; None: SQS delivers them."""
         return None if self._waiting is None else self._waiting.take()
 
     def require_taken(self) -> None:

@@ -1,1 +1,1 @@
-"""What agents learn from what they did."""
+"""Use cases of experience: episodes, outcomes, lessons, prior answers, research logs."""

@@ -23,7 +23,7 @@ EVICTION_REASONS = ("age", "number", "unread")
 
 @dataclass(frozen=True, slots=True)
 class RerunRequest:
-    """A question that has been answered before, with what has changed since."""
+    """A question that has a prior answer, with the signals and regime of the present."""
 
     subject: str
     task_type: str

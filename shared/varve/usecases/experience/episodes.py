@@ -1,10 +1,10 @@
-"""Cut a conversation into episodes and send them to the writer; the timeline stays as it came."""
+"""Cut a conversation into episodes and send them to the writer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from varve.domain.calendar import parse_instant
 from varve.domain.conversation import SPOKEN, Message
@@ -13,13 +13,11 @@ from varve.domain.experience.links import links_of_neighbours
 from varve.domain.experience.reading import read_segment, worth_keeping
 from varve.domain.experience.rows import Episode, episode_record
 from varve.domain.experience.segments import Segment, SegmentMessage, cut_segments
-from varve.domain.identity import Scope
 from varve.domain.text import passages
 from varve.domain.triple import TripleOperation
 from varve.messages.ingest import IngestMessage
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.models import Embedder
-from varve.ports.objects import Objects
 from varve.usecases.experience.judging import ModelJudge
 from varve.usecases.experience.rows import send_rows, year_of
 from varve.usecases.session import Session
@@ -27,11 +25,11 @@ from varve.usecases.timeline import Said, messages_on, working_day
 
 
 def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said]) -> int:
-    """Send the episodes that the new messages begin or carry on; count them.
+    """Send the episodes that the new messages begin or continue; count them.
 
-    Only where there is something to learn from: a message with a state, a signal or an
-    outcome, or words that give an outcome away. Earlier messages of these days and of
-    the day before are read from the timeline.
+    Does nothing unless a message has a state, a signal, an outcome, or words that show
+    an outcome. Earlier messages of these days and of the day before are read from the
+    timeline.
     """
     conversation = message.conversation
     scope = session.scope
@@ -44,7 +42,7 @@ def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said])
         return 0
     heard = fresh
     if new[0].position > 0:
-        heard = list(_so_far(new, scope, message, zone, session.objects))
+        heard = _read_so_far(session, message, new)
     episodes, grown = _read_episodes(session, message, heard, new)
     records = [
         episode_record(episode, year_of(episode.began, zone)) for episode in grown
@@ -70,7 +68,7 @@ def _read_episodes(
     ids = {said.id for said in new}
     llm = session.llm
     judge = ModelJudge(llm) if llm else None
-    embedded = _embedded(heard, session.embedder)
+    embedded = _embed(heard, session.embedder)
     episodes: list[Episode] = []
     grown: list[Episode] = []
     for segment in cut_segments(embedded, session.config.experience.thresholds):
@@ -82,38 +80,27 @@ def _read_episodes(
     return episodes, grown
 
 
-def _so_far(
-    new: Sequence[Said],
-    scope: Scope,
-    message: IngestMessage,
-    zone: ZoneInfo,
-    objects: Objects,
-) -> Iterator[SegmentMessage]:
-    """The conversation's messages of the new ones' days and of the day before, the new ones among them."""
+def _read_so_far(
+    session: Session, message: IngestMessage, new: Sequence[Said]
+) -> list[SegmentMessage]:
+    """Return the conversation's messages from the day before the new ones on."""
+    zone = session.zone
     conversation = message.conversation
+    id_ = conversation.conversation_id
     first = min(said.at for said in new)
-    days = {working_day(said.at, zone) for said in new} | {
-        working_day(first - timedelta(days=1), zone)
-    }
-    lines = [
-        line
-        for day in sorted(days)
-        for line in messages_on(
-            day, scope, conversation.conversation_id, objects=objects
-        )
-    ]
-    known = {
-        line["message"]["id"]: line for line in lines
-    }  # a retried delivery may have left two
-    for line in sorted(known.values(), key=lambda line: line["position"]):
-        said = Said(
-            Message.model_validate(line["message"]),
-            parse_instant(line["at"]),
-            line["position"],
-        )
-        yield _heard(
-            said.message, said, conversation.conversation_id, conversation.user_id
-        )
+    days = {working_day(said.at, zone) for said in new}
+    days.add(working_day(first - timedelta(days=1), zone))
+    lines: dict[str, dict[str, Any]] = {}
+    for day in sorted(days):
+        for line in messages_on(day, session.scope, id_, objects=session.objects):
+            # A retried delivery may have left a message twice.
+            lines[line["message"]["id"]] = line
+    heard: list[SegmentMessage] = []
+    for line in sorted(lines.values(), key=lambda line: line["position"]):
+        told = Message.model_validate(line["message"])
+        said = Said(told, parse_instant(line["at"]), line["position"])
+        heard.append(_heard(told, said, id_, conversation.user_id))
+    return heard
 
 
 def _heard(
@@ -133,10 +120,8 @@ def _heard(
     )
 
 
-def _embedded(
-    heard: Sequence[SegmentMessage], embedder: Embedder
-) -> list[SegmentMessage]:
-    """The same with the vectors of what was said in person, of a long message its first passage's."""
+def _embed(heard: Sequence[SegmentMessage], embedder: Embedder) -> list[SegmentMessage]:
+    """Return the messages with vectors; a long message has its first passage's."""
     spoken = [one for one in heard if one.role in SPOKEN and one.text.strip()]
     vectors = embedder.embed([next(passages(one.text)) for one in spoken])
     by_id = {

@@ -1,7 +1,8 @@
-"""A chat model's part in experience: how an episode ended where nothing says so, and a lesson's words.
+"""Experience with a chat model: judge how an episode ended, and word a lesson.
 
-Both are proposals that are checked: an outcome counts only with a quote that stands in the messages, a
-wording only where it is of use, keeps the lesson's action and speaks of its evidence.
+The model's replies are checked. An outcome counts only with a quote from the messages.
+A wording counts only if it is specific, keeps the lesson's action and uses words of its
+evidence.
 """
 
 from collections.abc import Sequence
@@ -25,19 +26,20 @@ from varve.prompts.experience import (
 )
 
 MAX_CHARACTERS = 300
-GROUNDED = 2
-"""Words of a condition that must be the evidence's own."""
-EVIDENCE = 20
+MIN_GROUNDED_WORDS = 2
+"""Words of a condition that must also be in the evidence."""
+MAX_EVIDENCE = 20
+"""Episodes shown to the model, the last ones."""
 
 
 class ModelJudge:
-    """Says how an episode ended, by a model."""
+    """Judges how an episode ended, with a model."""
 
     def __init__(self, llm: LLM) -> None:
         self._llm = llm
 
     def __call__(self, said: Sequence[tuple[str, str]]) -> Verdict:
-        """The verdict on (role, text) pairs; undecided where the model's quote stands in none of them.
+        """Return the verdict on (role, text) pairs; undecided if no text has the model's quote.
 
         Raises Retryable, Misconfigured.
         """
@@ -49,38 +51,34 @@ class ModelJudge:
             return UNDECIDED
         quote = _plain(reply.quote)
         outcome = Outcome(reply.outcome)
-        if (
-            outcome is Outcome.UNKNOWN
-            or not quote
-            or not any(quote in _plain(text) for _, text in said)
-        ):
+        is_said = bool(quote) and any(quote in _plain(text) for _, text in said)
+        if outcome is Outcome.UNKNOWN or not is_said:
             return UNDECIDED
         return Verdict(outcome, "model", quote[:MAX_CHARACTERS])
 
 
-def worded(
+def word_lesson(
     lesson: Lesson, evidence: Sequence[PastEpisode], now: datetime, llm: LLM
 ) -> LessonVersion:
-    """A derived lesson in a model's words.
+    """Return a derived lesson in a model's words.
 
     Raises Rejected: the words are of no use; Retryable, Misconfigured.
     """
-    episodes = [
-        (one.episode.situation, one.correction or "") for one in evidence[-EVIDENCE:]
-    ]
+    recent = evidence[-MAX_EVIDENCE:]
+    episodes = [(one.episode.situation, one.correction or "") for one in recent]
     reply = llm.complete(WORD, word_text(lesson.action, episodes), LessonReply)
-    condition, claim = (
-        " ".join(text.split()) for text in (reply.condition, reply.claim)
-    )
+    condition = " ".join(reply.condition.split())
+    claim = " ".join(reply.claim.split())
     if max(len(condition), len(claim)) > MAX_CHARACTERS:
         raise Rejected("lesson", f"is longer than {MAX_CHARACTERS} characters")
     if reason := explain_vagueness(condition, lesson.action):
         raise Rejected("lesson", reason)
     if content_words(lesson.action) - content_words(claim):
-        raise Rejected("lesson", "does not name the action as it is")
-    own = content_words(" ".join(text for episode in episodes for text in episode))
-    if len(content_words(condition) & own) < GROUNDED:
-        raise Rejected("lesson", "speaks of what its episodes do not")
+        raise Rejected("lesson", "does not name the action in the same words")
+    evidence_text = " ".join(" ".join(texts) for texts in episodes)
+    shared = content_words(condition) & content_words(evidence_text)
+    if len(shared) < MIN_GROUNDED_WORDS:
+        raise Rejected("lesson", "has a condition that its episodes do not mention")
     return replace(
         lesson.versions[-1],
         claim=claim,

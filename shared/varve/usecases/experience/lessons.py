@@ -22,7 +22,7 @@ from varve.domain.experience.rows import (
 from varve.domain.ledger import LedgerChanges, curation_key, expiry_key
 from varve.domain.record import Store
 from varve.domain.retention import expires_at
-from varve.usecases.experience.judging import worded
+from varve.usecases.experience.judging import word_lesson
 from varve.usecases.experience.rows import read_past, send_rows, year_of
 from varve.usecases.session import Session
 
@@ -58,7 +58,7 @@ def find_lesson(session: Session, id_: str) -> Lesson:
 def add_lesson(session: Session, new: NewLesson) -> str:
     """Write a lesson, or revise the one with the same action and state; return its id.
 
-    Raises Rejected: it is explain_vagueness, or names no episode as evidence.
+    Raises Rejected: it is vague, or names no episode as evidence.
     """
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
@@ -102,7 +102,7 @@ def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
 def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     """Report conflicting, duplicate and stale lessons; with `apply` merge duplicates.
 
-    It also writes lessons generalized so far, so that they outlive their episodes.
+    It also writes the lessons generalized so far, so that they outlive their episodes.
     """
     history = read_past(session)
     known = derive_lessons(history)
@@ -145,17 +145,16 @@ def reword_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     llm = session.llm
     if llm is None:
         raise Misconfigured(
-            "VARVE_LLM: names the model that words derive_lessons, and is not set"
+            "VARVE_LLM: names the model that words lessons, and is not set"
         )
     history = read_past(session)
     proposed: list[LessonVersion] = []
     refused: list[dict[str, str]] = []
     for lesson in _generalized(history)[:MAX_REWORDED]:
-        evidence = [
-            history.by_id[id_] for id_ in lesson.supporting if id_ in history.by_id
-        ]
+        known = history.by_id
+        evidence = [known[id_] for id_ in lesson.supporting if id_ in known]
         try:
-            proposed.append(worded(lesson, evidence, session.now, llm))
+            proposed.append(word_lesson(lesson, evidence, session.now, llm))
         except Rejected as error:
             refused.append({"lesson": lesson.id, "reason": error.reason})
     if apply:

@@ -16,7 +16,7 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple, TripleOperation, fold
 from varve.domain.validation import valid_text
 from varve.ports.search import word_embedding
-from varve.usecases.experience.learnt import of_user
+from varve.usecases.experience.learnt import limit_to_user
 from varve.usecases.experience.rows import (
     delete_rows,
     read_history,
@@ -39,14 +39,14 @@ class RecallRequest:
 
 @dataclass(frozen=True, slots=True)
 class RecallOutcome:
-    """What was found, and for each episode the links beside it, in sentences."""
+    """The recollection, and for each episode the links beside it as sentences."""
 
     found: Recollection
     chains: Mapping[str, Sequence[str]]
 
 
 def recall(session: Session, request: RecallRequest) -> RecallOutcome:
-    """Return what of the past bears on a situation.
+    """Return the episodes and lessons that bear on a situation.
 
     Raises Rejected: the situation has no words, or the limit is below 1.
     """
@@ -64,7 +64,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         situation,
         vector,
         history,
-        derive_lessons(of_user(history, request.user_id)),
+        derive_lessons(limit_to_user(history, request.user_id)),
         embedder.embed,
         words=word_embedding(embedder),
         state=request.state,
@@ -130,7 +130,7 @@ def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
 def _with_derived_links(
     session: Session, triples: Iterable[Triple], history: History
 ) -> list[Triple]:
-    """Return the agent's triples with the links that only its episodes together tell."""
+    """Return the agent's triples with the links derived from all its episodes."""
     thresholds = session.config.experience.thresholds
     derived: list[TripleOperation] = [
         *links_of_runs(history, thresholds, session.embedder.embed)

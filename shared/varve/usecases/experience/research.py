@@ -81,5 +81,5 @@ def answer_question(
 
 
 def build_research_block(session: Session, log: str, question: str, limit: int) -> str:
-    """Return the facts that bear on a question and what is open, for a prompt."""
+    """Return the facts that bear on a question and the open questions, for a prompt."""
     return read_log(session, log).block(question, session.embedder.embed, limit)

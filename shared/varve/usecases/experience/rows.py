@@ -1,4 +1,4 @@
-"""What agents learn from what they did: rows to the writer, and the past as it stands."""
+"""Rows of the experience store: read them, and send them to the writer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ from varve.usecases.session import Session
 
 
 def year_of(at: datetime, zone: ZoneInfo) -> str:
-    """The label of the year that experience of this instant is kept under."""
+    """Return the label of the year whose period has experience of this instant."""
     return Period.of(at, Grain.YEARLY, zone).label
 
 
@@ -47,19 +47,19 @@ def delete_rows(session: Session, ids: Sequence[str]) -> None:
 
 
 def read_history(scope: Scope, *, reader: MemoryReader) -> History:
-    """All rows of an agent's experience, folded when asked for."""
+    """Return an agent's experience; its views are computed on first use."""
     return History(read_rows(scope, reader=reader))
 
 
 def read_rows(scope: Scope, *, reader: MemoryReader) -> list[Record]:
-    """All rows of an agent's experience, by year."""
-    years = sorted(reader.periods(scope, Store.EXPERIENCE))
-    return [
-        row for year in years for row in reader.in_period(scope, Store.EXPERIENCE, year)
-    ]
+    """Return all rows of an agent's experience, by year."""
+    rows: list[Record] = []
+    for year in sorted(reader.periods(scope, Store.EXPERIENCE)):
+        rows += reader.in_period(scope, Store.EXPERIENCE, year)
+    return rows
 
 
 def read_past(session: Session) -> History:
-    """Return the agent's experience as committed now, folded when asked for."""
+    """Return the agent's experience as committed at the time of the call."""
     reader = session.records.at(session.scope, [Store.EXPERIENCE])
     return read_history(session.scope, reader=reader)

@@ -1,5 +1,7 @@
-"""Experience in the answer of `search_memory`: what was tried, learnt and answered, and how it ended."""
+"""Experience in `search_memory`: episodes with their outcomes, lessons, prior answers."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -32,10 +34,20 @@ from varve.usecases.experience.rows import year_of
 _LIVED = frozenset({"episode", "lesson"})
 
 
-def _wanted(request: SearchRequest) -> frozenset[str]:
-    """The kinds of experience that are looked at."""
-    asked = EXPERIENCE_TYPES & set(request.memory_types)
-    return asked | _LIVED if asked & _LIVED else asked
+@dataclass(frozen=True, slots=True)
+class _ExperienceSearch:
+    """A request for experience, its time, the history it may see, and the embedder."""
+
+    request: SearchRequest
+    present: datetime
+    zone: ZoneInfo
+    history: History
+    embedder: Embedder
+
+    def recency(self, at: datetime) -> float:
+        """Return the recency of an instant, from 0 to 1."""
+        times = np.array([microseconds(at)])
+        return float(recency(times, self.present, HALF_LIFE_DAYS)[0])
 
 
 def with_experience(
@@ -47,174 +59,159 @@ def with_experience(
     history: History,
     embedder: Embedder,
 ) -> SearchResponse:
-    """What the grains answered, where their memory types are asked for too, with what experience answers.
+    """Add experience to a response, or replace it if no other memory type is asked for.
 
-    Whoever asks for episodes or for lessons gets both: a lesson never stands in for what happened.
-    Raises Rejected: the limits leave no time at all.
+    A request for episodes or lessons gets both: a lesson never stands in for what
+    happened. Raises Rejected: the limits leave no time.
     """
-    plain = bool(set(request.memory_types) - EXPERIENCE_TYPES)
-    where, present, wanted = (
-        window(request, now, zone),
-        as_of(request, now, zone),
-        _wanted(request),
-    )
-    held = History(row for row in history.all_rows if _within(row, where))
-    known = _found(wanted, request, present, zone, held, embedder)
-    both = [*(found.results if plain else ()), *known]
-    shown: list[Result] = []
-    tokens = 0
-    for result in sorted(both, key=lambda result: (-result.score, result.id))[
-        : request.max_results
-    ]:
-        cost = estimated_tokens(result.content)
-        if request.max_tokens is None or tokens + cost <= request.max_tokens:
-            shown.append(result)
-            tokens += cost
-    grains = [*(found.searched.grains if plain else ()), str(Store.EXPERIENCE)]
-    rows = sum(row.memory_type in wanted for row in held.all_rows)
-    records = rows + (found.searched.records if plain else 0)
+    where = window(request, now, zone)
+    visible = History(row for row in history.all_rows if _is_visible(row, where))
+    present = as_of(request, now, zone)
+    running = _ExperienceSearch(request, present, zone, visible, embedder)
+    wanted = _wanted_types(request)
+    results = _find(wanted, running)
+    grains = [str(Store.EXPERIENCE)]
+    records = sum(row.memory_type in wanted for row in visible.all_rows)
+    if set(request.memory_types) - EXPERIENCE_TYPES:
+        results = _best([*found.results, *results], request.max_results)
+        grains = [*found.searched.grains, *grains]
+        records += found.searched.records
+    shown, tokens = _fit(results, request.max_tokens)
     searched = found.searched.model_copy(
         update={"grains": grains, "records": records, "tokens": tokens}
     )
-    hint = (
-        None
-        if shown
-        else "No experience matches; episodes come with states and outcomes."
-    )
+    hint = None
+    if not shown:
+        hint = "No experience matches; episodes come with states and outcomes."
     return SearchResponse(results=shown, searched=searched, hint=hint)
 
 
-def _found(
-    wanted: frozenset[str],
-    request: SearchRequest,
-    present: datetime,
-    zone: ZoneInfo,
-    held: History,
-    embedder: Embedder,
-) -> list[Result]:
-    """What of an agent's experience answers the request, best first; without a text the newest first."""
-    results: list[Result] = []
-    if wanted & _LIVED:
-        results += _lived(request, present, zone, held, embedder)
-    if "prior_answer" in wanted:
-        results += _answers(request, present, zone, held, embedder)
-    return sorted(results, key=lambda result: (-result.score, result.id))[
-        : request.max_results
-    ]
+def _wanted_types(request: SearchRequest) -> frozenset[str]:
+    """Return the memory types of experience to search."""
+    asked = EXPERIENCE_TYPES & set(request.memory_types)
+    return asked | _LIVED if asked & _LIVED else asked
 
 
-def _recency(at: datetime, present: datetime) -> float:
-    return float(recency(np.array([microseconds(at)]), present, HALF_LIFE_DAYS)[0])
+def _best(results: Iterable[Result], limit: int) -> list[Result]:
+    ordered = sorted(results, key=lambda result: (-result.score, result.id))
+    return ordered[:limit]
 
 
-def _within(row: Record, where: Filter) -> bool:
-    """Whether a row may be looked at; lessons are made in time, and are of whose episodes they rest on."""
+def _fit(results: Iterable[Result], max_tokens: int | None) -> tuple[list[Result], int]:
+    """Return the results that fit the tokens, and the sum of theirs.
+
+    A result that does not fit is skipped; a shorter one after it may fit.
+    """
+    shown: list[Result] = []
+    tokens = 0
+    for result in results:
+        cost = estimated_tokens(result.content)
+        if max_tokens is None or tokens + cost <= max_tokens:
+            shown.append(result)
+            tokens += cost
+    return shown, tokens
+
+
+def _is_visible(row: Record, where: Filter) -> bool:
+    """Return whether the filter lets a row through.
+
+    A lesson has no start, and belongs to the user of its episodes. Counts of reads have
+    neither start nor user.
+    """
     if where.until is not None and row.event_time >= where.until:
         return False
     if row.memory_type is MemoryType.LESSON:
         return where.user_id is None or rests_on(row, where.user_id)
-    return row.memory_type is MemoryType.USAGE or (
-        (where.since is None or row.event_time >= where.since)
-        and where.user_id in (None, row.user_id)
-        and where.conversation_id in (None, row.conversation_id)
-    )
+    if row.memory_type is MemoryType.USAGE:
+        return True
+    if where.since is not None and row.event_time < where.since:
+        return False
+    is_users = where.user_id in (None, row.user_id)
+    return is_users and where.conversation_id in (None, row.conversation_id)
 
 
-def _lived(
-    request: SearchRequest,
-    present: datetime,
-    zone: ZoneInfo,
-    held: History,
-    embedder: Embedder,
-) -> list[Result]:
-    if not request.text:
-        newest = list(held.past_episodes)[-request.max_results :]
-        return [
-            _episode(one, _recency(one.episode.began, present), None, present, zone)
-            for one in newest
-        ]
-    known = derive_lessons(held)
-    (vector,) = embedder.embed([request.text])
-    words = word_embedding(embedder)
+def _find(wanted: frozenset[str], running: _ExperienceSearch) -> list[Result]:
+    """Return the experience that answers, best first; without a text newest first."""
+    results: list[Result] = []
+    if wanted & _LIVED:
+        results += _find_lived(running) if running.request.text else _newest(running)
+    if "prior_answer" in wanted:
+        results += _find_answers(running)
+    return _best(results, running.request.max_results)
+
+
+def _newest(running: _ExperienceSearch) -> list[Result]:
+    newest = list(running.history.past_episodes)[-running.request.max_results :]
+    return [
+        _episode_result(running, one, running.recency(one.episode.began), None)
+        for one in newest
+    ]
+
+
+def _find_lived(running: _ExperienceSearch) -> list[Result]:
+    """Return the episodes and lessons that bear on the text."""
+    history = running.history
+    embedder = running.embedder
+    text = running.request.text
+    lessons = derive_lessons(history)
+    (vector,) = embedder.embed([text])
     found = recollect(
-        request.text,
+        text,
         vector,
-        held,
-        known,
+        history,
+        lessons,
         embedder.embed,
-        words=words,
-        limit=request.max_results,
+        words=word_embedding(embedder),
+        limit=running.request.max_results,
     )
-    by_id = {lesson.id: lesson for lesson in known}
-    return [
-        _episode(held.by_id[item.id], item.likeness, item.likeness, present, zone)
-        if item.kind == "episode"
-        else _lesson(by_id[item.id], item.likeness, present, zone)
-        for item in found.items
-    ]
+    by_id = {lesson.id: lesson for lesson in lessons}
+    results: list[Result] = []
+    for item in found.items:
+        score = item.likeness
+        if item.kind == "episode":
+            episode = history.by_id[item.id]
+            results.append(_episode_result(running, episode, score, score))
+        else:
+            results.append(_lesson_result(running, by_id[item.id], score))
+    return results
 
 
-def _answers(
-    request: SearchRequest,
-    present: datetime,
-    zone: ZoneInfo,
-    held: History,
-    embedder: Embedder,
-) -> list[Result]:
-    rows = held.rows(MemoryType.PRIOR_ANSWER)
-    if not rows:
-        return []
-    vectors = (
-        embedder.embed([request.text, *(row.content for row in rows)])
-        if request.text
-        else []
-    )
-    near = [float(np.dot(vectors[0], vector)) for vector in vectors[1:]]
-    scores = near or [_recency(row.event_time, present) for row in rows]
-    return [
-        _result(
-            row.id,
-            f"{row.content} {answer_from(row).answer}",
-            max(0.0, score),
-            row,
-            present,
-            zone,
-            bool(near),
-        )
-        for row, score in zip(rows, scores, strict=True)
-    ]
+def _find_answers(running: _ExperienceSearch) -> list[Result]:
+    rows = running.history.rows(MemoryType.PRIOR_ANSWER)
+    text = running.request.text
+    if not rows or not text:
+        return [
+            _answer_result(running, row, running.recency(row.event_time), None)
+            for row in rows
+        ]
+    vector, *vectors = running.embedder.embed([text, *(row.content for row in rows)])
+    results: list[Result] = []
+    for row, other in zip(rows, vectors, strict=True):
+        score = max(0.0, float(np.dot(vector, other)))
+        results.append(_answer_result(running, row, score, round(score, 4)))
+    return results
 
 
-def _episode(
-    one: PastEpisode,
-    score: float,
-    vector: float | None,
-    present: datetime,
-    zone: ZoneInfo,
+def _episode_result(
+    running: _ExperienceSearch, past: PastEpisode, score: float, vector: float | None
 ) -> Result:
-    episode = one.episode
-    known = [f"[{one.outcome}] {episode.situation}"]
-    known += [f"Done: {one.decision}"] if one.decision else []
-    known += (
-        [f"Right: {one.resolution}"]
-        if one.resolution and one.outcome is not Outcome.SUCCESS
-        else []
-    )
-    known += [f"Correction: {one.correction}"] if one.correction else []
+    episode = past.episode
+    parts = [f"[{past.outcome}] {episode.situation}"]
+    if past.decision:
+        parts.append(f"Done: {past.decision}")
+    if past.resolution and past.outcome is not Outcome.SUCCESS:
+        parts.append(f"Right: {past.resolution}")
+    if past.correction:
+        parts.append(f"Correction: {past.correction}")
     return Result(
         id=episode.id,
-        content=" ".join(known),
+        content=" ".join(parts),
         grain=str(Store.EXPERIENCE),
-        period=year_of(episode.began, zone),
-        date=day_of(episode.began, zone),
+        period=year_of(episode.began, running.zone),
+        date=day_of(episode.began, running.zone),
         event_time=iso(episode.began),
         score=round(max(0.0, score), 4),
-        why=Why(
-            vector=vector,
-            keyword=None,
-            recency=round(_recency(episode.began, present), 4),
-            importance=episode.importance,
-        ),
+        why=_why(running, episode.began, episode.importance, vector),
         conversation_id=episode.conversation_id,
         source_ids=list(episode.message_ids),
         user_id=episode.user_id,
@@ -222,23 +219,18 @@ def _episode(
     )
 
 
-def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> Result:
+def _lesson_result(running: _ExperienceSearch, lesson: Lesson, score: float) -> Result:
     at = lesson.versions[-1].at
     evidence = f"{len(lesson.supporting)} for, {len(lesson.contradicting)} against"
     return Result(
         id=lesson.id,
         content=f"[LESSON, confidence {lesson.confidence:.2f}, {evidence}] {lesson.claim}",
         grain=str(Store.EXPERIENCE),
-        period=year_of(at, zone),
-        date=day_of(at, zone),
+        period=year_of(at, running.zone),
+        date=day_of(at, running.zone),
         event_time=iso(at),
         score=score,
-        why=Why(
-            vector=None,
-            keyword=None,
-            recency=round(_recency(at, present), 4),
-            importance=lesson.confidence,
-        ),
+        why=_why(running, at, lesson.confidence, None),
         conversation_id=None,
         source_ids=list(lesson.supporting),
         user_id=None,
@@ -246,31 +238,31 @@ def _lesson(lesson: Lesson, score: float, present: datetime, zone: ZoneInfo) -> 
     )
 
 
-def _result(
-    id_: str,
-    content: str,
-    score: float,
-    row: Record,
-    present: datetime,
-    zone: ZoneInfo,
-    compared: bool,
+def _answer_result(
+    running: _ExperienceSearch, row: Record, score: float, vector: float | None
 ) -> Result:
     return Result(
-        id=id_,
-        content=content,
+        id=row.id,
+        content=f"{row.content} {answer_from(row).answer}",
         grain=str(Store.EXPERIENCE),
         period=row.period,
-        date=day_of(row.event_time, zone),
+        date=day_of(row.event_time, running.zone),
         event_time=iso(row.event_time),
         score=round(score, 4),
-        why=Why(
-            vector=round(score, 4) if compared else None,
-            keyword=None,
-            recency=round(_recency(row.event_time, present), 4),
-            importance=row.importance,
-        ),
+        why=_why(running, row.event_time, row.importance, vector),
         conversation_id=row.conversation_id,
         source_ids=list(row.source_ids),
         user_id=row.user_id,
         memory_type=str(row.memory_type),
+    )
+
+
+def _why(
+    running: _ExperienceSearch, at: datetime, importance: float, vector: float | None
+) -> Why:
+    return Why(
+        vector=vector,
+        keyword=None,
+        recency=round(running.recency(at), 4),
+        importance=importance,
     )
