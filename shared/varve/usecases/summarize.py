@@ -30,7 +30,7 @@ from varve.ports.records import MemoryReader
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
 from varve.usecases.session import Session
-from varve.usecases.timeline import ending
+from varve.usecases.timeline import timeline_expiry_notes
 
 SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_HEADING = "\nKey facts:\n"
@@ -319,5 +319,7 @@ def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str
         for p in periods
     )
     return notes + (
-        ending(period.label, scope, config) if period.grain is Grain.DAILY else ()
+        timeline_expiry_notes(period.label, scope, config)
+        if period.grain is Grain.DAILY
+        else ()
     )
