@@ -1,4 +1,8 @@
-"""Commits: each type of write message, applied to its store, with the ledger after it."""
+"""Commits: the only code that changes a store.
+
+Each type of write message has one function. One commit is made per store and batch, and
+the ledger changes after it.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,7 +45,7 @@ from varve.usecases.transfer.staging import Staging, sweep
 
 @dataclass(slots=True)
 class WriteOutcome:
-    """Deliveries to return to the queue, and counts of what was written or deleted."""
+    """Deliveries to return to the queue, and counts of written and deleted data."""
 
     returned: list[Delivery] = field(default_factory=list)
     records: int = 0
@@ -216,7 +220,7 @@ def _drop_barred_records(
         if records:
             allowed.append(replace(message, records=records))
     if held_back:
-        # The claim check of what was held back must not keep it either.
+        # The claim checks of the dropped records must not keep them either.
         sweep_payloads(scope, barred, objects=session.objects)
     return allowed
 
@@ -255,7 +259,7 @@ def _parents_to_mark(message: WriteRecords, grain: Grain) -> Iterable[Period]:
 def _erase(message: EraseRecords, session: WriterSession) -> int:
     """Replace the summaries that keep a rest, then delete the others; count both.
 
-    Neither leaves a byte of what it replaces. A rest that has been forgotten since is not
+    Neither leaves a byte of the old summaries. A rest that has been forgotten since is not
     written: the erasure that bars it finds the old summary and deletes it.
     """
     scope = message.scope

@@ -27,11 +27,11 @@ def deliver_each(
     """
     returned: list[Delivery] = []
     for group in group_deliveries(deliveries):
-        returned += until_failure(group, handle, dead_letters=dead_letters)
+        returned += handle_until_failure(group, handle, dead_letters=dead_letters)
     return returned
 
 
-def until_failure(
+def handle_until_failure(
     group: Sequence[Delivery], handle: Handle, *, dead_letters: DeadLetters
 ) -> list[Delivery]:
     """Handle one group in order; return the first delivery that fails and all after it."""

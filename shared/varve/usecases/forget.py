@@ -84,7 +84,7 @@ class ForgetRequest:
 
 @dataclass(slots=True)
 class ForgetOutcome:
-    """What was erased; `taken` are the facts and turns that were or would be erased."""
+    """The result of an erasure; `taken` are the facts and turns that were or would be erased."""
 
     subject: str
     at: datetime

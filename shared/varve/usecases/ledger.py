@@ -6,8 +6,8 @@
     ledger/lessons/{month}/{workspace}/{agent}/look            review its lessons from this month
     ledger/expiry/{hour}/{workspace}/{agent}/{grain}           something expires by this UTC hour
 
-The writer puts a mark after the write it stands for. The mark's name is made from what was
-written and from the store's version after the write. To settle a period, a caller lists its
+The writer puts a mark after the write it stands for. The mark's name is made from the
+written ids and from the store's version after the write. To settle a period, a caller lists its
 marks, then reads the sources at those versions or later ones, then removes exactly the
 marks it listed. A write in between has its own mark, which stays. A caller that read the
 store from a stale listing settles nothing.
@@ -218,7 +218,7 @@ def build_marks(
 ) -> LedgerChanges:
     """Return the marks for a write below these periods.
 
-    `written` identifies what was written and names the marks. `version` is the version
+    `written` are ids or hashes of the write; they name the marks. `version` is the version
     of the store that holds it; 0: not known.
     """
     token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"

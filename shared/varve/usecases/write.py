@@ -1,4 +1,4 @@
-"""Write: the only code that changes a store, with one commit per store and batch."""
+"""Write: handle the messages of the write queue, in order within each group."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ from varve.messages.write import WriteMessage, read_write
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.commits import WriteOutcome, WriterSession, apply_messages
-from varve.usecases.deliver import group_deliveries, until_failure
+from varve.usecases.deliver import group_deliveries, handle_until_failure
 
 MAX_WAITING = 100
 """The most messages that `DirectWrites` holds in memory."""
@@ -46,7 +46,7 @@ def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
 
 
 class DirectWrites:
-    """The write queue of a process without SQS: `flush` writes what was sent.
+    """The write queue of a process without SQS: `flush` writes the sent messages.
 
     Messages sent together share commits. To bound memory, `MAX_WAITING` messages are
     written early. `open_writer` is called by each flush that has something to write.
@@ -79,7 +79,7 @@ def _read_group(
     def read(delivery: Delivery) -> None:
         pending.append((delivery, read_write(delivery, objects=objects)))
 
-    returned = until_failure(group, read, dead_letters=dead_letters)
+    returned = handle_until_failure(group, read, dead_letters=dead_letters)
     return pending, returned
 
 
@@ -105,8 +105,8 @@ def _commit(
     try:
         apply_messages(list(messages.values()), session, outcome)
     except (Rejected, Misconfigured):
-        return until_failure(deliveries, apply_one, dead_letters=dead_letters)
+        return handle_until_failure(deliveries, apply_one, dead_letters=dead_letters)
     except Retryable as error:
         failure = error
-        return until_failure(deliveries, fail, dead_letters=dead_letters)
+        return handle_until_failure(deliveries, fail, dead_letters=dead_letters)
     return []

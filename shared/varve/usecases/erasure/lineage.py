@@ -37,11 +37,11 @@ class Stained:
 
 @dataclass(frozen=True, slots=True)
 class RemainingSources:
-    """What the summaries were made from, as one pass of an erasure finds it.
+    """The sources of summaries, as one pass of an erasure finds them.
 
     `days` are the local days on which something forgotten was said. `left` are the ids of
     the facts and turns that stay. `reread` are the ids of the facts that will be extracted
-    again: they and the summaries of them may say what was forgotten.
+    again: they, and summaries of them, may repeat forgotten words.
     """
 
     days: frozenset[str]
@@ -59,8 +59,8 @@ def find_stained(
 ) -> list[Stained]:
     """Return the summaries to take out, from daily up.
 
-    A summary of a period above one of the `days` is clean only if the summaries below it
-    that it was made from are clean and have not changed.
+    A summary above one of the `days` is clean on two conditions: the summaries it was made
+    from are clean, and they have not changed since.
     """
     chain: set[Period] = set()
     for day in sources.days:
@@ -83,7 +83,7 @@ def find_stained(
 
 @dataclass(slots=True)
 class _Walk:
-    """A walk over the summaries from daily up, with what it has learnt so far.
+    """A walk over the summaries from daily up, with its results so far.
 
     `chain` are the periods above the forgotten days. `clean` are the fingerprints of the
     clean summaries, `there` the ids of the sources that exist, and `outdated` the ids of

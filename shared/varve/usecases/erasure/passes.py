@@ -1,4 +1,4 @@
-"""Erase: put tombstones first, then delete what they bar until a pass finds nothing.
+"""Erase: put tombstones first, then delete all barred data until a pass finds none.
 
 Only the writer changes the stores, through its queue. The timeline tells on which days
 something forgotten was said. So it loses its messages only after a pass has found every
@@ -8,6 +8,7 @@ store clean: an erasure that starts again after a crash finds the same days.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from uuid import uuid4
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
@@ -60,7 +61,7 @@ Found = dict[str, set[str]]
 
 @dataclass(slots=True)
 class Erased:
-    """What was erased; `complete` if the last pass found nothing."""
+    """The erased data by sort; `complete` if the last pass found nothing."""
 
     found: Found = field(default_factory=dict)
     passes: int = 0
@@ -131,10 +132,10 @@ def prune(session: Session) -> None:
 
 
 class _Pass:
-    """One look at everything the agent has, and the erasures sent for what it finds.
+    """One look at everything the agent has; it sends the erasures of forgotten data.
 
-    What others said together with forgotten words may repeat them. The `first` pass also
-    erases what was extracted there and has it extracted again from the words that stay.
+    Facts that were extracted together with forgotten words may repeat them. The `first`
+    pass also erases those facts, and has them extracted again from the words that stay.
     """
 
     def __init__(self, session: Session, *, first: bool, prune: bool) -> None:
@@ -149,7 +150,7 @@ class _Pass:
         self._token = uuid4().hex
 
     def run(self) -> Found:
-        """Return what was found, by sort; only the sorts that have any."""
+        """Return the ids and keys found, by sort; only the sorts that have any."""
         records = list(read_working(self._scope, self._session.records))
         triples = self._session.graph.triples(self._scope)
         operations = list(evidence_of(triples).values())
@@ -195,7 +196,7 @@ class _Pass:
         found = find_stained(
             self._scope, sources, self._barred, session.config, reader=session.records
         )
-        pairs = [pair for one in found for pair in one.pairs]
+        pairs = list(chain.from_iterable(one.pairs for one in found))
         if pairs:
             self._barred = tombstones.extend(
                 self._scope,
@@ -260,7 +261,7 @@ class _Pass:
         operations: list[TripleOperation],
         reread: list[Record | TripleOperation],
     ) -> None:
-        """Have the conversations of what was erased for others extracted again."""
+        """Have the conversations of the `reread` statements extracted again."""
         names = {one.conversation_id for one in reread if one.conversation_id}
         for name in sorted(names):
             facts_and_turns = [one for one in records if one.conversation_id == name]

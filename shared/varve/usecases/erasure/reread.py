@@ -17,7 +17,7 @@ from varve.usecases.timeline import Said
 
 
 def reread(session: Session, message: Reread) -> tuple[int, int]:
-    """Extract facts and triples from what is left of a conversation; count both.
+    """Extract facts and triples from the rest of a conversation; count both.
 
     Facts that were extracted together with the forgotten words may repeat them. So the
     rest is extracted without those words. It keeps the time at which it was first learnt.

@@ -22,7 +22,7 @@ EVERYTHING = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be forgotten, as it is before the erasure.
+    """The data to forget, as it is before the erasure.
 
     `lines` are its messages that are still on the timeline, and `others` all other
     messages there. `facts_and_turns` are the records to delete, and `kept` the texts of

@@ -1,4 +1,4 @@
-"""Sweep: delete what has been forgotten from the objects that the writer does not own.
+"""Sweep: delete forgotten data from the objects that the writer does not own.
 
 These are payloads and checkpoints, the timeline, and the lists of messages taken in. Each
 sweep may be repeated, and may run twice concurrently, with the same result.
@@ -135,11 +135,11 @@ def sweep_taken_in(
 def sweep_payloads(
     scope: Scope, barred: Tombstones, mixed: Collection[str] = (), *, objects: Objects
 ) -> list[str]:
-    """Delete what has been forgotten from claim checks and checkpoints.
+    """Delete forgotten data from claim checks and checkpoints.
 
     Returns the keys of those that held it. A claim check keeps its key, because its message
-    is still on a queue. Every checkpoint of a `mixed` conversation is deleted: what was
-    extracted there was read together with words that are forgotten.
+    is still on a queue. Every checkpoint of a `mixed` conversation is deleted: its facts
+    were extracted together with forgotten words.
     """
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
     # A partial summary serves a retry alone, and may hold anyone's words.
@@ -226,7 +226,7 @@ def _parse_json(stored: StoredObject) -> Any:
 
 
 def _redact_claim(body: Any, barred: Tombstones) -> Any:
-    """Return a message's body without what has been forgotten.
+    """Return a message's body without forgotten data.
 
     A body that cannot be read is erased: it can never be handled, and its users are unknown.
     """

@@ -13,7 +13,7 @@ MAX_RACES = 20
 
 
 def load(scope: Scope, *, objects: Objects) -> Tombstones:
-    """Return the agent's tombstones. Raises Retryable: the store failed, or damaged object."""
+    """Return the agent's tombstones. Raises Retryable."""
     return _read(scope, objects)[0]
 
 

@@ -67,7 +67,7 @@ class Needles:
 
 @dataclass(slots=True)
 class Verification:
-    """What was read, and the keys in which something was found.
+    """Counts of the objects read, and the keys in which a needle was found.
 
     `found_in` and `unclean` are for the caller; the receipt holds counts alone.
     """
@@ -118,7 +118,7 @@ def collect_needles(selector: Selector, subject: Subject, known: str = "") -> Ne
 
 
 def _ids_of(selector: Selector, subject: Subject) -> set[str]:
-    """Return the ids of the user, its messages, records, and conversations of its own."""
+    """Return the ids of the user, its messages, its records, and its conversations."""
     conversations = {line.conversation_id for line in subject.lines}
     conversations -= {line.conversation_id for line in subject.others}
     ids = {selector.user or ""} | conversations
