@@ -72,7 +72,7 @@ def state(root: Path, scope: Scope) -> State:
     """All that a memory is: records with vectors, triples, profiles, messages, what was taken in, due."""
     parts = open_driver(store=root)
     held = {str(s): parts.stores.embedded(scope, s) for s in STORES}
-    days = timeline.kept_days(scope, objects=parts.objects)
+    days = timeline.list_days(scope, objects=parts.objects)
     return {
         "records": {
             name: (model, [e.record for e in found])
@@ -95,7 +95,7 @@ def state(root: Path, scope: Scope) -> State:
                 key=lambda pair: (pair[0], pair[1]["position"]),
             )
         ],
-        "taken in": dict(timeline.all_taken_in(scope, objects=parts.objects)),
+        "taken in": dict(timeline.read_taken_in(scope, objects=parts.objects)),
     }
 
 

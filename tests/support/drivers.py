@@ -28,6 +28,7 @@ from varve.domain.workspace import WorkspaceConfig
 from varve.messages.outcome import parse_outcome_event, send_outcome
 from varve.ports.queues import Delivery
 from varve.usecases.cleanup import CleanupReport
+from varve.usecases.commits import WriteOutcome
 from varve.usecases.context import context
 from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.experience.recall import RecallRequest, recall
@@ -46,7 +47,7 @@ from varve.usecases.search import search
 from varve.usecases.session import Session
 from varve.usecases.status import status
 from varve.usecases.work import WorkOutcome, clean_agent, summarize_agent, work
-from varve.usecases.write import WriteOutcome, write
+from varve.usecases.write import write
 from varve.wiring.clock import fixed_clock, system_clock
 from varve.wiring.models import ConfiguredModels
 from varve.wiring.sessions import Sessions

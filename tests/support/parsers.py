@@ -81,7 +81,7 @@ from varve.messages.write import (
 )
 from varve.ports.queues import Delivery, Letter
 from varve.usecases.condensing import ModelSummarizer
-from varve.usecases.dead_letters import described
+from varve.usecases.dead_letters import describe_letter
 from varve.usecases.ledger import Ledger
 from varve.usecases.reading import ModelExtractor
 from varve.usecases.timeline import Said, TakenIn, keep, messages_of_day
@@ -455,7 +455,7 @@ def _manifest(data: bytes) -> Any:
 
 def _shown_letter(data: bytes) -> Any:
     body = data.decode("utf-8", "replace")
-    return described("write", Letter("1", body, "g", {}, 1, MORNING), str)
+    return describe_letter("write", Letter("1", body, "g", {}, 1, MORNING), str)
 
 
 def parsers() -> list[Parser]:

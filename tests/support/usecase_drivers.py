@@ -33,9 +33,10 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
 from varve.usecases import configure
+from varve.usecases.commits import WriteOutcome, WriterSession
 from varve.usecases.context import build_context
 from varve.usecases.erasure.passes import Erased, bar, erase
-from varve.usecases.erasure.subject import Subject, find
+from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.verify import Needles, Verification, verify
 from varve.usecases.extract import ExtractOutcome, extract_message
 from varve.usecases.find import Stock, Wanted
@@ -47,7 +48,7 @@ from varve.usecases.plan import DuePeriods, find_due
 from varve.usecases.search import Lookup, look_up
 from varve.usecases.session import Session
 from varve.usecases.summarize import PeriodSources, SummaryOutcome, gather, summarize
-from varve.usecases.write import WriteOutcome, WriterSession, write, write_now
+from varve.usecases.write import write, write_now
 
 
 def run_search(
@@ -243,7 +244,7 @@ def run_find_subject(
     scope: Scope, selector: Selector, *, reader: Any, objects: Objects
 ) -> Subject:
     """Find everything that a selector takes."""
-    return find(scope, selector, reader=reader, objects=objects)
+    return find_subject(scope, selector, reader=reader, objects=objects)
 
 
 def run_bar(

@@ -197,7 +197,7 @@ def test_a_change_by_somebody_else_meanwhile_is_not_overwritten() -> None:
             objects.put(key, b'{"plan":"pro"}')
             return objects.put_if(key, data, etag)
 
-    with pytest.raises(Retryable, match="somebody else"):
+    with pytest.raises(Retryable, match="another process changed it"):
         run_configure("acme", "timezone", "UTC", MORNING, objects=Raced())
     assert workspace.stored == b'{"plan":"pro"}'
 

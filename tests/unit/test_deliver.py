@@ -10,7 +10,7 @@ from tests.support.builders import Failing
 from varve.adapters.in_memory import InMemoryDeadLetters
 from varve.domain.errors import Misconfigured, Rejected, Retryable, VarveError
 from varve.ports.queues import Delivery
-from varve.usecases.deliver import by_group, deliver_each
+from varve.usecases.deliver import deliver_each, group_deliveries
 
 OUTAGE, POISON, MISSET = (
     Retryable("storage: down"),
@@ -132,7 +132,7 @@ def test_an_error_nobody_foresaw_is_not_swallowed() -> None:
 
 
 def test_no_deliveries_are_nothing_to_do() -> None:
-    assert (Bench().run(), by_group([])) == ([], [])
+    assert (Bench().run(), group_deliveries([])) == ([], [])
 
 
 BATCHES = st.lists(
@@ -164,7 +164,7 @@ def test_invariant_3_what_is_returned_of_a_group_is_its_end_in_order(
     batch: list[Delivery],
 ) -> None:
     returned = Bench().run(*batch)
-    for group in by_group(batch):
+    for group in group_deliveries(batch):
         ids = [delivery.id for delivery in group]
         ending = [id_ for id_ in returned if id_ in ids]
         assert ending == ids[len(ids) - len(ending) :]
@@ -172,7 +172,7 @@ def test_invariant_3_what_is_returned_of_a_group_is_its_end_in_order(
 
 @given(BATCHES)
 def test_groups_keep_the_order_they_came_in(batch: list[Delivery]) -> None:
-    groups = by_group(batch)
+    groups = group_deliveries(batch)
     assert len({group[0].group for group in groups}) == len(groups)
     for group in groups:
         assert group == [

@@ -43,8 +43,8 @@ from varve.ports.erasure import Inspected
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
 from varve.usecases.erasure import receipts, tombstones
-from varve.usecases.erasure.unlearning import unlearnt
-from varve.usecases.erasure.verify import needles
+from varve.usecases.erasure.unlearning import plan_unlearning
+from varve.usecases.erasure.verify import collect_needles
 from varve.usecases.experience.rows import read_rows
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
@@ -646,7 +646,7 @@ def test_whose_a_message_is() -> None:
 def test_what_is_looked_for_is_what_nobody_else_has_said() -> None:
     memory = a_memory()
     memory.ingest(said("I like gooseberries.", name="c-4", user="u-marco"), now=NOW)
-    wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
+    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
     assert {"kumquatville", "u-dana", "danaqq"} <= wanted
     assert "gooseberries" not in wanted
 
@@ -657,7 +657,7 @@ def test_a_proof_takes_no_other_agents_name_for_words_of_the_forgotten(
 ) -> None:
     memory, other = Forgetful(), Scope("acme", agent)
     memory.ingest(said("I like gooseberries."), MARCO, now=NOW)
-    wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana"))
     assert agent in wanted.texts
     memory.forget(user="u-dana", now=NOW)
     run_bar(
@@ -698,12 +698,12 @@ class _Plain:
 
 def test_a_stale_listing_does_not_prove_that_the_messages_are_gone() -> None:
     memory = a_memory()
-    wanted = needles(Selector(user="u-dana"), memory.find(user="u-dana"))
+    wanted = collect_needles(Selector(user="u-dana"), memory.find(user="u-dana"))
     stale = _Empty()
-    for key in wanted.lay_in:
+    for key in wanted.erased_keys:
         stale.put(key, memory.objects.get(key).data)
     assert not run_verify(ACME, wanted, objects=stale, stores=_Plain()).proved
-    stale.delete(wanted.lay_in)
+    stale.delete(wanted.erased_keys)
     assert run_verify(ACME, wanted, objects=stale, stores=_Plain()).proved
 
 
@@ -767,7 +767,7 @@ def test_experience_loses_episodes_and_what_rests_on_them() -> None:
         lesson_record(lesson, "2026"),
     ]
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
-    gone = unlearnt(rows, barred)
+    gone = plan_unlearning(rows, barred)
     assert gone.deleted == {hers.id, lesson.id}
     (kept,) = map(lesson_from, gone.rewritten)
     assert (kept.claim, kept.supporting, kept.user_ids) == (
@@ -797,6 +797,6 @@ def test_experience_of_a_user_who_has_come_back_stays() -> None:
         an_episode("c-3", "u-dana", "m1", at=NOW + timedelta(days=1)),
     )
     barred = Tombstones(key="k").with_subject(Selector(user="u-dana"), NOW)
-    assert unlearnt(
+    assert plan_unlearning(
         [episode_record(e, "2026") for e in (old, new)], barred
     ).deleted == {old.id}

@@ -24,7 +24,7 @@ from varve.domain.ledger import (
     require_own,
 )
 from varve.domain.workspace import WorkspaceConfig
-from varve.usecases.ledger import Ledger, marking
+from varve.usecases.ledger import Ledger, build_marks
 from varve.usecases.summarize import expiries
 
 DAY, NEXT = Period.parse("2026-03-02"), Period.parse("2026-03-03")
@@ -191,7 +191,7 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
     settled = LedgerChanges((*ledger.marks(ACME, DAY), failed_key(ACME, DAY)), (note,))
     objects.at = at
     with pytest.raises(Died):
-        ledger.change(marking(ACME, [week], "summary") + settled)
+        ledger.change(build_marks(ACME, [week], "summary") + settled)
     assert ledger.pending(
         ACME
     )  # so retention waits, and a search does not take the week's for the last word
@@ -201,7 +201,7 @@ def test_a_summary_that_dies_while_its_ledger_is_changed_is_made_good_when_it_co
         )
         planned = {key for one in found for key in one.marks}
         assert planned <= {key for one in ledger.due(grain, ACME) for key in one.marks}
-    ledger.change(marking(ACME, [week], "summary") + settled)
+    ledger.change(build_marks(ACME, [week], "summary") + settled)
     assert ledger.pending(ACME) == {week}
     assert (due(ledger), due(ledger, Grain.WEEKLY)) == ([], [(ACME, week.label)])
     assert (ledger.failure(ACME, DAY), ledger.standing((note,))) == (None, (note,))

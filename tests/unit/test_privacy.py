@@ -213,7 +213,7 @@ class TestConversation:
         told = raw_message(
             f"at {EMAIL}", id="m1", name=EMAIL, timestamp="2026-03-02T09:15:00Z"
         )
-        filtered = privacy().conversation(a_conversation(told, userId=EMAIL))
+        filtered = privacy().filter_conversation(a_conversation(told, userId=EMAIL))
         (message,) = filtered.messages
         assert (message.id, message.name, filtered.user_id) == ("m1", EMAIL, EMAIL)
         assert message.text == "at [email]"
@@ -221,7 +221,9 @@ class TestConversation:
     def test_an_id_made_from_words_is_made_from_those_that_are_left(self) -> None:
         with_number, plain = a_conversation(f"call {PHONE}", "hello").messages
         call, hello = (
-            privacy().conversation(a_conversation(f"call {PHONE}", "hello")).messages
+            privacy()
+            .filter_conversation(a_conversation(f"call {PHONE}", "hello"))
+            .messages
         )
         assert call.id != with_number.id
         assert call.id == a_conversation("call [phone]").messages[0].id
@@ -229,12 +231,14 @@ class TestConversation:
 
     def test_messages_that_say_the_same_afterwards_keep_ids_of_their_own(self) -> None:
         alike = a_conversation("at a@example.org", "at b@example.org", "at [email]")
-        filtered = privacy().conversation(alike)
+        filtered = privacy().filter_conversation(alike)
         assert len({message.id for message in filtered.messages}) == 3
 
     def test_filtering_again_changes_nothing(self) -> None:
-        once = privacy().conversation(a_conversation(f"call {PHONE}", f"or {EMAIL}"))
-        assert privacy().conversation(once) == once
+        once = privacy().filter_conversation(
+            a_conversation(f"call {PHONE}", f"or {EMAIL}")
+        )
+        assert privacy().filter_conversation(once) == once
 
     def test_parts_tool_calls_and_whatever_else_came_along_are_filtered(self) -> None:
         parts = [
@@ -252,20 +256,20 @@ class TestConversation:
             raw_message("", "assistant", tool_calls=calls),
             topic=EMAIL,
         )
-        filtered = privacy().conversation(parse_conversation(raw))
+        filtered = privacy().filter_conversation(parse_conversation(raw))
         assert EMAIL not in str(filtered.as_json())
         assert filtered.messages[1].extra["tool_calls"][0]["id"] == "call_1"
 
     def test_what_holds_nothing_is_the_very_same(self) -> None:
         conversation = a_conversation("I moved to Lisbon.")
-        assert privacy().conversation(conversation) is conversation
+        assert privacy().filter_conversation(conversation) is conversation
 
     @pytest.mark.parametrize(
         "given", [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}]
     )
     def test_blocking_looks_everywhere(self, given: dict[str, Any]) -> None:
         with pytest.raises(Rejected, match="email"):
-            privacy(Mode.BLOCK).conversation(a_conversation(**given))
+            privacy(Mode.BLOCK).filter_conversation(a_conversation(**given))
 
 
 BATCH = Batch(

@@ -17,9 +17,9 @@ from varve.domain.identity import Scope
 from varve.usecases.timeline import (
     Said,
     TakenIn,
-    all_taken_in,
     keep,
     messages_on,
+    read_taken_in,
     take_in,
 )
 
@@ -150,7 +150,7 @@ def test_a_damaged_note_of_what_was_taken_in_is_named(data: bytes) -> None:
     objects.put(key := f"ledger/conversations/{ACME}/c-1.json", data)
     for verb in (
         lambda: TakenIn(ACME, "c-1", objects),
-        lambda: list(all_taken_in(ACME, objects=objects)),
+        lambda: list(read_taken_in(ACME, objects=objects)),
         lambda: take_in(ACME, "c-1", {"0" * 16: "0" * 8}, 0, objects=objects),
     ):
         with pytest.raises(Damaged, match=key):

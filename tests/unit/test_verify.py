@@ -21,7 +21,7 @@ from varve.usecases.erasure.verify import (
     MAX_NEEDLES,
     Needles,
     Verification,
-    needles,
+    collect_needles,
 )
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
@@ -42,7 +42,7 @@ def looked_for(*said: tuple[str, Any], name: str = "talk-1") -> frozenset[str]:
         for n, (user, content) in enumerate(said)
     ]
     memory.ingest({"conversationId": name, "messages": messages}, now=NOW)
-    return needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
+    return collect_needles(Selector(user="u-dana"), memory.find(user="u-dana")).texts
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ from varve.messages.write import (
     send_triples,
 )
 from varve.ports.queues import Delivery
+from varve.usecases.commits import WriteOutcome
 from varve.usecases.erasure import tombstones
-from varve.usecases.write import WriteOutcome
 
 RIVAL = Scope("rival", "support")
 

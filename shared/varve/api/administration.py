@@ -7,7 +7,7 @@ from typing import Any
 from varve.domain.errors import Rejected
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.queues import DeadLetterBox, Letter
-from varve.usecases.dead_letters import described
+from varve.usecases.dead_letters import describe_letter
 from varve.wiring.sessions import Sessions
 
 QUEUES = ("ingest", "write", "summary")
@@ -111,7 +111,7 @@ class Administration:
         self, queue: str, letter: Letter, *, content: bool = False
     ) -> dict[str, Any]:
         secretless = self._sessions.models.privacy(WorkspaceConfig(), "any")
-        return described(queue, letter, secretless, content=content)
+        return describe_letter(queue, letter, secretless, content=content)
 
 
 def _act(act: Act, box: DeadLetterBox, ids: Collection[str]) -> list[str]:

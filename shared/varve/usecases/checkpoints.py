@@ -1,4 +1,4 @@
-"""What a model answered, kept under `payloads/`, so that what is delivered again is not asked again."""
+"""Checkpoints: model answers kept under `payloads/`, so that a retry asks no model again."""
 
 import json
 from collections.abc import Callable
@@ -18,28 +18,29 @@ def once(
     decode: Callable[[Any], T],
     objects: Objects,
 ) -> T:
-    """What is kept under the key, or else the answer, which is kept there as JSON values.
+    """Return the answer kept under `key`; if there is none, ask and keep the answer.
 
-    Of two callers at once both use what the first one kept. A checkpoint that `decode` cannot read
-    (KeyError, TypeError, ValueError) is replaced. Raises what `ask` and the objects do, and Retryable:
-    another caller's checkpoint was lost between its write and our read.
+    The answer is kept as JSON. Two concurrent callers both get the answer that was kept
+    first. A checkpoint that `decode` cannot read (KeyError, TypeError, ValueError) is
+    replaced. Raises what `ask` and the objects raise, and Retryable: the other caller's
+    checkpoint was deleted before it could be read.
     """
     stored = objects.get(key)
-    known = _decoded(stored, decode)
+    known = _decode(stored, decode)
     if known is not None:
         return known
     answer = ask()
     data = json.dumps(encode(answer), ensure_ascii=False).encode()
     if objects.put_if(key, data, stored.etag if stored else None):
         return answer
-    winners = _decoded(objects.get(key), decode)
-    if winners is None:
+    kept = _decode(objects.get(key), decode)
+    if kept is None:
         raise Retryable(f"the checkpoint {key} changed while it was written")
-    return winners
+    return kept
 
 
-def _decoded(stored: StoredObject | None, decode: Callable[[Any], T]) -> T | None:
-    """None: nothing is stored, or nothing that can be read."""
+def _decode(stored: StoredObject | None, decode: Callable[[Any], T]) -> T | None:
+    """Return the stored answer; None: nothing is stored, or it cannot be read."""
     if stored is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Clean up: what has outlived its plan goes, from working upward, unless its parent is not ready."""
+"""Clean up: delete expired periods, from working upward, whose parents are ready."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,15 +16,20 @@ from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
-from varve.usecases.timeline import delete_days, ending, kept_days
+from varve.usecases.timeline import delete_days, list_days, timeline_expiry_notes
 
 LOOK_AGAIN = timedelta(hours=23)
-"""After this, noted by the full hour, what waits for its parent is looked at: by tomorrow's pass."""
+"""When to look again at a period that waits for its parent: before tomorrow's run."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrainReport:
-    """What of one grain goes, what should but is kept because its parent is not ready, and what stays."""
+    """Cleanup result for one store.
+
+    `expired` are the records to delete by period, `unsealed` those kept because their
+    parent's summary is missing or out of date. `oldest_kept` is the oldest period within
+    the limit. `next_expiry` is when to look again; None: nothing will expire.
+    """
 
     grain: StoreName
     limit: str
@@ -35,61 +40,69 @@ class GrainReport:
 
     @property
     def records(self) -> int:
-        """How many records go."""
+        """How many records are to be deleted."""
         return sum(self.expired.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "limit": self.limit,
+            "oldestKept": self.oldest_kept,
+            "expiredPeriods": len(self.expired),
+            "expiredRecords": self.records,
+            "unsealed": dict(self.unsealed),
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupReport:
-    """One agent's cleanup; `timeline` are the days whose messages go, `ending` notes when the next do."""
+    """One agent's cleanup.
+
+    `timeline` are the days whose messages are to be deleted. `next_notes` are the expiry
+    notes for the next day's messages.
+    """
 
     grains: tuple[GrainReport, ...]
     timeline: tuple[str, ...]
     force: bool = False
-    ending: tuple[str, ...] = ()
+    next_notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {
-            "grains": {
-                str(g.grain): {
-                    "limit": g.limit,
-                    "oldestKept": g.oldest_kept,
-                    "expiredPeriods": len(g.expired),
-                    "expiredRecords": g.records,
-                    "unsealed": dict(g.unsealed),
-                }
-                for g in self.grains
-            },
-            "timelineDays": len(self.timeline),
-        }
+        """Return it as JSON values."""
+        grains = {str(one.grain): one.to_dict() for one in self.grains}
+        return {"grains": grains, "timelineDays": len(self.timeline)}
 
 
 def inspect(
     session: Session, grains: Collection[Grain], *, force: bool = False
 ) -> CleanupReport:
-    """Report what cleanup would do in these grains; `force` takes unsealed periods too."""
+    """Return what cleanup would do in these grains; `force` takes unsealed periods too."""
     scope = session.scope
     config = session.config
     store = _Store(scope, session.now, config, session.records, session.ledger)
-    reports = tuple(_inspect(grain, store, force) for grain in Grain if grain in grains)
+    reports: list[GrainReport] = []
+    for grain in Grain:
+        if grain in grains:
+            reports.append(_inspect_grain(grain, store, force))
     if Grain.YEARLY in grains:
-        reports += (_inspect_experience(store),)
+        reports.append(_inspect_experience(store))
     own = config.retention.timeline_limit
     limit = timeline_limit(config.plan, own, session.now, config.zone)
     oldest = oldest_kept(Grain.DAILY, limit, session.now, config.zone).label
-    days = kept_days(scope, objects=session.objects)
+    days = list_days(scope, objects=session.objects)
     gone = tuple(day for day in days if day < oldest)
     left = days[len(gone) :]
-    next_note = ending(left[0], scope, config) if left else ()
-    return CleanupReport(reports, gone, force, next_note)
+    next_notes: tuple[str, ...] = ()
+    if left:
+        next_notes = timeline_expiry_notes(left[0], scope, config)
+    return CleanupReport(tuple(reports), gone, force, next_notes)
 
 
 def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) -> None:
-    """Send the deletions, one message a store, in the store's own group.
+    """Send the deletions, one message per store, in the store's own group.
 
-    No write is overtaken that way. The `notes` of expiry that called for it go when it
-    is done, and one stays for what expires next. Raises Retryable.
+    So a deletion overtakes no earlier write. The expiry `notes` that called for it are
+    settled with it, and each store gets a note for its next expiry. Raises Retryable.
     """
     scope = session.scope
     objects = session.objects
@@ -108,12 +121,12 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
         )
         send_expiry(message, queue=session.queues.write, objects=objects)
     delete_days(report.timeline, scope, objects=objects)
-    session.ledger.change(LedgerChanges(expiries=report.ending))
+    session.ledger.change(LedgerChanges(expiries=report.next_notes))
 
 
 @dataclass(frozen=True)
 class _Store:
-    """One agent's stores at one moment; each is asked once for its periods."""
+    """One agent's stores at one moment; the periods of each are read once."""
 
     scope: Scope
     now: datetime
@@ -123,46 +136,46 @@ class _Store:
     _periods: dict[Grain, Mapping[Period, int]] = field(default_factory=dict)
 
     def periods(self, grain: Grain) -> Mapping[Period, int]:
-        """The records of each period."""
+        """Return the number of records by period."""
         if grain not in self._periods:
-            labels = self.reader.periods(self.scope, grain)
-            self._periods[grain] = {
-                Period(grain, label): count for label, count in labels.items()
-            }
+            counts = self.reader.periods(self.scope, grain).items()
+            self._periods[grain] = {Period(grain, label): n for label, n in counts}
         return self._periods[grain]
 
     def oldest_kept(self, grain: Grain) -> Period:
-        """The first period whose time is not over."""
+        """Return the oldest period within the limit."""
         return oldest_kept(grain, self.config.limit(grain), self.now, self.config.zone)
 
     @cached_property
     def pending(self) -> frozenset[Period]:
-        """The due periods of all grains. What comes to one after this look, the writer sees."""
+        """The due periods of all grains. The writer checks for marks put after this."""
         return self.ledger.pending(self.scope)
 
 
-def _inspect(grain: Grain, store: _Store, force: bool) -> GrainReport:
-    oldest, counts = store.oldest_kept(grain), store.periods(grain)
-    over = {period: n for period, n in counts.items() if period < oldest}
-    unsealed = _unsealed(over, grain, store) if over and not force else set[Period]()
+def _inspect_grain(grain: Grain, store: _Store, force: bool) -> GrainReport:
+    oldest = store.oldest_kept(grain)
+    counts = store.periods(grain)
+    over = sorted(period for period in counts if period < oldest)
+    unsealed: set[Period] = set()
+    if over and not force:
+        unsealed = _find_unsealed(over, grain, store)
+    expired: dict[str, int] = {}
+    waiting: dict[str, int] = {}
+    for period in over:
+        found = waiting if period in unsealed else expired
+        found[period.label] = counts[period]
     return GrainReport(
         grain=grain,
         limit=str(store.config.limit(grain)),
-        expired={
-            period.label: n
-            for period, n in sorted(over.items())
-            if period not in unsealed
-        },
-        unsealed={
-            period.label: n for period, n in sorted(over.items()) if period in unsealed
-        },
+        expired=expired,
+        unsealed=waiting,
         oldest_kept=oldest.label,
         next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
     )
 
 
 def _inspect_experience(store: _Store) -> GrainReport:
-    """Experience is kept by the year, as long as yearly summaries are, and is looked at when they are."""
+    """Inspect the experience store: it is kept by the year, as long as yearly summaries."""
     limit = store.config.limit(Grain.YEARLY)
     oldest = oldest_kept(Grain.YEARLY, limit, store.now, store.config.zone).label
     counts = store.reader.periods(store.scope, Store.EXPERIENCE)
@@ -173,29 +186,40 @@ def _inspect_experience(store: _Store) -> GrainReport:
 def _next_expiry(
     kept: set[Period], unsealed: set[Period], grain: Grain, store: _Store
 ) -> datetime | None:
-    """When to look again: tomorrow for what waits for its parent, else when the oldest kept expires."""
+    """Return when to look again: when the oldest kept period expires.
+
+    If a period waits for its parent, that is tomorrow.
+    """
     if unsealed:
         return store.now + LOOK_AGAIN
-    limit, zone = store.config.limit(grain), store.config.zone
+    limit = store.config.limit(grain)
+    zone = store.config.zone
     return min((expires_at(period, limit, zone) for period in kept), default=None)
 
 
-def _unsealed(periods: Iterable[Period], grain: Grain, store: _Store) -> set[Period]:
-    """Those whose parent has no summary yet, or that, or whose parent, something new has made stale.
+def _find_unsealed(
+    periods: Iterable[Period], grain: Grain, store: _Store
+) -> set[Period]:
+    """Return the periods whose parent has no summary that is up to date.
 
-    A parent that is gone because its own time was over had been ready before.
+    A summary is out of date if new records make its period or the period below it stale.
+    An expired parent counts as ready, because it was ready before it expired.
     """
-    above, order = grain.parent, list(Grain)
+    above = grain.parent
     if above is None:
         return set()
-    finer = order[: order.index(above)]
-    stale = store.pending | {
-        Period.of_day(one.days[0], grain) for one in store.pending if one.grain in finer
-    }
-    ready, oldest = store.periods(above), store.oldest_kept(above)
-    sealed = (
-        p
-        for p in periods
-        if (up := p.parent()) and (up in ready or up < oldest) and not {p, up} & stale
-    )
-    return {*periods}.difference(sealed)
+    grains = list(Grain)
+    finer = grains[: grains.index(above)]
+    stale = set(store.pending)
+    for due in store.pending:
+        if due.grain in finer:
+            stale.add(Period.of_day(due.days[0], grain))
+    ready = store.periods(above)
+    oldest = store.oldest_kept(above)
+    unsealed: set[Period] = set()
+    for period in periods:
+        parent = period.parent()
+        is_ready = parent is not None and (parent in ready or parent < oldest)
+        if not is_ready or period in stale or parent in stale:
+            unsealed.add(period)
+    return unsealed

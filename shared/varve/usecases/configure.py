@@ -1,7 +1,7 @@
-"""A workspace's configuration: read a value, change one, and have cleanup notice."""
+"""A workspace's configuration: read a setting, or change one and notify cleanup."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from varve.domain.workspace import (
     WorkspaceConfig,
     parse_workspace_config,
 )
-from varve.ports.objects import Objects
+from varve.ports.objects import Objects, StoredObject
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 
@@ -26,21 +26,23 @@ _AGENTS = "agents.AGENT.extract or agents.AGENT.summarize.GRAIN"
 _OF_AGENT = re.compile(
     rf"agents\.(.+)\.(extract|summarize\.(?:{'|'.join(SUMMARY_GRAINS)}))"
 )
+_KEY_REFERENCES = ("models.key", "privacy.key")
+"""Settings that refer to a key; they are a part of the configuration when set."""
 _CHANGES_RETENTION = frozenset({"plan", "timezone", "retention"})
 
 
 def config_key(workspace: str) -> str:
-    """Where a workspace's configuration lies. Raises Rejected: not a valid id."""
+    """Return the key of a workspace's configuration. Raises Rejected: not a valid id."""
     return f"workspaces/{path_id(workspace, 'workspaceId')}/config.json"
 
 
 def values(config: WorkspaceConfig) -> dict[str, Any]:
-    """Every setting by its dotted name, `retention.daily`; None where nothing is set."""
-    return dict(_flat(config, ""))
+    """Return every setting by its dotted name, `retention.daily`; None: not set."""
+    return dict(_flatten(config, ""))
 
 
 def value(config: WorkspaceConfig, name: str) -> Any:
-    """One setting. Raises Rejected: there is none of this name."""
+    """Return one setting. Raises Rejected: there is none of this name."""
     known = values(config)
     if name not in known and not _OF_AGENT.fullmatch(name):
         raise Rejected(
@@ -52,45 +54,47 @@ def value(config: WorkspaceConfig, name: str) -> Any:
 def change(session: Session, name: str, text: str) -> WorkspaceConfig:
     """Set one value, or with an empty text restore its default; return the configuration.
 
-    If it affects retention, cleanup will look at all of the workspace's agents. If it
-    names another embedder, the previous one is noted, because the stores are of its
-    model. Raises Rejected: names the setting and what it may be, and nothing is
-    changed; Retryable.
+    If it affects retention, cleanup inspects all of the workspace's agents next time. If
+    it names another embedder, the previous one is noted, because the stores still need
+    it. Raises Rejected: names the setting and its valid values, and nothing is changed;
+    Retryable.
     """
     workspace = session.scope.workspace
     objects = session.objects
     key = config_key(workspace)
-    if not isinstance(text, str):
-        raise Rejected(name[:60], "is set by a text, such as '90' or 'true'")
-    if (
-        text.encode(errors="replace").decode() != text
-    ):  # a lone surrogate, which no object can hold
-        raise Rejected(
-            name[:60].encode(errors="replace").decode(), "is not valid Unicode text"
-        )
+    _require_text(name, text)
     stored = objects.get(key)
     before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
     tree = _tree_with(before, name, text)
     if name == "models.embedder" and objects.folders(f"vectordb/{workspace}"):
         _note_embedder(tree, before.models, text)
-    config = _validated(tree, name)
-    data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2).encode()
-    if not objects.put_if(key, data, stored.etag if stored else None):
-        raise Retryable(
-            f"configuration of {workspace}: was changed by somebody else meanwhile"
-        )
+    config = _validate(tree, name)
+    _put_config(workspace, config, stored, objects)
     if name.partition(".")[0] in _CHANGES_RETENTION:
-        _look_again(workspace, session.now, objects, session.ledger)
+        _request_cleanup(workspace, session.now, objects, session.ledger)
     return config
 
 
+def _require_text(name: str, text: object) -> None:
+    """Raise Rejected if the value is not a text that an object can hold."""
+    if not isinstance(text, str):
+        raise Rejected(name[:60], "is set by a text, such as '90' or 'true'")
+    # A lone surrogate cannot be encoded.
+    if text.encode(errors="replace").decode() != text:
+        field = name[:60].encode(errors="replace").decode()
+        raise Rejected(field, "is not valid Unicode text")
+
+
 def with_value(config: WorkspaceConfig, name: str, text: str) -> WorkspaceConfig:
-    """The configuration with one value set; nothing is stored. Raises Rejected: it may not be that."""
-    return _validated(_tree_with(config, name, text), name)
+    """Return the configuration with one value set, without storing it.
+
+    Raises Rejected: the value is not valid.
+    """
+    return _validate(_tree_with(config, name, text), name)
 
 
 def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
-    value(config, name)
+    value(config, name)  # raises Rejected: no such setting
     tree: dict[str, Any] = config.model_dump(
         mode="json", by_alias=True, exclude_unset=True
     )
@@ -99,7 +103,7 @@ def _tree_with(config: WorkspaceConfig, name: str, text: str) -> dict[str, Any]:
 
 
 def move_from(workspace: str, embedders: Sequence[str], *, objects: Objects) -> None:
-    """Note the embedders that stores are still of; none: all have moved. Raises Retryable."""
+    """Note the embedders that stores still need; none: all have moved. Raises Retryable."""
     key = config_key(workspace)
     stored = objects.get(key)
     before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
@@ -107,16 +111,23 @@ def move_from(workspace: str, embedders: Sequence[str], *, objects: Objects) -> 
         return
     tree = before.model_dump(mode="json", by_alias=True, exclude_unset=True)
     _put(tree, ["models", "movingFrom"], ",".join(embedders))
-    data = _validated(tree, "models.movingFrom").model_dump_json(
-        by_alias=True, exclude_unset=True, indent=2
-    )
+    _put_config(workspace, _validate(tree, "models.movingFrom"), stored, objects)
+
+
+def _put_config(
+    workspace: str,
+    config: WorkspaceConfig,
+    stored: StoredObject | None,
+    objects: Objects,
+) -> None:
+    """Store the configuration in place of `stored`. Raises Retryable: it has changed."""
+    key = config_key(workspace)
+    data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
     if not objects.put_if(key, data.encode(), stored.etag if stored else None):
-        raise Retryable(
-            f"configuration of {workspace}: was changed by somebody else meanwhile"
-        )
+        raise Retryable(f"configuration of {workspace}: another process changed it")
 
 
-def _validated(tree: dict[str, Any], name: str) -> WorkspaceConfig:
+def _validate(tree: dict[str, Any], name: str) -> WorkspaceConfig:
     try:
         return WorkspaceConfig.model_validate(tree)
     except ValidationError as error:
@@ -125,71 +136,69 @@ def _validated(tree: dict[str, Any], name: str) -> WorkspaceConfig:
 
 
 def _path(name: str) -> list[str]:
-    """The steps of a dotted name; an agent's id may itself have dots."""
+    """Return the parts of a dotted name; an agent's id may itself contain dots."""
     of_agent = _OF_AGENT.fullmatch(name)
-    return (
-        ["agents", of_agent[1], *of_agent[2].split(".")]
-        if of_agent
-        else name.split(".")
-    )
+    if of_agent is None:
+        return name.split(".")
+    agent, setting = of_agent.groups()
+    return ["agents", agent, *setting.split(".")]
 
 
 def _put(tree: dict[str, Any], path: list[str], text: str) -> None:
-    """Set or remove the value at the path; a part that is left empty goes too."""
-    *parents, last = path
-    nodes = [tree]
-    for parent in parents:
-        nodes.append(nodes[-1].setdefault(parent, {}) or {})
-        nodes[-2][parent] = nodes[-1]
-    if text:
-        nodes[-1][last] = text
+    """Set the value at the path; with an empty text remove it, and parts left empty."""
+    first, *rest = path
+    if rest:
+        node = tree.get(first) or {}
+        _put(node, rest, text)
+        tree[first] = node
+        if not node:
+            del tree[first]
+    elif text:
+        tree[first] = text
     else:
-        nodes[-1].pop(last, None)
-    for parent, node, inner in zip(
-        parents[::-1], nodes[-2::-1], nodes[::-1], strict=False
-    ):
-        if not inner:
-            node.pop(parent, None)
+        tree.pop(first, None)
 
 
 def _note_embedder(tree: dict[str, Any], before: ModelsConfig, text: str) -> None:
-    """Stores are searched with the embedder they were written with until `reembed` has moved them."""
-    known = dict.fromkeys(
-        [*before.embedders_before, before.embedder or DEFAULT_EMBEDDER]
-    )
+    """Note the embedder that the stores still need until `reembed` has moved them."""
+    current = before.embedder or DEFAULT_EMBEDDER
+    known = dict.fromkeys([*before.embedders_before, current])
     known.pop(text or DEFAULT_EMBEDDER, None)
     _put(tree, ["models", "movingFrom"], ",".join(known))
 
 
-def _look_again(
+def _request_cleanup(
     workspace: str, now: datetime, objects: Objects, ledger: Ledger
 ) -> None:
+    """Put expiry notes for every grain of every agent, due now."""
     for agent in objects.folders(f"vectordb/{workspace}"):
         scope = Scope(workspace, agent)
-        ledger.change(
-            LedgerChanges(
-                expiries=tuple(expiry_key(now, scope, grain) for grain in Grain)
-            )
-        )
+        notes = tuple(expiry_key(now, scope, grain) for grain in Grain)
+        ledger.change(LedgerChanges(expiries=notes))
 
 
-def _flat(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
+def _flatten(part: BaseModel, prefix: str) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of one part of the configuration by their dotted names."""
     for field_name, field in type(part).model_fields.items():
-        name, inner = prefix + str(field.alias), getattr(part, field_name)
+        name = prefix + str(field.alias)
+        inner = getattr(part, field_name)
         if isinstance(inner, BaseModel):
-            yield from _flat(inner, name + ".")
+            yield from _flatten(inner, name + ".")
         elif name == "agents":
-            for agent, prompts in inner.items():
-                yield from (
-                    (n, v)
-                    for n, v in _flat(prompts, f"agents.{agent}.")
-                    if v is not None
-                )
+            yield from _flatten_agents(inner)
         elif field_name == "summarize":
-            yield from (
-                (f"{name}.{grain}", inner.get(grain)) for grain in SUMMARY_GRAINS
-            )
-        elif name in ("models.key", "privacy.key"):
-            yield from ((f"{name}.{kind}", None) for kind in ("environment", "secret"))
+            for grain in SUMMARY_GRAINS:
+                yield f"{name}.{grain}", inner.get(grain)
+        elif name in _KEY_REFERENCES:
+            yield f"{name}.environment", None
+            yield f"{name}.secret", None
         else:
-            yield name, inner if inner is None else str(inner)
+            yield name, None if inner is None else str(inner)
+
+
+def _flatten_agents(agents: Mapping[str, BaseModel]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of agents that are set."""
+    for agent, prompts in agents.items():
+        for name, text in _flatten(prompts, f"agents.{agent}."):
+            if text is not None:
+                yield name, text

@@ -1,4 +1,4 @@
-"""Dead letters as an operator reads them: what each is and why it is one, its content only when asked for."""
+"""Dead letters as an operator reads them: what each is about, and why it failed."""
 
 import json
 from collections.abc import Callable
@@ -19,16 +19,17 @@ _IDS = (
     "receivedAt",
 )
 _COUNTED = ("records", "operations", "labels")
+_LONGEST_ID = 128
 
 
-def described(
+def describe_letter(
     queue: str, letter: Letter, private: Callable[[str], str], *, content: bool = False
 ) -> dict[str, Any]:
-    """A letter as JSON values: where it lay, why, which ids and how much is in it.
+    """Return a letter as JSON values: its queue, reason, ids and counts.
 
-    With `content` also the message itself, as `private` leaves it.
+    With `content`, also the message itself, filtered by `private`.
     """
-    shown = {
+    described = {
         "id": letter.id,
         "queue": queue,
         "errorType": letter.reasons.get("errorType"),
@@ -38,9 +39,11 @@ def described(
         "sentAt": letter.sent_at and iso(letter.sent_at),
         "group": letter.group,
         "bytes": len(letter.body.encode()),
-        **_inside(letter.body),
+        **_summarize_body(letter.body),
     }
-    return {**shown, "content": private(letter.body)} if content else shown
+    if content:
+        described["content"] = private(letter.body)
+    return described
 
 
 def _reason(letter: Letter) -> str:
@@ -51,43 +54,42 @@ def _reason(letter: Letter) -> str:
     return f"no reason recorded: delivered {letter.receives} times"
 
 
-def _inside(body: str) -> dict[str, Any]:
-    """What the message is about, in ids and counts; a message that is none has nothing to tell."""
+def _summarize_body(body: str) -> dict[str, Any]:
+    """Return the ids and counts in a message; only `type` None if it is not a message."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
         return {"type": None}
     if not isinstance(message, dict):
         return {"type": None}
-    told: dict[str, Any] = {
-        "type": _text(message.get("type")),
+    summary: dict[str, Any] = {
+        "type": _cut_id(message.get("type")),
         "correlationId": correlation_of(body),
     }
-    told |= {name: _text(message[name]) for name in _IDS if name in message}
-    told |= {
-        name: len(message[name])
-        for name in _COUNTED
-        if isinstance(message.get(name), list)
-    }
-    return told | _of_conversation(message.get("conversation"))
+    for name in _IDS:
+        if name in message:
+            summary[name] = _cut_id(message[name])
+    for name in _COUNTED:
+        if isinstance(message.get(name), list):
+            summary[name] = len(message[name])
+    summary.update(_summarize_conversation(message.get("conversation")))
+    return summary
 
 
-def _of_conversation(conversation: object) -> dict[str, Any]:
+def _summarize_conversation(conversation: object) -> dict[str, Any]:
     if not isinstance(conversation, dict):
         return {}
+    summary: dict[str, Any] = {}
+    for name in ("workspaceId", "agentId", "conversationId"):
+        summary[name] = _cut_id(conversation.get(name))
     messages = conversation.get("messages")
-    said = (
-        [m for m in messages if isinstance(m, dict)]
-        if isinstance(messages, list)
-        else []
-    )
-    ids = {
-        name: _text(conversation.get(name))
-        for name in ("workspaceId", "agentId", "conversationId")
-    }
-    return {**ids, "messageIds": [_text(message.get("id")) for message in said]}
+    if not isinstance(messages, list):
+        messages = []
+    said = [message for message in messages if isinstance(message, dict)]
+    summary["messageIds"] = [_cut_id(message.get("id")) for message in said]
+    return summary
 
 
-def _text(value: object) -> str | None:
-    """An id, or what somebody wrote where one should be, cut to the length of one."""
-    return value[:128] if isinstance(value, str) else None
+def _cut_id(value: object) -> str | None:
+    """Return an id, cut to the longest valid id; None: it is not a string."""
+    return value[:_LONGEST_ID] if isinstance(value, str) else None

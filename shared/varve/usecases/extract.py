@@ -24,7 +24,13 @@ from varve.usecases.experience.episodes import keep_episodes
 from varve.usecases.experience.outcomes import take_in_outcome
 from varve.usecases.learning import learn, send_facts_and_turns, spoken_in
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.timeline import Said, TakenIn, end_of, keep, working_day
+from varve.usecases.timeline import (
+    Said,
+    TakenIn,
+    keep,
+    timeline_expiry_key,
+    working_day,
+)
 
 Told = tuple[Scope, Report]
 """Whose outcome a message reports, and the report."""
@@ -159,7 +165,7 @@ def _conversation_of(message: IngestMessage | Reread | Told) -> str | None:
 def _extract(session: Session, message: IngestMessage | Reread | Told) -> _Extracted:
     if isinstance(message, IngestMessage):
         # Filtered again: a sender may have put it on the queue without ingest.
-        return extract(session, session.privacy.delivered(message))
+        return extract(session, session.privacy.filter_message(message))
     if isinstance(message, Reread):
         facts, operations = reread(session, message)
         return _Extracted(ExtractOutcome(facts=facts, operations=operations))
@@ -221,7 +227,7 @@ def _note(session: Session, extracted: _Extracted) -> None:
 def _note_expiry(session: Session, message: IngestMessage) -> None:
     """Note when a day's messages expire: without words no summary will note it."""
     day = Period.of(message.received_at, Grain.DAILY, session.zone)
-    expiry = end_of(day, session.scope, session.config)
+    expiry = timeline_expiry_key(day, session.scope, session.config)
     session.ledger.change(LedgerChanges(expiries=(expiry,)))
 
 

@@ -1,4 +1,4 @@
-"""Forget: find a subject, bar it, erase it everywhere, prove it, leave a receipt."""
+"""Forget: find a subject, bar it, erase it everywhere, verify, and write a receipt."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,16 +17,21 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.erasure import receipts, tombstones
 from varve.usecases.erasure.passes import Erased, bar, erase, prune
-from varve.usecases.erasure.subject import Subject, find
-from varve.usecases.erasure.verify import Needles, Verification, needles, verify
+from varve.usecases.erasure.subject import Subject, find_subject
+from varve.usecases.erasure.verify import (
+    Needles,
+    Verification,
+    collect_needles,
+    verify,
+)
 from varve.usecases.local import catch_up
 from varve.usecases.search import search
 from varve.usecases.session import Session
 
 PATIENCE = timedelta(seconds=60)
-"""How long an erasure waits for a queue's writer in all."""
+"""How long an erasure waits for a queue's writer, in all its passes."""
 PAUSE = timedelta(seconds=2)
-"""How long it waits between two looks."""
+"""How long it waits before another pass."""
 QUERY_RESULTS = 10
 MAX_PROOFS = 3
 
@@ -79,7 +84,7 @@ class ForgetRequest:
 
 @dataclass(slots=True)
 class ForgetOutcome:
-    """What was erased; `taken` are the facts and turns that went or would go."""
+    """The result of an erasure; `taken` are the facts and turns that were or would be erased."""
 
     subject: str
     at: datetime
@@ -98,7 +103,7 @@ class ForgetOutcome:
         return bool(self.taken or self.messages or erased)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values; with words only if nothing has been erased."""
+        """Return it as JSON values; texts are included only for a dry run."""
         result: dict[str, Any] = {"found": self.found, "dryRun": self.dry_run}
         if self.dry_run:
             taken = [
@@ -123,26 +128,25 @@ class ForgetOutcome:
 def forget(
     session: Session, request: ForgetRequest, tools: ErasureTools
 ) -> ForgetOutcome:
-    """Erase what the request names, keep it from coming back, leave a receipt.
+    """Erase what the request names, bar it from being stored again, write a receipt.
 
-    With queues it waits for the writer, for `patience` in all; called again, it goes on
-    where it ended. Raises Rejected, Retryable, Misconfigured.
+    With queues it waits for the writer, for `patience` in all. A second call continues
+    where the first ended. Raises Rejected, Retryable, Misconfigured.
     """
     selector = request.selector
     if request.query is not None:
-        ids = _find_by_query(session, request.query)
-        if not ids:
-            return _nothing(session, request.query, dry_run=request.dry_run)
-        selector = Selector(ids=ids)
+        matches = _find_by_query(session, request.query)
+        if not matches:
+            return ForgetOutcome(request.query, session.now, request.dry_run, (), 0)
+        selector = Selector(ids=matches)
     if selector is None:
         raise Rejected("forget", _ONE_SELECTOR)
-    subject = find(
+    subject = find_subject(
         session.scope, selector, reader=session.records, objects=session.objects
     )
+    ids = " ".join(sorted(selector.ids))
     outcome = ForgetOutcome(
-        subject=selector.user
-        or selector.conversation
-        or " ".join(sorted(selector.ids)),
+        subject=selector.user or selector.conversation or ids,
         at=session.now,
         dry_run=request.dry_run,
         taken=subject.facts_and_turns,
@@ -153,10 +157,6 @@ def forget(
         return outcome
     _erase(session, request, tools, selector, subject, outcome)
     return outcome
-
-
-def _nothing(session: Session, subject: str, *, dry_run: bool) -> ForgetOutcome:
-    return ForgetOutcome(subject, session.now, dry_run, (), 0)
 
 
 def _erase(
@@ -170,12 +170,12 @@ def _erase(
     scope = session.scope
     known = tombstones.load(scope, objects=session.objects)
     barred = bar(scope, selector, subject, session.now, objects=session.objects)
-    wait = _waiting(session, request.patience)
+    wait = _build_wait(session, request.patience)
     outcome.erased = erase(session, prune=bool(subject) or bool(known), wait=wait)
     catch_up(session)
     if request.verify:
         own_words = f"{scope} {session.config.model_dump_json()}"
-        wanted = needles(selector, subject, own_words)
+        wanted = collect_needles(selector, subject, own_words)
         outcome.verification = _prove(session, tools, wanted, wait)
     outcome.notes = [*_notes(session, tools), *_drop_letters(session, tools)]
     subject_hash = barred.hash("subject", outcome.subject)
@@ -185,7 +185,7 @@ def _erase(
 def parse_selector(
     user: str | None = None, conversation: str | None = None, ids: Sequence[str] = ()
 ) -> Selector:
-    """Return exactly one of the three, validated. Raises Rejected: names the field."""
+    """Return a selector of exactly one of the three. Raises Rejected: names the field."""
     if isinstance(ids, str):
         raise Rejected("ids", "must be a list of ids, not one")
     if sum(map(bool, (user, conversation, ids))) != 1:
@@ -224,18 +224,9 @@ def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
     """
     if not isinstance(event, Mapping):
         raise Rejected("event", "must be an object")
-    for name, value in event.items():
-        if name not in _EVENT_FIELDS:
-            raise Rejected(name, "is not a known name")
-        if not isinstance(value, _EVENT_FIELDS[name]):
-            raise Rejected(name, "is not of the right type")
-    ids = event.get("ids", ())
-    if not all(isinstance(id_, str) for id_ in ids):
-        raise Rejected("ids", "must be a list of strings")
-    for name in ("workspaceId", "agentId"):
-        if name not in event:
-            raise Rejected(name, "is missing")
+    _check_event_fields(event)
     scope = Scope(event["workspaceId"], event["agentId"])
+    ids = event.get("ids", ())
     selector = parse_selector(event.get("user"), event.get("conversation"), ids)
     request = ForgetRequest(
         selector=selector,
@@ -243,6 +234,19 @@ def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
         verify=event.get("verify", False),
     )
     return scope, request
+
+
+def _check_event_fields(event: Mapping[str, Any]) -> None:
+    for name, value in event.items():
+        if name not in _EVENT_FIELDS:
+            raise Rejected(name, "is not a known name")
+        if not isinstance(value, _EVENT_FIELDS[name]):
+            raise Rejected(name, "is not of the right type")
+    if not all(isinstance(id_, str) for id_ in event.get("ids", ())):
+        raise Rejected("ids", "must be a list of strings")
+    for name in ("workspaceId", "agentId"):
+        if name not in event:
+            raise Rejected(name, "is missing")
 
 
 def _find_by_query(session: Session, query: str) -> tuple[str, ...]:
@@ -278,7 +282,7 @@ def _prove(
     return result
 
 
-def _waiting(session: Session, patience: timedelta) -> Wait:
+def _build_wait(session: Session, patience: timedelta) -> Wait:
     """Return a wait that writes in this process, or sleeps while a queue delivers."""
     ends = monotonic() + patience.total_seconds()
 
@@ -295,23 +299,25 @@ def _waiting(session: Session, patience: timedelta) -> Wait:
 
 
 def _notes(session: Session, tools: ErasureTools) -> list[str]:
-    """Say what this erasure cannot reach by itself."""
+    """Return notes on copies that this erasure cannot reach."""
     notes = []
     versioning = tools.versioning()
     if versioning != "Disabled":
         notes.append(
-            f"BUCKET VERSIONING IS {versioning.upper()}: old versions of objects may outlive this erasure. "
-            "Delete noncurrent versions, or have a lifecycle rule do so. This project's template has it off."
+            f"BUCKET VERSIONING IS {versioning.upper()}: old versions of objects may "
+            "outlive this erasure. Delete noncurrent versions, or have a lifecycle rule do "
+            "so. This project's template has it off."
         )
     if session.queues.delivers_writes:
         notes.append(
-            "Messages that wait on the queues keep their bodies until they are received and dropped."
+            "Messages that wait on the queues keep their bodies until they are received "
+            "and dropped."
         )
     return notes
 
 
 def _drop_letters(session: Session, tools: ErasureTools) -> list[str]:
-    """Drop dead letters that hold nothing else; return what the receipt must say."""
+    """Drop the dead letters that hold only forgotten data; return notes on them."""
     barred = tombstones.load(session.scope, objects=session.objects)
     dropped: list[str] = []
     mixed: set[str] = set()
@@ -320,7 +326,7 @@ def _drop_letters(session: Session, tools: ErasureTools) -> list[str]:
         try:
             _drop_from(box, session.scope, barred, dropped, mixed)
         except (Misconfigured, Retryable) as error:
-            # The erasure itself is done, and its receipt must say so.
+            # The erasure itself is done, and its receipt must be written.
             notes.append(
                 f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}"
             )
@@ -328,8 +334,8 @@ def _drop_letters(session: Session, tools: ErasureTools) -> list[str]:
         notes.append(f"{len(dropped)} dead letters were dropped.")
     if mixed:
         notes.append(
-            f"{len(mixed)} dead letters hold what others said as well and are left: redrive them, and only "
-            "that is taken in, or drop them (varve dlq)."
+            f"{len(mixed)} dead letters hold what others said as well and are left: "
+            "redrive them, and only that is taken in, or drop them (varve dlq)."
         )
     return notes
 
@@ -341,15 +347,20 @@ def _drop_from(
     dropped: list[str],
     mixed: set[str],
 ) -> None:
-    # Of each group ten are seen at a time: those that are dropped uncover others.
+    """Drop one queue's letters; add their ids to `dropped`, and of mixed ones to `mixed`."""
+    # Ten letters of a group are visible at a time: dropping them uncovers others.
     while True:
-        held = {
-            letter.id: forgotten_share(letter.body, scope, barred)
-            for letter in box.letters()
-        }
-        mixed |= {id_ for id_, left in held.items() if left == "some"}
-        whole = [id_ for id_, left in held.items() if left == "all"]
-        if not whole or not (gone := box.drop(whole)):
+        whole: list[str] = []
+        for letter in box.letters():
+            share = forgotten_share(letter.body, scope, barred)
+            if share == "all":
+                whole.append(letter.id)
+            elif share == "some":
+                mixed.add(letter.id)
+        if not whole:
+            return
+        gone = box.drop(whole)
+        if not gone:
             return
         dropped += gone
 

@@ -90,7 +90,7 @@ def ingest_all(
 def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
     # Filtered before a queue, a claim check or anything else that outlives the call.
     private = [
-        (session, session.privacy.conversation(conversation))
+        (session, session.privacy.filter_conversation(conversation))
         for session, conversation in given
     ]
     sent: list[str] = []

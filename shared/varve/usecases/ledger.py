@@ -1,28 +1,32 @@
-"""The ledger: which periods of which agents are due, which have failed, and when something expires.
+"""The ledger: due and failed periods of agents, and when something expires.
 
-    ledger/due/{grain}/{period}/{workspace}/{agent}/{token}      something was written below this period
-    ledger/marks/{workspace}/{agent}/{grain}/{period}/{token}    the same mark, for its agent's own questions
-    ledger/failed/{grain}/{period}/{workspace}/{agent}/…         summarizing it failed: attempts, reason
-    ledger/lessons/{month}/{workspace}/{agent}/look              from this month on look at its lessons
-    ledger/expiry/{hour}/{workspace}/{agent}/{grain}             by this UTC hour something has expired
+    ledger/due/{grain}/{period}/{workspace}/{agent}/{token}    new records below this period
+    ledger/marks/{workspace}/{agent}/{grain}/{period}/{token}  the same mark, by agent
+    ledger/failed/{grain}/{period}/{workspace}/{agent}/…       attempts and reason of a failure
+    ledger/lessons/{month}/{workspace}/{agent}/look            review its lessons from this month
+    ledger/expiry/{hour}/{workspace}/{agent}/{grain}           something expires by this UTC hour
 
-A mark is put after the write it stands for, under a name made from what was written and the version
-that this gave the store. Whoever settles a period lists its marks first, reads the sources then, at the
-versions that these name or later ones, and removes exactly the marks it had listed: a write in between
-has a mark of its own, which stays, and a store that is read out of a stale listing settles nothing.
+The writer puts a mark after the write it stands for. The mark's name is made from the
+written ids and from the store's version after the write. To settle a period, a caller lists its
+marks, then reads the sources at those versions or later ones, then removes exactly the
+marks it listed. A write in between has its own mark, which stays. A caller that read the
+store from a stale listing settles nothing.
 
-Planning lists the periods' names and then those alone that are over, so a night costs nothing for agents
-that were silent and nothing for periods that are open. An agent's own marks are one listing, whatever
-others have left undone. The agent's half of a mark is put first and removed last: who finds the planner's
-half finds a mark that is whole. Where a process died in between, the message comes again and does the rest;
-half a mark that is left for planning is planned, found to change nothing, and settled with all others.
+Planning lists the names of periods, then only the periods that are over. So a night costs
+nothing for agents without new records, and nothing for open periods. An agent's own marks
+are one listing, whatever other agents have left undone.
+
+Each mark has two halves: one by period for planning, one by agent. The agent's half is put
+first and removed last, so a mark found by planning is whole. If a process dies in between,
+the message is delivered again and completes the mark. A half that is left for planning is
+planned, found to change nothing, and settled with the others.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from itertools import groupby
+from itertools import chain, groupby
 
 from varve.domain.calendar import EARLIEST, Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
@@ -48,7 +52,7 @@ from varve.ports.objects import Objects, StoredObject
 FIRST_RETRY = timedelta(hours=1)
 LONGEST_RETRY = timedelta(days=1)
 _DOUBLINGS = 5
-"""After so many the wait is the longest; a period may fail every day for years."""
+"""The wait doubles at most this often; a period may fail every day for years."""
 _TOKEN_LENGTH = 20
 
 
@@ -59,63 +63,70 @@ class Ledger:
         self._objects = objects
 
     def mark(self, scope: Scope, periods: Iterable[Period], *written: str) -> None:
-        """Put the marks that `marking` makes, of no version."""
-        self.change(marking(scope, periods, *written))
+        """Put the marks that `build_marks` returns, without a version."""
+        self.change(build_marks(scope, periods, *written))
 
     def marked(self, grain: Grain, scope: Scope | None = None) -> list[Period]:
-        """The periods, in order, that are due for any agent, or for one: a request for 1,000 periods."""
+        """List the periods that are due for any agent, or for one agent, in order.
+
+        One request per 1,000 periods.
+        """
         folder = marks_folder(scope, grain) if scope else f"{DUE}/{grain}"
         return [Period.parse(label, grain) for label in self._objects.folders(folder)]
 
     def due_in(self, period: Period, scope: Scope | None = None) -> Iterator[Due]:
-        """The agents for which one period is due, or one of them, in order: a request for 1,000 marks."""
-        keys = (
-            info.key
-            for info in self._objects.list(_narrowed(due_folder(period), scope))
-        )
-        for (workspace, agent), marks in groupby(
-            keys, key=lambda key: tuple(key.split("/")[4:6])
-        ):
-            yield Due(Scope(workspace, agent), period, tuple(marks))
+        """Yield the agents for which one period is due, or one of them, in order.
+
+        One request per 1,000 marks.
+        """
+        folder = _narrow(due_folder(period), scope)
+        keys = (info.key for info in self._objects.list(folder))
+        for owner, marks in groupby(keys, key=_scope_of):
+            yield Due(owner, period, tuple(marks))
 
     def due(self, grain: Grain, scope: Scope) -> Iterator[Due]:
-        """One agent's due periods of a grain, in order: a request for 1,000 marks."""
-        return self._of_agent(scope, marks_folder(scope, grain))
+        """Yield one agent's due periods of a grain, in order: one request per 1,000 marks."""
+        return self._list_due(scope, marks_folder(scope, grain))
 
     def pending(self, scope: Scope) -> frozenset[Period]:
-        """One agent's due periods of all grains: a request for 1,000 marks."""
-        return frozenset(
-            due.period for due in self._of_agent(scope, marks_folder(scope))
-        )
+        """Return one agent's due periods of all grains: one request per 1,000 marks."""
+        due = self._list_due(scope, marks_folder(scope))
+        return frozenset(one.period for one in due)
 
-    def _of_agent(self, scope: Scope, folder: str) -> Iterator[Due]:
+    def _list_due(self, scope: Scope, folder: str) -> Iterator[Due]:
         keys = (info.key.split("/") for info in self._objects.list(folder))
-        for (grain, label), marks in groupby(keys, key=lambda parts: tuple(parts[4:6])):
+        for (grain, label), marks in groupby(keys, key=lambda parts: parts[4:6]):
             period = Period.parse(label, Grain(grain))
-            yield Due(
-                scope,
-                period,
-                tuple(due_key(scope, period, parts[6]) for parts in marks),
-            )
+            due_keys = tuple(due_key(scope, period, parts[6]) for parts in marks)
+            yield Due(scope, period, due_keys)
 
     def marks(self, scope: Scope, period: Period) -> tuple[str, ...]:
-        """The due keys of one agent's period, those of which only one half is there included."""
+        """Return the due keys of one agent's period, also those with one half only."""
         own = self._objects.list(f"{marks_folder(scope, period.grain)}/{period.label}")
         planned = self._objects.list(f"{due_folder(period)}/{scope}")
-        tokens = {
-            info.key.rpartition("/")[2] for halves in (own, planned) for info in halves
-        }
+        tokens = {info.key.rpartition("/")[2] for info in chain(own, planned)}
         return tuple(due_key(scope, period, token) for token in sorted(tokens))
 
     def change(self, changes: LedgerChanges) -> None:
-        """Note everything in two steps, each of them at once; what has been dealt with goes."""
-        settled = [key for key in changes.settles if key.startswith(f"{DUE}/")]
-        others = [key for key in changes.settles if not key.startswith(f"{DUE}/")]
-        self._exchange([*changes.expiries, *map(twin, changes.marks)], settled)
-        self._exchange(changes.marks, [*map(twin, settled), *others])
+        """Put marks and notes, and delete the settled ones, in two exchanges.
+
+        The agent's half of a mark is put in the first and deleted in the second.
+        """
+        settled: list[str] = []
+        others: list[str] = []
+        for key in changes.settles:
+            if key.startswith(f"{DUE}/"):
+                settled.append(key)
+            else:
+                others.append(key)
+        agent_halves = [twin(key) for key in changes.marks]
+        settled_halves = [twin(key) for key in settled]
+        self._exchange([*changes.expiries, *agent_halves], settled)
+        self._exchange(changes.marks, [*settled_halves, *others])
 
     def _exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
-        new, old = dict.fromkeys(fresh), dict.fromkeys(doomed)
+        new = dict.fromkeys(fresh)
+        old = dict.fromkeys(doomed)
         if new or old:
             self._objects.exchange(new, old)
 
@@ -123,7 +134,8 @@ class Ledger:
         """Record one more failure; the wait doubles from an hour to a day."""
         known = self.failure(scope, period)
         attempts = known.attempts + 1 if known else 1
-        wait = min(LONGEST_RETRY, FIRST_RETRY * 2 ** min(attempts - 1, _DOUBLINGS))
+        doublings = min(attempts - 1, _DOUBLINGS)
+        wait = min(LONGEST_RETRY, FIRST_RETRY * 2**doublings)
         failure = Failure(attempts, reason, now + wait)
         body = {
             "attempts": attempts,
@@ -134,26 +146,27 @@ class Ledger:
         return failure
 
     def failure(self, scope: Scope, period: Period) -> Failure | None:
-        """What is known of one period's failures."""
+        """Return the record of one period's failures; None: it has not failed."""
         stored = self._objects.get(failed_key(scope, period))
-        return _failure(stored) if stored else None
+        return _decode_failure(stored) if stored else None
 
     def failures(
         self, period: Period, scope: Scope | None = None
     ) -> dict[Scope, Failure]:
-        """The agents for which a period has failed, or one of them."""
-        failed = {}
-        for info in self._objects.list(_narrowed(failed_folder(period), scope)):
-            if stored := self._objects.get(info.key):
-                failed[Scope(*info.key.split("/")[4:6])] = _failure(stored)
+        """Return the failures of a period, of all agents or of one."""
+        failed: dict[Scope, Failure] = {}
+        for info in self._objects.list(_narrow(failed_folder(period), scope)):
+            stored = self._objects.get(info.key)
+            if stored:
+                failed[_scope_of(info.key)] = _decode_failure(stored)
         return failed
 
     def recover(self, scope: Scope, period: Period) -> None:
-        """Forget a period's failures: it has succeeded."""
+        """Delete the record of a period's failures."""
         self._objects.delete([failed_key(scope, period)])
 
     def expiring(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
-        """The agents of which something has expired, with the notes that say so, the oldest first."""
+        """Return the expiry notes that are over, oldest first, by agent."""
         this_hour = hour_of(now)
         notes: dict[Scope, list[str]] = {}
         for info in self._objects.list(EXPIRY):
@@ -164,24 +177,25 @@ class Ledger:
         return {scope: tuple(keys) for scope, keys in notes.items()}
 
     def expired_of(self, scope: Scope, now: datetime) -> tuple[str, ...]:
-        """One agent's notes that are over: a request for the hours, and one for each of these.
+        """Return one agent's expiry notes that are over.
 
-        No name of anybody else is asked for.
+        One request lists the hours, and one more each hour that is over. It reads no key
+        of another agent.
         """
         this_hour = hour_of(now)
-        over = (hour for hour in self._objects.folders(EXPIRY) if hour <= this_hour)
-        return tuple(
-            info.key
-            for hour in over
-            for info in self._objects.list(f"{EXPIRY}/{hour}/{scope}")
-        )
+        notes: list[str] = []
+        for hour in self._objects.folders(EXPIRY):
+            if hour <= this_hour:
+                listed = self._objects.list(f"{EXPIRY}/{hour}/{scope}")
+                notes += [info.key for info in listed]
+        return tuple(notes)
 
     def note_lessons(self, scope: Scope, at: datetime) -> None:
-        """Have an agent's lessons looked at from the month of this instant on."""
+        """Note that an agent's lessons are to be reviewed from the month of `at` on."""
         self.change(LedgerChanges(expiries=(lessons_key(month_of(at), scope),)))
 
     def lessons_due(self, now: datetime) -> dict[Scope, tuple[str, ...]]:
-        """The agents whose lessons are to be looked at, with the months they are noted under."""
+        """Return the agents whose lessons are to be reviewed, with the months of the notes."""
         due: dict[Scope, list[str]] = {}
         for info in self._objects.list(LESSONS):
             _, _, month, workspace, agent, _ = info.key.split("/")
@@ -191,37 +205,44 @@ class Ledger:
         return {scope: tuple(months) for scope, months in due.items()}
 
     def settle_lessons(self, scope: Scope, months: Iterable[str]) -> None:
-        """Remove the notes; before lessons are read, so that what is written meanwhile is noted anew."""
+        """Delete the notes. Call it before reading the lessons: a later write notes its own."""
         self._objects.delete([lessons_key(month, scope) for month in months])
 
     def standing(self, notes: Sequence[str]) -> tuple[str, ...]:
-        """Those of the notes that nobody has settled yet."""
+        """Return those of the notes that still exist."""
         return tuple(note for note in notes if self._objects.get(note) is not None)
 
 
-def marking(
+def build_marks(
     scope: Scope, periods: Iterable[Period], *written: str, version: int = 0
 ) -> LedgerChanges:
-    """The marks that say that something was written below these periods: `written` says what, for the
-    name, and `version` which of the store below has it; 0 where it is not known."""
+    """Return the marks for a write below these periods.
+
+    `written` are ids or hashes of the write; they name the marks. `version` is the version
+    of the store that holds it; 0: not known.
+    """
     token = f"{digest(*written, length=_TOKEN_LENGTH)}.{version}"
-    return LedgerChanges(
-        marks=tuple(due_key(scope, period, token) for period in sorted(set(periods)))
-    )
+    marks = [due_key(scope, period, token) for period in sorted(set(periods))]
+    return LedgerChanges(marks=tuple(marks))
 
 
-def _narrowed(folder: str, scope: Scope | None) -> str:
+def _narrow(folder: str, scope: Scope | None) -> str:
     return f"{folder}/{scope}" if scope else folder
 
 
-def _failure(stored: StoredObject) -> Failure:
-    """What is noted; a note that cannot be read is of one failure, to be tried again at once.
+def _scope_of(key: str) -> Scope:
+    """Return the agent that a key of `due` or `failed` names."""
+    workspace, agent = key.split("/")[4:6]
+    return Scope(workspace, agent)
 
-    A pass reads the notes of all agents: one that is damaged must not stop the others' nights.
+
+def _decode_failure(stored: StoredObject) -> Failure:
+    """Return the failure; for a damaged record, one attempt, to be retried immediately.
+
+    A nightly run reads the failures of all agents. A damaged one must not stop it.
     """
     with suppress(AttributeError, LookupError, RecursionError, TypeError, ValueError):
         body = json.loads(stored.data)
-        return Failure(
-            int(body["attempts"]), str(body["reason"]), parse_instant(body["nextTry"])
-        )
+        next_try = parse_instant(body["nextTry"])
+        return Failure(int(body["attempts"]), str(body["reason"]), next_try)
     return Failure(1, "the note of its failure is damaged", EARLIEST)

@@ -1,4 +1,4 @@
-"""What a workspace's privacy asks for, done to a text before it is stored, sent to a model or searched."""
+"""A workspace's filter for texts that are stored, sent to a model or searched."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,10 +24,11 @@ from varve.ports.models import LLM, Detector, Extractor, Reply, Summarizer
 
 
 class Privacy:
-    """One workspace's filter: a text in, the text that may be kept out.
+    """One workspace's filter: it takes a text and returns the text that may be kept.
 
-    `modes` say what becomes of each kind that is not off; secrets are redacted always. `detectors` must
-    find every kind that has a mode; `pseudonym` makes the word for a kind and value.
+    `modes` say how each kind that is not off is treated; secrets are always redacted.
+    `detectors` must find every kind that has a mode. `pseudonym` returns the replacement
+    for a kind and a value.
     """
 
     def __init__(
@@ -42,68 +43,78 @@ class Privacy:
 
     @property
     def name(self) -> str:
-        """What is done to which kinds, in a form that changes when the results may; empty: secrets alone."""
-        return ",".join(
-            f"{kind}={mode}"
-            for kind, mode in sorted(self._modes.items())
-            if kind is not Kind.SECRET
-        )
+        """The modes by kind, for cache keys: it changes when results may change.
+
+        Empty: only secrets are filtered.
+        """
+        parts: list[str] = []
+        for kind, mode in sorted(self._modes.items()):
+            if kind is not Kind.SECRET:
+                parts.append(f"{kind}={mode}")
+        return ",".join(parts)
 
     def __call__(self, text: str) -> str:
-        """The text as it may be kept; where it should have been blocked, redacted.
+        """Return the filtered text; what should have been blocked is redacted.
 
-        The same text gives the same, and what this returns stays as it is when filtered again.
-        Raises Misconfigured: what is to be looked for cannot be.
+        It is deterministic, and filtering the result again changes nothing. Raises
+        Misconfigured: a detector cannot run.
         """
-        found = self._findings(text)
-        return replace_detections(text, found, self._word) if found else text
+        found = self._detect(text)
+        return replace_detections(text, found, self._replacement) if found else text
 
-    def conversation(self, conversation: Conversation) -> Conversation:
-        """The conversation as it may be kept, its ids and its speakers' names as they are.
+    def filter_conversation(self, conversation: Conversation) -> Conversation:
+        """Return the filtered conversation; ids and speakers' names stay.
 
-        An id that was made from a message's words is made again from those that are left of it.
-        Raises Rejected: names the message that holds what the workspace blocks, and the kind. Misconfigured.
+        An id that was made from a message's words is made again from the filtered words.
+        Raises Rejected: names the message with data that the workspace blocks, and the
+        kind; Misconfigured.
         """
-        self._refuse(conversation)
-        return reword(conversation, self._json)
+        self._refuse_blocked(conversation)
+        return reword(conversation, self._filter_json)
 
-    def delivered(self, message: IngestMessage) -> IngestMessage:
-        """A message of the ingest queue as it may be kept. Raises as `conversation` does."""
-        before = reword(
-            message.conversation.model_copy(update={"messages": [*message.context]}),
-            self._json,
-        )
+    def filter_message(self, message: IngestMessage) -> IngestMessage:
+        """Return a filtered message of the ingest queue.
+
+        Raises what `filter_conversation` raises.
+        """
+        update = {"messages": [*message.context]}
+        context = message.conversation.model_copy(update=update)
+        filtered = reword(context, self._filter_json)
         return replace(
             message,
-            conversation=self.conversation(message.conversation),
-            context=tuple(before.messages),
+            conversation=self.filter_conversation(message.conversation),
+            context=tuple(filtered.messages),
         )
 
-    def question(self, request: SearchRequest) -> SearchRequest:
-        """The request with its words as memory has them, so that asking for a pseudonym's value finds it."""
-        asked = request.query_text
-        private = asked and self(asked)
-        return (
-            request
-            if private == asked
-            else request.model_copy(update={"query_text": private})
-        )
+    def filter_request(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with a filtered query.
 
-    def _json(self, value: object) -> object:
+        Memory holds filtered words, so a query with a real value finds its pseudonym.
+        """
+        if not request.query_text:
+            return request
+        private = self(request.query_text)
+        if private == request.query_text:
+            return request
+        return request.model_copy(update={"query_text": private})
+
+    def _filter_json(self, value: object) -> object:
         return map_strings(value, self)
 
-    def _findings(self, text: str) -> list[Detection]:
-        found = (
-            finding for detector in self._detectors for finding in detector.find(text)
-        )
-        return [finding for finding in found if finding.kind in self._modes]
+    def _detect(self, text: str) -> list[Detection]:
+        """Return the detections of all kinds that have a mode."""
+        found: list[Detection] = []
+        for detector in self._detectors:
+            found += [one for one in detector.find(text) if one.kind in self._modes]
+        return found
 
-    def _word(self, finding: Detection) -> str:
+    def _replacement(self, finding: Detection) -> str:
         if self._modes[finding.kind] is Mode.PSEUDONYM and self._pseudonym is not None:
             return self._pseudonym(finding.kind, finding.canonical)
         return placeholder(finding.kind)
 
-    def _refuse(self, conversation: Conversation) -> None:
+    def _refuse_blocked(self, conversation: Conversation) -> None:
+        """Raise Rejected if any text of it holds what the workspace blocks."""
         if Mode.BLOCK not in self._modes.values():
             return
         self._refuse_in(conversation.extra, "conversation")
@@ -113,12 +124,12 @@ class Privacy:
             )
 
     def _refuse_in(self, value: object, field: str) -> None:
-        found = [
-            f
-            for text in iterate_strings(value)
-            for f in drop_overlaps(self._findings(text))
-        ]
-        blocked = sorted({f.kind for f in found if self._modes[f.kind] is Mode.BLOCK})
+        kinds: set[Kind] = set()
+        for text in iterate_strings(value):
+            for finding in drop_overlaps(self._detect(text)):
+                if self._modes[finding.kind] is Mode.BLOCK:
+                    kinds.add(finding.kind)
+        blocked = sorted(kinds)
         if blocked:
             raise Rejected(
                 field,
@@ -126,10 +137,10 @@ class Privacy:
             )
 
 
-def private_operation(
+def filter_operation(
     operation: TripleOperation, private: Callable[[str], str]
 ) -> TripleOperation:
-    """The operation as it may be kept, what it names put through the filter."""
+    """Return the operation with filtered subject and objects."""
     return replace(
         operation,
         subject=private(operation.subject),
@@ -139,7 +150,7 @@ def private_operation(
 
 
 class PrivateExtractor:
-    """The Extractor port with what the inner one writes filtered; speakers keep their names."""
+    """An Extractor that filters what the inner one returns; speakers keep their names."""
 
     def __init__(self, inner: Extractor, privacy: Privacy) -> None:
         self._inner = inner
@@ -147,36 +158,40 @@ class PrivateExtractor:
 
     @property
     def name(self) -> str:
-        """The inner extractor's and the filter's."""
+        """The names of the inner extractor and of the filter."""
         return "/".join(filter(None, (self._inner.name, self._privacy.name)))
 
     def extract(self, batch: Batch) -> Extraction:
-        """The inner extractor's facts and operations as they may be kept. Raises what both do."""
-        names = {u.speaker for u in (*batch.utterances, *batch.context)}
+        """Return filtered facts and operations, without duplicates.
+
+        Raises what the inner extractor and the filter raise.
+        """
+        names = {one.speaker for one in (*batch.utterances, *batch.context)}
         extraction = self._inner.extract(batch)
-        facts = {
-            (f.content, f.message_ids): f
-            for f in (self._fact(f, names) for f in extraction.facts)
-        }
-        operations = (
-            private_operation(o, lambda text: self._name(text, names))
-            for o in extraction.operations
-        )
+        facts: dict[tuple[str, tuple[str, ...]], Fact] = {}
+        for original in extraction.facts:
+            fact = self._filter_fact(original, names)
+            facts[fact.content, fact.message_ids] = fact
+
+        def filter_name(text: str) -> str:
+            return self._filter_name(text, names)
+
+        operations = [filter_operation(o, filter_name) for o in extraction.operations]
         return Extraction(tuple(facts.values()), tuple(dict.fromkeys(operations)))
 
-    def _fact(self, fact: Fact, names: set[str]) -> Fact:
+    def _filter_fact(self, fact: Fact, names: set[str]) -> Fact:
         return replace(
             fact,
             content=self._privacy(fact.content),
-            about=self._name(fact.about, names),
+            about=self._filter_name(fact.about, names),
         )
 
-    def _name(self, text: str, names: set[str]) -> str:
+    def _filter_name(self, text: str, names: set[str]) -> str:
         return text if text in names else self._privacy(text)
 
 
 class PrivateLLM:
-    """The LLM port with every text of the inner one's answer filtered, for callers that keep answers."""
+    """An LLM that filters the inner one's answers, for callers that keep answers."""
 
     def __init__(self, inner: LLM, privacy: Privacy) -> None:
         self._inner = inner
@@ -184,17 +199,17 @@ class PrivateLLM:
 
     @property
     def model(self) -> str:
-        """The inner model's name and the filter's."""
+        """The names of the inner model and of the filter."""
         return "/".join(filter(None, (self._inner.model, self._privacy.name)))
 
     def complete(self, system: str, user: str, reply: type[Reply]) -> Reply:
-        """The inner model's answer as it may be kept. Raises what both do."""
+        """Return the filtered answer. Raises what the inner model and the filter raise."""
         answer = self._inner.complete(system, user, reply)
         return reply.model_validate(map_strings(answer.model_dump(), self._privacy))
 
 
 class PrivateSummarizer:
-    """The Summarizer port with what the inner one is given and what it writes filtered."""
+    """A Summarizer that filters the inner one's input and output."""
 
     def __init__(self, inner: Summarizer, privacy: Privacy) -> None:
         self._inner = inner
@@ -202,12 +217,12 @@ class PrivateSummarizer:
 
     @property
     def name(self) -> str:
-        """The inner summarizer's and the filter's."""
+        """The names of the inner summarizer and of the filter."""
         return "/".join(filter(None, (self._inner.name, self._privacy.name)))
 
     def summarize(self, task: SummaryTask) -> Summary:
-        """The inner summarizer's words as they may be kept. Raises what both do."""
-        # What is summed up may have been stored before the workspace asked for privacy.
+        """Return the filtered summary. Raises what the inner one and the filter raise."""
+        # The sources may have been stored before the workspace set up its privacy.
         sources = tuple(
             replace(source, text=self._privacy(source.text)) for source in task.sources
         )

@@ -66,7 +66,7 @@ def _answer_view(
     session: Session, request: SearchRequest, view: View
 ) -> SearchResponse:
     session = session.with_config(view.config)
-    request = session.privacy.question(request)
+    request = session.privacy.filter_request(request)
     lookup = Lookup(
         scope=session.scope,
         now=session.now,

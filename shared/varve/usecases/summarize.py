@@ -29,7 +29,7 @@ from varve.ports.records import MemoryReader
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
 from varve.usecases.session import Session
-from varve.usecases.timeline import ending
+from varve.usecases.timeline import timeline_expiry_notes
 
 SUMMARY_IMPORTANCE = 0.6
 KEY_FACTS_HEADING = "\nKey facts:\n"
@@ -313,5 +313,5 @@ def expiries(scope: Scope, period: Period, config: WorkspaceConfig) -> tuple[str
         expires = retention.expires_at(one, config.limit(one.grain), config.zone)
         notes.append(expiry_key(expires, scope, one.grain))
     if period.grain is Grain.DAILY:
-        notes += ending(period.label, scope, config)
+        notes += timeline_expiry_notes(period.label, scope, config)
     return tuple(notes)

@@ -13,7 +13,7 @@ from varve.domain.triple import Triple, TripleOperation
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
-from varve.usecases.privacy import private_operation
+from varve.usecases.privacy import filter_operation
 from varve.usecases.session import Session
 
 MAX_HOPS = 6
@@ -25,7 +25,7 @@ def send_operations(session: Session, operations: Sequence[TripleOperation]) -> 
 
     Raises Rejected, Retryable, Misconfigured.
     """
-    filtered = tuple(private_operation(one, session.privacy) for one in operations)
+    filtered = tuple(filter_operation(one, session.privacy) for one in operations)
     message = WriteTriples(session.scope, filtered)
     send_triples(message, queue=session.queues.write, objects=session.objects)
 

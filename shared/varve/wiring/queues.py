@@ -9,7 +9,7 @@ from varve.usecases.write import DirectWrites
 
 if TYPE_CHECKING:
     from varve.adapters.queues.sqs import SqsQueue
-    from varve.usecases.write import WriterSession
+    from varve.usecases.commits import WriterSession
 
 
 def open_queue(url: str | None, variable: str) -> "SqsQueue":

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from varve.adapters.queues.sqs import SqsQueue
     from varve.ports.erasure import StoreInspector
     from varve.ports.queues import DeadLetterBox
+    from varve.usecases.commits import WriterSession
     from varve.usecases.plan import Planner
-    from varve.usecases.write import WriterSession
 
 MAX_SCOPED_STORES = 4
 """Agents whose own clients stay open, each with connections, threads and disk cache."""
@@ -214,7 +214,7 @@ class Sessions:
 
     @cached_property
     def _writer(self) -> "WriterSession":
-        from varve.usecases.write import WriterSession
+        from varve.usecases.commits import WriterSession
 
         self.store.require_safe()
         store = self.store

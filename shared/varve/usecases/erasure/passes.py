@@ -1,17 +1,17 @@
-"""Forget: tombstones first, then everything they bar, pass after pass until one finds nothing.
+"""Erase: put tombstones first, then delete all barred data until a pass finds none.
 
-The stores are changed by their writer alone, through its queue. The timeline says on which days something
-forgotten was said, so it loses its messages only after a pass has found every store clean: whoever
-starts again after a crash finds the same.
+Only the writer changes the stores, through its queue. The timeline tells on which days
+something forgotten was said. So it loses its messages only after a pass has found every
+store clean: an erasure that starts again after a crash finds the same days.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from itertools import chain
 from uuid import uuid4
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.identity import Scope
 from varve.domain.ledger import curation_key
@@ -26,22 +26,26 @@ from varve.messages.erasure import (
     Reread,
 )
 from varve.messages.erasure_queue import send_erasure, send_reread
+from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.usecases.erasure import tombstones
-from varve.usecases.erasure.lineage import Stained, labels, stained
-from varve.usecases.erasure.subject import Subject, working
+from varve.usecases.erasure.conversations import read_conversations, split
+from varve.usecases.erasure.lineage import (
+    RemainingSources,
+    Stained,
+    find_stained,
+    sorted_labels,
+)
+from varve.usecases.erasure.subject import Subject, read_working
 from varve.usecases.erasure.sweep import (
-    read_timeline,
-    stated_in_profiles,
+    read_profile_entries,
     sweep_payloads,
     sweep_taken_in,
     sweep_timeline,
 )
-from varve.usecases.erasure.unlearning import unlearnt
+from varve.usecases.erasure.unlearning import plan_unlearning
 from varve.usecases.experience.rows import read_rows
 from varve.usecases.session import Session
-
-T = TypeVar("T")
 
 MAX_PASSES = 8
 SORTS = (
@@ -49,21 +53,23 @@ SORTS = (
     "profileEntries", "experience",
 )  # fmt: skip
 
+"""Sorts of erased data, as outcome and receipt count them."""
+
 Found = dict[str, set[str]]
-"""What a pass found, by sort: ids and keys that live as long as the run."""
+"""The ids and keys that a pass found, by sort; kept in memory for the run alone."""
 
 
 @dataclass(slots=True)
 class Erased:
-    """What went, by sort, and whether the last pass found nothing any more."""
+    """The erased data by sort; `complete` if the last pass found nothing."""
 
-    found: dict[str, set[str]] = field(default_factory=dict)
+    found: Found = field(default_factory=dict)
     passes: int = 0
     complete: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many went of each sort."""
+        """How many were erased of each sort."""
         return {sort: len(self.found.get(sort, ())) for sort in SORTS}
 
 
@@ -75,36 +81,38 @@ def bar(
     *,
     objects: Objects,
 ) -> Tombstones:
-    """Put the tombstones: from here on nothing of the subject is taken in. Raises Retryable."""
+    """Put the subject's tombstones; from then on nothing of it is stored.
 
-    def more(known: Tombstones) -> Tombstones:
+    Raises Retryable.
+    """
+
+    def add_subject(known: Tombstones) -> Tombstones:
         return known.with_subject(
             selector, now, subject.messages, subject.records, subject.whole
         )
 
-    return tombstones.extend(scope, more, objects=objects)
+    return tombstones.extend(scope, add_subject, objects=objects)
 
 
 def erase(
     session: Session, *, prune: bool, wait: Callable[[], bool] = lambda: True
 ) -> Erased:
-    """Erase what the agent's tombstones bar: the latest subject, and what was left over of earlier ones.
+    """Erase what the agent's tombstones bar: the latest subject, and rests of earlier ones.
 
-    `wait` lets a queue's writer come after each pass and says whether there is time for another; `prune`
-    has the stores give up old versions even where nothing is found, after a run that ended half-way.
-    Raises Retryable: doing it again goes on where it ended.
+    `wait` lets a queue's writer catch up after each pass and returns whether there is time
+    for another. With `prune` the stores delete old versions even if nothing is found, for
+    after a run that ended half-way. Raises Retryable: run it again to continue.
     """
     done = Erased()
     while done.passes < MAX_PASSES:
+        is_first = done.passes == 0
         done.passes += 1
-        found = _Pass(session, first=done.passes == 1).run(
-            prune=prune and done.passes == 1
-        )
+        found = _Pass(session, first=is_first, prune=prune and is_first).run()
         if not found:
             done.complete = True
             break
         for sort, ids in found.items():
-            # Sets, for what a pass finds again is what the writer had not come to yet.
+            # Sets: a pass finds again what the writer has not deleted yet.
             done.found[sort] = done.found.get(sort, set()) | ids
         if not wait():
             break
@@ -112,89 +120,84 @@ def erase(
 
 
 def prune(session: Session) -> None:
-    """Have every store of the agent give up old versions and whatever no version names. Raises Retryable."""
+    """Have every store of the agent delete old versions and unreferenced files.
+
+    Raises Retryable.
+    """
     token = uuid4().hex
+    queue = session.queues.write
     for store in (*Grain, *Store):
         message = EraseRecords(session.scope, store)
-        send_erasure(
-            message, token, queue=session.queues.write, objects=session.objects
-        )
+        send_erasure(message, token, queue=queue, objects=session.objects)
 
 
 class _Pass:
-    """One look at everything, and what is sent on for it."""
+    """One look at everything the agent has; it sends the erasures of forgotten data.
 
-    def __init__(self, session: Session, *, first: bool) -> None:
+    Facts that were extracted together with forgotten words may repeat them. The `first`
+    pass also erases those facts, and has them extracted again from the words that stay.
+    """
+
+    def __init__(self, session: Session, *, first: bool, prune: bool) -> None:
         self._session = session
         self._first = first
+        self._prune = prune
         self._scope = session.scope
         self._objects = session.objects
         self._barred = tombstones.load(self._scope, objects=self._objects)
-        timeline = read_timeline(self._scope, objects=self._objects)
-        self._doomed = {
-            name: [x for x in said if x.barred(self._barred)]
-            for name, said in timeline.items()
-        }
-        self._kept = {
-            name: [x for x in said if not x.barred(self._barred)]
-            for name, said in timeline.items()
-        }
-        self._mixed = {
-            name for name in timeline if self._doomed[name] and self._kept[name]
-        }
-        self._token = ""
+        self._said = read_conversations(self._scope, self._barred, self._objects)
+        # Tells the messages of this pass from those of another that ask for the same.
+        self._token = uuid4().hex
 
-    def run(self, *, prune: bool) -> Found:
-        records = list(working(self._scope, self._session.records))
-        operations = list(
-            evidence_of(self._session.graph.triples(self._scope)).values()
-        )
-        gone, stay = _split(records, self._barred.bars_record)
-        taken_back, stand = _split(operations, self._barred.bars_operation)
-        beside = [r for r in stay if self._read_beside(r)] if self._first else []
-        said_beside = [o for o in stand if self._said_beside(o)] if self._first else []
-        summaries = self._stained(records, gone, beside)
-        self._erase_records([*gone, *beside], prune)
-        self._erase_triples([*taken_back, *said_beside])
-        self._erase_summaries(summaries, prune)
-        profiles = self._profiles()
-        self._read_anew(stay, operations, [*beside, *said_beside])
-        mixed = self._mixed if self._first else ()
+    def run(self) -> Found:
+        """Return the ids and keys found, by sort; only the sorts that have any."""
+        records = list(read_working(self._scope, self._session.records))
+        triples = self._session.graph.triples(self._scope)
+        operations = list(evidence_of(triples).values())
+        gone, staying = split(records, self._barred.bars_record)
+        retracted, standing = split(operations, self._barred.bars_operation)
+        reread_facts = [one for one in staying if self._must_reread_fact(one)]
+        reread_operations = [one for one in standing if self._must_reread(one)]
+        summaries = self._find_summaries(records, gone, reread_facts)
+        self._erase_records([*gone, *reread_facts])
+        self._erase_triples([*retracted, *reread_operations])
+        self._erase_summaries(summaries)
+        entries = self._erase_profile_entries()
+        self._send_rereads(staying, operations, [*reread_facts, *reread_operations])
         found = {
-            "facts": {r.id for r in gone if r.memory_type is MemoryType.FACT},
-            "turns": {r.id for r in gone if r.memory_type is MemoryType.TURN},
-            "tripleOperations": {o.id for o in taken_back},
+            "facts": _ids_of(gone, MemoryType.FACT),
+            "turns": _ids_of(gone, MemoryType.TURN),
+            "tripleOperations": {one.id for one in retracted},
             "summaries": {one.record.id for one in summaries},
-            "payloads": set(
-                sweep_payloads(self._scope, self._barred, mixed, objects=self._objects)
-            ),
-            "profileEntries": profiles,
-            "experience": self._experience(prune),
+            "payloads": self._sweep_payloads(),
+            "profileEntries": entries,
+            "experience": self._erase_experience(),
         }
         if not any(found.values()):
-            found |= self._messages()
+            found |= self._erase_messages()
         return {sort: ids for sort, ids in found.items() if ids}
 
-    def _stained(
-        self, records: list[Record], gone: list[Record], beside: list[Record]
+    def _find_summaries(
+        self, records: list[Record], gone: list[Record], reread: list[Record]
     ) -> list[Stained]:
-        """The summaries to take out, made known to the tombstones: one may be on its way to the writer."""
-        going, anew = [*gone, *beside], frozenset(r.id for r in beside)
-        days = {line.day for said in self._doomed.values() for line in said} | {
-            r.period for r in going
-        }
-        left = frozenset(r.id for r in records) - {r.id for r in going}
-        session = self._session
-        found = stained(
-            self._scope,
-            days,
-            left,
-            anew,
-            self._barred,
-            session.config,
-            reader=session.records,
+        """Return the summaries to take out, and add them to the tombstones.
+
+        The tombstones bar a copy of one that is still on its way to the writer.
+        """
+        going = [*gone, *reread]
+        days = self._said.doomed_days() | {one.period for one in going}
+        left = {one.id for one in records} - {one.id for one in going}
+        sources = RemainingSources(
+            days=frozenset(days),
+            left=frozenset(left),
+            reread=frozenset(one.id for one in reread),
         )
-        if pairs := [pair for one in found for pair in one.pairs]:
+        session = self._session
+        found = find_stained(
+            self._scope, sources, self._barred, session.config, reader=session.records
+        )
+        pairs = list(chain.from_iterable(one.pairs for one in found))
+        if pairs:
             self._barred = tombstones.extend(
                 self._scope,
                 lambda known: known.with_records(pairs),
@@ -202,179 +205,173 @@ class _Pass:
             )
         return found
 
-    def _erase_records(self, going: list[Record], prune: bool) -> None:
-        ids, days = tuple(r.id for r in going), tuple(sorted({r.period for r in going}))
-        if ids or prune:
-            self._send(
-                EraseRecords(
-                    self._scope, Grain.WORKING, ids, days, known_by=_known_by(going)
-                )
-            )
+    def _erase_records(self, going: list[Record]) -> None:
+        if not going and not self._prune:
+            return
+        ids = tuple(one.id for one in going)
+        days = tuple(sorted({one.period for one in going}))
+        last = _last_created(going)
+        self._send(EraseRecords(self._scope, Grain.WORKING, ids, days, known_by=last))
 
     def _erase_triples(self, going: list[TripleOperation]) -> None:
         if going:
-            self._send(EraseTriples(self._scope, tuple(o.id for o in going)))
+            self._send(EraseTriples(self._scope, tuple(one.id for one in going)))
 
-    def _erase_summaries(self, found: list[Stained], prune: bool) -> None:
+    def _erase_summaries(self, found: list[Stained]) -> None:
         embedder = self._session.embedder
-        for grain in list(Grain)[1:]:
-            mine = [one for one in found if one.grain is grain]
-            rest = [one.rest for one in mine if one.rest]
-            if not (mine or prune):
-                continue
-            vectors = (
-                embedder.embed([record.content for record in rest]) if rest else []
-            )
-            remade = tuple(
-                EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True)
-            )
-            gone = [one.record for one in mine if not one.rest]
-            ids, by = tuple(record.id for record in gone), _known_by(gone)
-            self._send(
-                EraseRecords(
-                    self._scope, grain, ids, labels(mine), embedder.model, remade, by
-                )
-            )
-            for one in mine:
-                # A reason of failure may quote what a model answered.
-                self._session.ledger.recover(
-                    self._scope, Period(grain, one.record.period)
-                )
+        for grain in SUMMARY_GRAINS:
+            of_grain = [one for one in found if one.grain is grain]
+            if of_grain or self._prune:
+                self._erase_summaries_of(grain, of_grain, embedder)
 
-    def _read_beside(self, record: Record) -> bool:
-        """A fact of others, read beside words that are forgotten, which can be read anew without them."""
-        return record.memory_type is MemoryType.FACT and self._can_be_read_anew(
-            record.conversation_id or "", record.source_ids
+    def _erase_summaries_of(
+        self, grain: Grain, found: list[Stained], embedder: Embedder
+    ) -> None:
+        """Erase summaries of one grain, replacing those that have a rest."""
+        remade = _embed([one.rest for one in found if one.rest], embedder)
+        deleted = [one.record for one in found if not one.rest]
+        message = EraseRecords(
+            self._scope,
+            grain,
+            ids=tuple(record.id for record in deleted),
+            labels=sorted_labels(found),
+            model=embedder.model,
+            remade=remade,
+            known_by=_last_created(deleted),
         )
+        self._send(message)
+        for one in found:
+            # The recorded reason of a failure may quote a model's answer.
+            period = Period(grain, one.record.period)
+            self._session.ledger.recover(self._scope, period)
 
-    def _said_beside(self, operation: TripleOperation) -> bool:
-        return self._can_be_read_anew(operation.conversation_id, operation.message_ids)
+    def _must_reread_fact(self, record: Record) -> bool:
+        if record.memory_type is not MemoryType.FACT or not self._first:
+            return False
+        return self._said.can_reread(record.conversation_id or "", record.source_ids)
 
-    def _can_be_read_anew(self, conversation: str, ids: Iterable[str]) -> bool:
-        return conversation in self._mixed and {
-            x.id for x in self._kept[conversation]
-        } >= set(ids)
+    def _must_reread(self, one: TripleOperation | ProfileEntry) -> bool:
+        if not self._first:
+            return False
+        return self._said.can_reread(one.conversation_id or "", one.message_ids)
 
-    def _read_anew(
+    def _send_rereads(
         self,
         records: list[Record],
         operations: list[TripleOperation],
-        beside: list[Record | TripleOperation],
+        reread: list[Record | TripleOperation],
     ) -> None:
-        for name in sorted({b.conversation_id for b in beside if b.conversation_id}):
-            said = [r for r in records if r.conversation_id == name]
-            cited = [(r.source_ids, r.created_at) for r in said]
-            cited += [
-                (o.message_ids, o.created_at)
-                for o in operations
-                if o.conversation_id == name
-            ]
-            learnt: dict[str, datetime] = {}
-            for ids, at in cited:
-                learnt |= {id_: min(at, learnt.get(id_, at)) for id_ in ids}
+        """Have the conversations of the `reread` statements extracted again."""
+        names = {one.conversation_id for one in reread if one.conversation_id}
+        for name in sorted(names):
+            facts_and_turns = [one for one in records if one.conversation_id == name]
+            learnt = _learnt_at(name, facts_and_turns, operations)
             turns = frozenset(
-                r.source_ids[0] for r in said if r.memory_type is MemoryType.TURN
+                one.source_ids[0]
+                for one in facts_and_turns
+                if one.memory_type is MemoryType.TURN
             )
-            again = Reread(self._scope, name, learnt, turns)
             send_reread(
-                again,
-                self._pass(),
+                Reread(self._scope, name, learnt, turns),
+                self._token,
                 queue=self._session.queues.ingest,
                 objects=self._objects,
             )
 
-    def _profiles(self) -> set[str]:
-        """What users' profiles say; of others, what was read beside the forgotten words is read anew."""
-        gone, stand = _split(
-            stated_in_profiles(self._scope, objects=self._objects),
-            self._barred.bars_entry,
-        )
-        beside = [e for e in stand if self._first and self._stated_beside(e)]
-        if gone or beside:
-            self._send(
-                EraseProfiles(
-                    self._scope, tuple(entry.id for entry in [*gone, *beside])
-                )
-            )
+    def _erase_profile_entries(self) -> set[str]:
+        """Erase from users' profiles; return the ids of the forgotten entries."""
+        entries = read_profile_entries(self._scope, objects=self._objects)
+        gone, staying = split(entries, self._barred.bars_entry)
+        reread = [entry for entry in staying if self._must_reread(entry)]
+        if gone or reread:
+            ids = tuple(entry.id for entry in [*gone, *reread])
+            self._send(EraseProfiles(self._scope, ids))
         return {entry.id for entry in gone}
 
-    def _stated_beside(self, entry: ProfileEntry) -> bool:
-        return self._can_be_read_anew(entry.conversation_id or "", entry.message_ids)
+    def _sweep_payloads(self) -> set[str]:
+        mixed = self._said.mixed if self._first else ()
+        keys = sweep_payloads(self._scope, self._barred, mixed, objects=self._objects)
+        return set(keys)
 
-    def _experience(self, prune: bool) -> set[str]:
-        """Episodes, reports and lessons; a lesson that people wrote loses the evidence and stays."""
+    def _erase_experience(self) -> set[str]:
+        """Erase episodes, reports and lessons; return their ids.
+
+        A lesson that a person wrote stays without the forgotten evidence.
+        """
         session = self._session
         rows = read_rows(self._scope, reader=session.records)
-        gone = unlearnt(rows, self._barred)
-        if not (gone.deleted or gone.rewritten or (prune and rows)):
+        plan = plan_unlearning(rows, self._barred)
+        must_prune = self._prune and bool(rows)
+        if not (plan.deleted or plan.rewritten or must_prune):
             return set()
-        # The last look at the lessons names them; the next look is made of what is left.
+        # The checkpoint of the last review names lessons; the next review makes its own.
         self._objects.delete([curation_key(self._scope)])
-        rest = list(gone.rewritten)
-        vectors = (
-            session.embedder.embed([record.content for record in rest]) if rest else []
+        embedder = session.embedder
+        message = EraseRecords(
+            self._scope,
+            Store.EXPERIENCE,
+            ids=tuple(sorted(plan.deleted)),
+            model=embedder.model,
+            remade=_embed(plan.rewritten, embedder),
+            known_by=_last_created(row for row in rows if row.id in plan.deleted),
         )
-        remade = tuple(EmbeddedRecord(r, v) for r, v in zip(rest, vectors, strict=True))
-        ids, by = (
-            tuple(sorted(gone.deleted)),
-            _known_by(row for row in rows if row.id in gone.deleted),
-        )
-        self._send(
-            EraseRecords(
-                self._scope,
-                Store.EXPERIENCE,
-                ids,
-                (),
-                session.embedder.model,
-                remade,
-                by,
-            )
-        )
-        return set(gone.deleted) | {record.id for record in rest}
+        self._send(message)
+        return set(plan.deleted) | {record.id for record in plan.rewritten}
 
-    def _messages(self) -> Found:
-        """The timeline, and that its messages were taken in: last, for it names the days."""
+    def _erase_messages(self) -> Found:
+        """Erase from the timeline and from the lists of messages taken in.
+
+        It comes last, because the timeline names the days.
+        """
         found: Found = {"messages": set(), "conversations": set()}
-        for name, lines in self._doomed.items():
-            if not lines:
+        for name, doomed in self._said.doomed.items():
+            if not doomed:
                 continue
-            whole = not self._kept[name]
+            kept = self._said.kept[name]
+            ids = [line.id for line in doomed]
             sweep_taken_in(
-                self._scope,
-                name,
-                [line.id for line in lines],
-                whole=whole,
-                objects=self._objects,
+                self._scope, name, ids, whole=not kept, objects=self._objects
             )
-            every = [*lines, *self._kept[name]]
-            sweep_timeline(self._scope, every, self._barred, objects=self._objects)
-            found["messages"] |= {f"{name}/{line.id}" for line in lines}
-            found["conversations"] |= {name} if whole else set()
+            sweep_timeline(
+                self._scope, [*doomed, *kept], self._barred, objects=self._objects
+            )
+            found["messages"].update(f"{name}/{id_}" for id_ in ids)
+            if not kept:
+                found["conversations"].add(name)
         return found
 
     def _send(self, message: EraseMessage) -> None:
-        send_erasure(
-            message,
-            self._pass(),
-            queue=self._session.queues.write,
-            objects=self._objects,
-        )
-
-    def _pass(self) -> str:
-        """What tells this pass's messages from those of another that ask for the same."""
-        self._token = self._token or uuid4().hex
-        return self._token
+        queue = self._session.queues.write
+        send_erasure(message, self._token, queue=queue, objects=self._objects)
 
 
-def _known_by(going: Iterable[Record]) -> datetime | None:
-    """When the last of them was made."""
-    return max((record.created_at for record in going), default=None)
+def _learnt_at(
+    name: str, records: Iterable[Record], operations: Iterable[TripleOperation]
+) -> dict[str, datetime]:
+    """Return when each message of a conversation was first learnt from."""
+    learnt: dict[str, datetime] = {}
+    cited = [(one.source_ids, one.created_at) for one in records]
+    for one in operations:
+        if one.conversation_id == name:
+            cited.append((one.message_ids, one.created_at))
+    for ids, at in cited:
+        for id_ in ids:
+            learnt[id_] = min(at, learnt.get(id_, at))
+    return learnt
 
 
-def _split(values: Iterable[T], goes: Callable[[T], bool]) -> tuple[list[T], list[T]]:
-    """Those that go, and those that stay."""
-    going: list[T] = []
-    staying: list[T] = []
-    for value in values:
-        (going if goes(value) else staying).append(value)
-    return going, staying
+def _embed(records: Sequence[Record], embedder: Embedder) -> tuple[EmbeddedRecord, ...]:
+    if not records:
+        return ()
+    vectors = embedder.embed([record.content for record in records])
+    pairs = zip(records, vectors, strict=True)
+    return tuple(EmbeddedRecord(record, vector) for record, vector in pairs)
+
+
+def _ids_of(records: Iterable[Record], memory_type: MemoryType) -> set[str]:
+    return {one.id for one in records if one.memory_type is memory_type}
+
+
+def _last_created(records: Iterable[Record]) -> datetime | None:
+    """Return when the newest of the records was created."""
+    return max((record.created_at for record in records), default=None)

@@ -1,4 +1,4 @@
-"""The receipts of erasures: counts, times, hashes and proof, nothing of what was forgotten."""
+"""Receipts of erasures: counts, times, hashes and proof, but no content."""
 
 import json
 from collections.abc import Mapping
@@ -15,18 +15,19 @@ from varve.ports.objects import Objects
 def put(
     scope: Scope, at: datetime, body: Mapping[str, Any], *, objects: Objects
 ) -> str:
-    """Keep the receipt of an erasure that began then; its key. Raises Retryable."""
+    """Store the receipt of an erasure that began at `at`; return its key. Raises Retryable."""
     key = f"{_folder(scope)}/{iso(at).replace(':', '')}-{uuid4().hex[:8]}.json"
     objects.put(key, json.dumps(body, indent=2).encode())
     return key
 
 
 def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
-    """The last erasure: its receipt, when it was, whether it was complete and whether that was proved.
+    """Return the last erasure: its receipt, its time, and if it was complete and proved.
 
-    `proved` is None where nobody asked for a proof. Raises Damaged: names the key; Retryable.
+    `proved` is None if no proof was asked for. None: nothing was erased yet. Raises
+    Damaged: names the key; Retryable.
     """
-    # Their names begin with the time, and objects are listed in order.
+    # The names begin with the time, and objects are listed in order.
     keys = [info.key for info in objects.list(_folder(scope))]
     stored = objects.get(keys[-1]) if keys else None
     if stored is None:

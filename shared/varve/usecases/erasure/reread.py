@@ -1,4 +1,4 @@
-"""Read a conversation anew from the timeline, after somebody who took part in it has been forgotten."""
+"""Extract a conversation again from the timeline, after part of it was forgotten."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,55 +17,65 @@ from varve.usecases.timeline import Said
 
 
 def reread(session: Session, message: Reread) -> tuple[int, int]:
-    """Extract facts and triples from what is left of a conversation; count both.
+    """Extract facts and triples from the rest of a conversation; count both.
 
-    Facts read beside the forgotten words may repeat them, so the rest is read without
-    them, as learnt when it first was. Raises Retryable, Rejected, Misconfigured.
+    Facts that were extracted together with the forgotten words may repeat them. So the
+    rest is extracted without those words. It keeps the time at which it was first learnt.
+    Raises Retryable, Rejected, Misconfigured.
     """
     scope = message.scope
     name = message.conversation_id
     barred = tombstones.load(scope, objects=session.objects)
     timeline = read_timeline(scope, objects=session.objects, conversation=name)
     lines = timeline.get(name, [])
-    left = list({line.id: line for line in lines if not line.barred(barred)}.values())
-    facts = operations = 0
-    for part, said in _parts(message, left):
-        found = learn(session, part, said, about=message.remembered)
-        facts += found[0]
-        operations += found[1]
+    left: dict[str, Line] = {}
+    for line in lines:
+        if not line.is_barred_by(barred):
+            left[line.id] = line
+    facts = 0
+    operations = 0
+    for part, said in _split_into_parts(message, list(left.values())):
+        new_facts, new_operations = learn(session, part, said, about=message.remembered)
+        facts += new_facts
+        operations += new_operations
     return facts, operations
 
 
-def _parts(
+def _split_into_parts(
     message: Reread, left: list[Line]
 ) -> Iterator[tuple[IngestMessage, list[Said]]]:
-    """The messages in runs that came together, of bounded length, each with the few before it."""
+    """Yield runs of messages learnt at the same time, each with a few before it.
+
+    A run has at most `MESSAGES_PER_PART` messages.
+    """
     start = 0
-    for learnt, run in groupby(left, key=lambda line: _learnt(message, line)):
-        length = len(list(run))
-        for first in range(start, start + length, MESSAGES_PER_PART):
-            lines = left[first : min(first + MESSAGES_PER_PART, start + length)]
-            before = left[max(0, first - CONTEXT_MESSAGES) : first]
+    for learnt_at, run in groupby(left, key=lambda line: _learnt_at(message, line)):
+        end = start + len(list(run))
+        for first in range(start, end, MESSAGES_PER_PART):
+            last = min(first + MESSAGES_PER_PART, end)
+            said = _resolve(left[first:last])
+            before = _resolve(left[max(0, first - CONTEXT_MESSAGES) : first])
             conversation = Conversation(
                 workspace_id=message.scope.workspace,
                 agent_id=message.scope.agent,
                 conversation_id=message.conversation_id,
-                messages=[said.message for said in _said(lines)],
+                messages=[one.message for one in said],
             )
-            context = tuple(said.message for said in _said(before))
-            yield IngestMessage(conversation, context, learnt), _said(lines)
-        start += length
+            context = tuple(one.message for one in before)
+            yield IngestMessage(conversation, context, learnt_at), said
+        start = end
 
 
-def _learnt(message: Reread, line: Line) -> datetime:
+def _learnt_at(message: Reread, line: Line) -> datetime:
     return message.learnt.get(line.id) or parse_instant(line.value["at"])
 
 
-def _said(lines: list[Line]) -> list[Said]:
-    """The messages with their resolved times and users, as they were first read."""
-    said = []
+def _resolve(lines: list[Line]) -> list[Said]:
+    """Return the messages with the times and users that were resolved at first reading."""
+    said: list[Said] = []
     for line in lines:
-        at, user = parse_instant(line.value["at"]), line.value.get("userId")
+        at = parse_instant(line.value["at"])
+        user = line.value.get("userId")
         known = line.message.model_copy(update={"timestamp": at, "user_id": user})
         said.append(Said(known, at, line.value["position"]))
     return said

@@ -1,7 +1,8 @@
-"""What there is of somebody: the messages, and the records that were made of them."""
+"""The subject of an erasure: its messages, and the records made from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.erasure import MessageKey, Selector, turn_ids
@@ -12,17 +13,21 @@ from varve.domain.search.query import Filter
 from varve.domain.summary import KeyFact, key_facts_from_json
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.erasure.conversations import split
 from varve.usecases.erasure.sweep import Line, read_timeline
 
 EVERYTHING = 1_000_000
+"""The limit for a browse that is to return all records of a store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be forgotten, as it is before: its messages and the records that say what they said.
+    """The data to forget, as it is before the erasure.
 
-    `lines` are those still on the timeline, `others` what is left there of everybody else, and `kept` the
-    facts that are not taken; `records` are the hashes' parts of facts, turns and what summaries stand on.
+    `lines` are its messages that are still on the timeline, and `others` all other
+    messages there. `facts_and_turns` are the records to delete, and `kept` the texts of
+    the facts that stay. `records` are the parts from which the tombstones' hashes of
+    facts, turns and sources of summaries are made.
     """
 
     messages: frozenset[MessageKey]
@@ -34,7 +39,7 @@ class Subject:
 
     @property
     def whole(self) -> frozenset[str]:
-        """The conversations on the timeline in which nobody else has said anything."""
+        """The conversations on the timeline that hold no message of anyone else."""
         others = {line.conversation_id for line in self.others}
         return frozenset(line.conversation_id for line in self.lines) - others
 
@@ -42,100 +47,92 @@ class Subject:
         return bool(self.messages or self.records)
 
 
-def find(
+def find_subject(
     scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Objects
 ) -> Subject:
-    """Everything the selector takes. Raises Rejected: it names a summary.
+    """Return everything the selector takes. Raises Rejected: it names a summary.
 
-    A fact or a turn takes the messages it was said in, and so whatever else they say: the words that
-    bring it back are theirs.
+    A fact or a turn takes the messages it was said in, with everything else they say:
+    reading those messages again would bring it back.
     """
-    every = list(working(scope, reader))
-    summaries = [record for _, record in summaries_of(scope, reader)]
-    if any(record.id in selector.ids for record in summaries):
-        raise Rejected(
-            "id",
-            "is a summary's; name the facts and turns it is made from (varve show)",
-        )
-    facts = [
-        fact for record in summaries for fact in key_facts_from_json(record.key_facts)
-    ]
-    timeline = [
-        line for said in read_timeline(scope, objects=objects).values() for line in said
-    ]
-    keys = _messages(selector, every, facts, timeline)
-    lines = tuple(line for line in timeline if (line.conversation_id, line.id) in keys)
-    taken: list[Record] = []
-    kept: list[Record] = []
-    for r in every:
-        goes = _takes(selector, r.id, r.user_id, r.conversation_id) or _of(r) & keys
-        (taken if goes else kept).append(r)
-    records = {(r.id,) for r in taken} | set(_gone(selector, facts, summaries))
-    records |= {
-        (id_,) for line in lines for id_ in turn_ids(line.conversation_id, line.message)
-    }
-    others = tuple(
-        line for line in timeline if (line.conversation_id, line.id) not in keys
-    )
-    stays = [r.content for r in kept if r.memory_type is MemoryType.FACT]
-    stays += [
-        fact.content
-        for fact in facts
-        if (fact.id,) not in records and not _said_in(fact) & keys
-    ]
+    records = list(read_working(scope, reader))
+    summaries = [record for _, record in read_summaries(scope, reader)]
+    _require_no_summary(selector, summaries)
+    facts: list[KeyFact] = []
+    for summary in summaries:
+        facts += key_facts_from_json(summary.key_facts)
+    timeline = list(chain(*read_timeline(scope, objects=objects).values()))
+    keys = _find_messages(selector, records, facts, timeline)
+    lines, others = split(timeline, lambda line: line.message_key in keys)
+    taken, kept = split(records, lambda record: _takes_record(selector, record, keys))
+    hashed: set[tuple[str, ...]] = {(record.id,) for record in taken}
+    hashed.update(_only_in_summaries(selector, facts, summaries))
+    hashed.update(_turns_of(lines))
     return Subject(
-        frozenset(keys), lines, others, tuple(stays), tuple(taken), frozenset(records)
+        messages=frozenset(keys),
+        lines=tuple(lines),
+        others=tuple(others),
+        kept=(*_fact_texts(kept), *_key_fact_texts(facts, hashed, keys)),
+        facts_and_turns=tuple(taken),
+        records=frozenset(hashed),
     )
 
 
-def working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
-    """Every fact and turn, a period at a time."""
+def read_working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
+    """Yield every fact and turn, a period at a time."""
     for label in sorted(reader.periods(scope, Grain.WORKING)):
         yield from reader.in_period(scope, Grain.WORKING, label)
 
 
-def summaries_of(scope: Scope, reader: MemoryReader) -> Iterator[tuple[Grain, Record]]:
-    """Every summary, from the finest grain up."""
+def read_summaries(
+    scope: Scope, reader: MemoryReader
+) -> Iterator[tuple[Grain, Record]]:
+    """Yield every summary, from the finest grain up."""
     for grain in SUMMARY_GRAINS:
         for record in reader.browse(scope, grain, where=Filter(), limit=EVERYTHING):
             yield grain, record
 
 
-def _messages(
-    selector: Selector, every: list[Record], facts: list[KeyFact], timeline: list[Line]
+def _require_no_summary(selector: Selector, summaries: Iterable[Record]) -> None:
+    if any(record.id in selector.ids for record in summaries):
+        raise Rejected(
+            "id",
+            "is a summary's; name the facts and turns it is made from (varve show)",
+        )
+
+
+def _find_messages(
+    selector: Selector,
+    records: Iterable[Record],
+    facts: Iterable[KeyFact],
+    timeline: Iterable[Line],
 ) -> set[MessageKey]:
-    keys = {
-        (line.conversation_id, line.id)
-        for line in timeline
-        if selector.user in line.users
-    }
-    keys |= {
-        (x.conversation_id, x.id)
-        for x in timeline
-        if x.conversation_id == selector.conversation
-    }
-    known = {(line.conversation_id, line.id) for line in timeline}
-    for record in every:
-        named = record.id in selector.ids
-        if named or _takes(selector, "", None, record.conversation_id):
-            keys |= _of(record)
-        elif (
-            record.memory_type is MemoryType.TURN
-            and record.user_id == selector.user
-            and selector.user
-        ):
-            # What the timeline knows of a message is more than the turn does; else the turn must do.
-            keys |= _of(record) - known
+    """Return the messages the selector takes, on the timeline or cited by records."""
+    keys: set[MessageKey] = set()
+    on_timeline: set[MessageKey] = set()
+    for line in timeline:
+        on_timeline.add(line.message_key)
+        if selector.user in line.users or line.conversation_id == selector.conversation:
+            keys.add(line.message_key)
+    for record in records:
+        if record.id in selector.ids or _is_in_conversation(selector, record):
+            keys |= _messages_of(record)
+        elif _is_turn_of_user(selector, record):
+            # A turn decides only for messages that the timeline does not have.
+            keys |= _messages_of(record) - on_timeline
     for fact in facts:
         if fact.id in selector.ids:
-            keys |= _said_in(fact)
+            keys |= _messages_of_fact(fact)
     return keys
 
 
-def _gone(
-    selector: Selector, facts: list[KeyFact], summaries: list[Record]
+def _only_in_summaries(
+    selector: Selector, facts: Iterable[KeyFact], summaries: Iterable[Record]
 ) -> Iterator[tuple[str, ...]]:
-    """What summaries alone still say: facts that retention has taken, and sources that were all his."""
+    """Yield what may be left in summaries alone.
+
+    These are the key facts the selector takes, and all sources of the user's summaries.
+    """
     for fact in facts:
         if _takes(selector, fact.id, fact.user_id, fact.conversation_id):
             yield (fact.id,)
@@ -144,19 +141,54 @@ def _gone(
             yield from zip(summary.source_ids, summary.source_fingerprints, strict=True)
 
 
+def _turns_of(lines: Iterable[Line]) -> Iterator[tuple[str]]:
+    for line in lines:
+        for id_ in turn_ids(line.conversation_id, line.message):
+            yield (id_,)
+
+
+def _fact_texts(records: Iterable[Record]) -> list[str]:
+    return [one.content for one in records if one.memory_type is MemoryType.FACT]
+
+
+def _key_fact_texts(
+    facts: Iterable[KeyFact], taken: set[tuple[str, ...]], keys: set[MessageKey]
+) -> Iterator[str]:
+    """Yield the texts of the key facts that stay."""
+    for fact in facts:
+        if (fact.id,) not in taken and not _messages_of_fact(fact) & keys:
+            yield fact.content
+
+
+def _takes_record(selector: Selector, record: Record, keys: set[MessageKey]) -> bool:
+    """Return whether a record is named, or was extracted from one of the messages."""
+    if _takes(selector, record.id, record.user_id, record.conversation_id):
+        return True
+    return not _messages_of(record).isdisjoint(keys)
+
+
 def _takes(
     selector: Selector, id_: str, user: str | None, conversation: str | None
 ) -> bool:
-    return (
-        id_ in selector.ids
-        or (selector.user is not None and user == selector.user)
-        or (selector.conversation is not None and conversation == selector.conversation)
-    )
+    if id_ in selector.ids:
+        return True
+    if selector.user is not None and user == selector.user:
+        return True
+    return selector.conversation is not None and conversation == selector.conversation
 
 
-def _said_in(fact: KeyFact) -> set[MessageKey]:
-    return {(fact.conversation_id or "", id_) for id_ in fact.message_ids}
+def _is_in_conversation(selector: Selector, record: Record) -> bool:
+    return _takes(selector, "", None, record.conversation_id)
 
 
-def _of(record: Record) -> set[MessageKey]:
+def _is_turn_of_user(selector: Selector, record: Record) -> bool:
+    is_turn = record.memory_type is MemoryType.TURN
+    return is_turn and bool(selector.user) and record.user_id == selector.user
+
+
+def _messages_of(record: Record) -> set[MessageKey]:
     return {(record.conversation_id or "", id_) for id_ in record.source_ids}
+
+
+def _messages_of_fact(fact: KeyFact) -> set[MessageKey]:
+    return {(fact.conversation_id or "", id_) for id_ in fact.message_ids}

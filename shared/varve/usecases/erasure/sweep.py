@@ -1,7 +1,7 @@
-"""Sweep: take what has been forgotten out of the objects that no store's writer owns.
+"""Sweep: delete forgotten data from the objects that the writer does not own.
 
-Payloads and checkpoints, the timeline, and what is noted of a conversation's messages. Each can be done
-again, and by two at once, with the same result.
+These are payloads and checkpoints, the timeline, and the lists of messages taken in. Each
+sweep may be repeated, and may run twice concurrently, with the same result.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Message
 from varve.domain.damage import intact
-from varve.domain.erasure import Tombstones, owners
+from varve.domain.erasure import MessageKey, Tombstones, owners
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, entry_from_json
@@ -23,12 +23,19 @@ from varve.usecases.erasure import tombstones
 from varve.usecases.timeline import TakenIn, read_lines, write_lines
 
 READERS = 16
+"""How many objects are read concurrently."""
 MAX_RACES = 20
+
+_KeyedLine = tuple[str, dict[str, Any]]
+"""A timeline object's key, and one of its lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message on the timeline: the object and the conversation it is in, whose it is, and itself."""
+    """One message on the timeline.
+
+    `key` is its object and `users` are the users it is from or addressed to.
+    """
 
     key: str
     conversation_id: str
@@ -46,59 +53,60 @@ class Line:
         """The local day it was said on."""
         return self.key.split("/")[3]
 
-    def barred(self, by: Tombstones) -> bool:
-        """Whether it has been forgotten."""
+    @property
+    def message_key(self) -> MessageKey:
+        """The conversation's id and the message's id."""
+        return (self.conversation_id, self.id)
+
+    def is_barred_by(self, tombs: Tombstones) -> bool:
+        """Return whether it has been forgotten."""
         said_at = parse_instant(self.value["at"])
-        return by.bars_message((self.conversation_id, self.id), self.users, said_at)
+        return tombs.bars_message(self.message_key, self.users, said_at)
 
 
 def read_timeline(
     scope: Scope, *, objects: Objects, conversation: str | None = None
 ) -> dict[str, list[Line]]:
-    """All messages by conversation (or those of one), each conversation's in the order of their places.
+    """Return all messages by conversation, or those of one, in order of position.
 
-    Raises Damaged: names the key of one that cannot be read; Retryable.
+    Raises Damaged: names the key of an object that cannot be read; Retryable.
     """
     keys = [info.key for info in objects.list(f"timeline/{scope}")]
-    wanted = [key for key in keys if conversation in (None, key.split("/")[4])]
-    raw: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for key, stored in fetch(wanted, objects):
+    if conversation is not None:
+        keys = [key for key in keys if key.split("/")[4] == conversation]
+    raw: dict[str, list[_KeyedLine]] = {}
+    for key, stored in fetch(keys, objects):
         lines = [(key, line) for line in read_lines(key, stored.data)]
         raw.setdefault(key.split("/")[4], []).extend(lines)
-    return {name: _lines(name, said) for name, said in raw.items()}
+    return {name: _build_lines(name, said) for name, said in raw.items()}
 
 
-def _lines(conversation_id: str, said: list[tuple[str, dict[str, Any]]]) -> list[Line]:
+def _build_lines(conversation_id: str, said: list[_KeyedLine]) -> list[Line]:
     said.sort(key=lambda pair: pair[1]["position"])
-    whose = owners((value["message"]["role"], value.get("userId")) for _, value in said)
-    return [
-        Line(
-            key, conversation_id, users, value, Message.model_validate(value["message"])
-        )
-        for (key, value), users in zip(said, whose, strict=True)
-    ]
+    roles = [(value["message"]["role"], value.get("userId")) for _, value in said]
+    lines: list[Line] = []
+    for (key, value), users in zip(said, owners(roles), strict=True):
+        message = Message.model_validate(value["message"])
+        lines.append(Line(key, conversation_id, users, value, message))
+    return lines
 
 
 def sweep_timeline(
     scope: Scope, lines: Iterable[Line], barred: Tombstones, *, objects: Objects
 ) -> None:
-    """Write each object that holds something forgotten anew without it."""
+    """Replace each object that holds something forgotten by one without it."""
     by_key: dict[str, list[Line]] = {}
     for line in lines:
         by_key.setdefault(line.key, []).append(line)
     for key, said in by_key.items():
-        kept = [line.value for line in said if not line.barred(barred)]
+        kept = [line.value for line in said if not line.is_barred_by(barred)]
         if len(kept) == len(said):
             continue
-        # The rest is written first: a crash in between leaves a message twice, and never not at all.
+        # The rest is written first: a crash in between duplicates a message but loses none.
         if kept:
-            write_lines(
-                map(dict, kept),
-                scope,
-                said[0].day,
-                said[0].conversation_id,
-                objects=objects,
-            )
+            day = said[0].day
+            conversation_id = said[0].conversation_id
+            write_lines(kept, scope, day, conversation_id, objects=objects)
         objects.delete([key])
 
 
@@ -110,7 +118,10 @@ def sweep_taken_in(
     whole: bool,
     objects: Objects,
 ) -> None:
-    """Forget that the messages were taken in. Raises Retryable: others kept taking in messages."""
+    """Delete the messages from the list of those taken in.
+
+    Raises Retryable: it lost `MAX_RACES` races against writers that took in messages.
+    """
     ids = list(message_ids)
     for attempt in range(MAX_RACES):
         try:
@@ -124,52 +135,50 @@ def sweep_taken_in(
 def sweep_payloads(
     scope: Scope, barred: Tombstones, mixed: Collection[str] = (), *, objects: Objects
 ) -> list[str]:
-    """Take what has been forgotten out of claim checks and checkpoints; the keys of those it was in.
+    """Delete forgotten data from claim checks and checkpoints.
 
-    A claim check keeps its key, for its message is still on a queue. Of the `mixed` conversations no
-    checkpoint stays: what was read there was read beside words that are forgotten.
+    Returns the keys of those that held it. A claim check keeps its key, because its message
+    is still on a queue. Every checkpoint of a `mixed` conversation is deleted: its facts
+    were extracted together with forgotten words.
     """
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
-    # What was made of a part of a period, for a retry alone: it may hold anybody's words.
-    objects.delete([key for key in keys if _sort(key) == "summaries"])
-    changed = []
+    # A partial summary serves a retry alone, and may hold anyone's words.
+    objects.delete([key for key in keys if _kind_of(key) == "summaries"])
+    changed: list[str] = []
     for key, stored in fetch(keys, objects):
-        before = _object(stored)
-        is_checkpoint = _sort(key) == "extractions"
-        after = (
-            _checkpoint(before, barred, mixed)
-            if is_checkpoint
-            else _claim(before, barred)
-        )
+        before = _parse_json(stored)
+        if _kind_of(key) == "extractions":
+            after = None if _is_forgotten(before, barred, mixed) else before
+        else:
+            after = _redact_claim(before, barred)
         if after == before:
             continue
         if after is None:
             objects.delete([key])
         else:
-            objects.put(
-                key,
-                json.dumps(after, ensure_ascii=False, separators=(",", ":")).encode(),
-            )
+            text = json.dumps(after, ensure_ascii=False, separators=(",", ":"))
+            objects.put(key, text.encode())
         changed.append(key)
     return changed
 
 
-def _sort(key: str) -> str:
-    """What follows workspace and agent, which may be called as they please: a folder, or a claim check."""
+def _kind_of(key: str) -> str:
+    """Return the part after workspace and agent: a folder, or a claim check's name."""
     return key.split("/")[3]
 
 
-def stated_in_profiles(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:
-    """Every statement in the agent's profiles. Raises Damaged: names the key of one that cannot be read."""
-    found = []
-    for key, stored in fetch(
-        (info.key for info in objects.list(f"profiles/{scope}")), objects
-    ):
+def read_profile_entries(scope: Scope, *, objects: Objects) -> list[ProfileEntry]:
+    """Return every entry of the agent's profiles.
+
+    Raises Damaged: names the key of a profile that cannot be read.
+    """
+    entries: list[ProfileEntry] = []
+    keys = [info.key for info in objects.list(f"profiles/{scope}")]
+    for key, stored in fetch(keys, objects):
         with intact(key):
-            found += [
-                entry_from_json(row) for row in json.loads(stored.data)["entries"]
-            ]
-    return found
+            rows = json.loads(stored.data)["entries"]
+            entries += [entry_from_json(row) for row in rows]
+    return entries
 
 
 def sweep_again(
@@ -179,22 +188,28 @@ def sweep_again(
     *,
     objects: Objects,
 ) -> None:
-    """Where somebody has been forgotten since `barred` was read, take out again what was put meanwhile."""
+    """Sweep again if the tombstones have changed since `barred` was read.
+
+    That deletes what the caller has stored in between.
+    """
     later = tombstones.load(scope, objects=objects)
     if later == barred:
         return
-    mixed = []
+    mixed: list[str] = []
     if conversation is not None:
-        said = read_timeline(scope, objects=objects, conversation=conversation).get(
-            conversation, []
-        )
+        timeline = read_timeline(scope, objects=objects, conversation=conversation)
+        said = timeline.get(conversation, [])
         sweep_timeline(scope, said, later, objects=objects)
-        mixed = [conversation] if any(line.barred(later) for line in said) else []
+        if any(line.is_barred_by(later) for line in said):
+            mixed.append(conversation)
     sweep_payloads(scope, later, mixed, objects=objects)
 
 
 def fetch(keys: Iterable[str], objects: Objects) -> Iterator[tuple[str, StoredObject]]:
-    """The objects of the keys that are still there, some at a time, in the order of the keys."""
+    """Yield the objects that still exist, in the order of the keys.
+
+    `READERS` objects are read concurrently.
+    """
     wanted = list(keys)
     with ThreadPoolExecutor(READERS) as readers:
         for key, stored in zip(wanted, readers.map(objects.get, wanted), strict=True):
@@ -202,16 +217,19 @@ def fetch(keys: Iterable[str], objects: Objects) -> Iterator[tuple[str, StoredOb
                 yield key, stored
 
 
-def _object(stored: StoredObject) -> Any:
-    """The JSON value, or None for what is none."""
+def _parse_json(stored: StoredObject) -> Any:
+    """Return the JSON value; None: it is not JSON."""
     try:
         return json.loads(stored.data)
     except ValueError:
         return None
 
 
-def _claim(body: Any, barred: Tombstones) -> Any:
-    """A body that cannot be read can never be handled either, and nobody knows whose it is."""
+def _redact_claim(body: Any, barred: Tombstones) -> Any:
+    """Return a message's body without forgotten data.
+
+    A body that cannot be read is erased: it can never be handled, and its users are unknown.
+    """
     if body == ERASED or not isinstance(body, dict):
         return body
     try:
@@ -220,21 +238,17 @@ def _claim(body: Any, barred: Tombstones) -> Any:
         return ERASED
 
 
-def _checkpoint(body: Any, barred: Tombstones, mixed: Collection[str]) -> Any:
+def _is_forgotten(body: Any, barred: Tombstones, mixed: Collection[str]) -> bool:
+    """Return whether a checkpoint must go; one that cannot be read must."""
     try:
         name = body["conversationId"]
-        gone = (
-            name in mixed or barred.hash("conversation", name) in barred.conversations
-        )
-        gone = gone or any(
-            barred.hash("message", name, id_) in barred.messages
-            for id_ in body["messageIds"]
-        )
-        return (
-            None
-            if gone
-            or any(barred.hash("user", u) in barred.users for u in body["userIds"])
-            else body
+        if name in mixed or barred.hash("conversation", name) in barred.conversations:
+            return True
+        for id_ in body["messageIds"]:
+            if barred.hash("message", name, id_) in barred.messages:
+                return True
+        return any(
+            barred.hash("user", user) in barred.users for user in body["userIds"]
         )
     except (KeyError, TypeError):
-        return None
+        return True

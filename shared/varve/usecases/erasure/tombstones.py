@@ -1,4 +1,4 @@
-"""The tombstones of an agent, which every batch is held against before anything of it is kept."""
+"""The tombstones of an agent: every batch is checked against them before it is stored."""
 
 import json
 from collections.abc import Callable
@@ -13,14 +13,18 @@ MAX_RACES = 20
 
 
 def load(scope: Scope, *, objects: Objects) -> Tombstones:
-    """What the agent has forgotten. Raises Retryable: the store failed, or the object is not readable."""
+    """Return the agent's tombstones. Raises Retryable."""
     return _read(scope, objects)[0]
 
 
 def extend(
     scope: Scope, change: Callable[[Tombstones], Tombstones], *, objects: Objects
 ) -> Tombstones:
-    """Add to an agent's tombstones, whoever else does so meanwhile; all of them, then. Raises Retryable."""
+    """Apply `change` to an agent's tombstones; return the result.
+
+    If another process changes them meanwhile, `change` is applied again to the new ones.
+    Raises Retryable: it lost `MAX_RACES` races.
+    """
     for _ in range(MAX_RACES):
         known, etag = _read(scope, objects)
         changed = change(known if known.key else Tombstones(key=uuid4().hex))
@@ -39,7 +43,7 @@ def _read(scope: Scope, objects: Objects) -> tuple[Tombstones, str | None]:
     try:
         return tombstones_from_json(json.loads(stored.data)), stored.etag
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        # Going on without them would let back in what was forgotten.
+        # Without them, forgotten data could be stored again.
         raise Retryable(f"tombstones of {scope}: the object is not readable") from error
 
 

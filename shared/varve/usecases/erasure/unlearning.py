@@ -1,63 +1,61 @@
-"""What of an agent's experience goes with what has been forgotten."""
+"""The effect of an agent's tombstones on its experience."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
-from varve.domain.erasure import Tombstones
+from varve.domain.erasure import MessageKey, Tombstones
 from varve.domain.experience.erasure import ExperienceErasure, plan_erasure
 from varve.domain.experience.rows import lesson_from
 from varve.domain.record import MemoryType, Record
+from varve.usecases.erasure.conversations import split
 
 
-def unlearnt(rows: Iterable[Record], barred: Tombstones) -> ExperienceErasure:
-    """The rows to delete, and those to keep without what pointed at them.
+def plan_unlearning(rows: Iterable[Record], barred: Tombstones) -> ExperienceErasure:
+    """Return the rows to delete, and the rows to rewrite without references to them.
 
-    A user or a conversation that is forgotten goes by name only while there is nothing of it from after
-    the forgetting; of one that has come back what is newer stays.
+    A forgotten user or conversation goes by name only if no newer row is of it. Of one
+    that has come back after the erasure, the newer rows stay.
     """
     known = list(rows)
-    doomed = [
-        row
-        for row in known
-        if row.memory_type is not MemoryType.LESSON and barred.bars_record(row)
-    ]
-    stay = [row for row in known if row not in doomed]
-    lessons = [lesson_from(row) for row in stay if row.memory_type is MemoryType.LESSON]
-    users = {row.user_id for row in doomed} | {
-        user for lesson in lessons for user in lesson.user_ids
-    }
-    names = {row.conversation_id for row in doomed} | {
-        n for one in lessons for n in one.conversation_ids
-    }
-    found = plan_erasure(
+    doomed, kept = split(known, lambda row: _is_barred(row, barred))
+    users = {row.user_id for row in doomed}
+    conversations = {row.conversation_id for row in doomed}
+    for row in kept:
+        if row.memory_type is MemoryType.LESSON:
+            lesson = lesson_from(row)
+            users.update(lesson.user_ids)
+            conversations.update(lesson.conversation_ids)
+    users -= {row.user_id for row in kept}
+    conversations -= {row.conversation_id for row in kept}
+    plan = plan_erasure(
         known,
-        user_ids=_forgotten(
-            users, {row.user_id for row in stay}, "user", barred.users, barred
+        user_ids=_select(users, "user", barred.users, barred),
+        conversation_ids=_select(
+            conversations, "conversation", barred.conversations, barred
         ),
-        conversation_ids=_forgotten(
-            names,
-            {row.conversation_id for row in stay},
-            "conversation",
-            barred.conversations,
-            barred,
-        ),
-        message_ids={
-            (row.conversation_id or "", id_)
-            for row in doomed
-            if row.memory_type is MemoryType.EPISODE
-            for id_ in row.source_ids
-        },
+        message_ids=_episode_messages(doomed),
     )
-    return ExperienceErasure(
-        found.deleted | {row.id for row in doomed}, found.rewritten
-    )
+    deleted = plan.deleted | {row.id for row in doomed}
+    return ExperienceErasure(deleted, plan.rewritten)
 
 
-def _forgotten(
-    ids: Iterable[str | None],
-    newer: Iterable[str | None],
-    kind: str,
-    held: Iterable[str],
-    barred: Tombstones,
+def _is_barred(row: Record, barred: Tombstones) -> bool:
+    """Return whether a row is barred as such; a lesson goes only by its evidence."""
+    return row.memory_type is not MemoryType.LESSON and barred.bars_record(row)
+
+
+def _select(
+    ids: Iterable[str | None], kind: str, hashes: Iterable[str], barred: Tombstones
 ) -> frozenset[str]:
-    left = {id_ for id_ in ids if id_} - set(newer)
-    return frozenset(id_ for id_ in left if barred.hash(kind, id_) in set(held))
+    """Return the ids whose hashes are among the tombstones' hashes of the kind."""
+    known = set(hashes)
+    named = [id_ for id_ in ids if id_]
+    return frozenset(id_ for id_ in named if barred.hash(kind, id_) in known)
+
+
+def _episode_messages(rows: Iterable[Record]) -> Set[MessageKey]:
+    keys: set[MessageKey] = set()
+    for row in rows:
+        if row.memory_type is MemoryType.EPISODE:
+            conversation = row.conversation_id or ""
+            keys.update((conversation, id_) for id_ in row.source_ids)
+    return keys

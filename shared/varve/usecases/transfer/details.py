@@ -1,4 +1,4 @@
-"""What records of each sort keep as JSON in `key_facts`, held against what will read it."""
+"""Validation of `key_facts`: the JSON details that records of each type keep there."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -14,11 +14,11 @@ from varve.domain.record import MemoryType, Record
 from varve.domain.summary import KeyFact, key_facts_from_json
 
 CITING = frozenset({MemoryType.PRIOR_ANSWER, MemoryType.FINDING})
-"""Sorts whose sources are whatever was cited, addresses too."""
+"""Types whose sources may be anything cited, such as web addresses."""
 
 
 def require_details(record: Record) -> None:
-    """Raises Rejected: whoever reads the record's details would fail at them."""
+    """Check that a record's details can be read. Raises Rejected: they cannot."""
     try:
         _READERS[record.memory_type](record)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -27,30 +27,30 @@ def require_details(record: Record) -> None:
         ) from error
 
 
-def _key_facts_of(record: Record) -> None:
-    _KEY_FACTS.validate_python(
-        [asdict(fact) for fact in key_facts_from_json(record.key_facts)]
-    )
+def _require_key_facts(record: Record) -> None:
+    facts = key_facts_from_json(record.key_facts)
+    _KEY_FACTS.validate_python([asdict(fact) for fact in facts])
 
 
-def _counts(record: Record) -> None:
+def _require_counts(record: Record) -> None:
     _COUNTS.validate_python(usage_from(record).counts)
 
 
-def _nothing(record: Record) -> None:
+def _require_none(record: Record) -> None:
     if record.key_facts:
         raise ValueError("a fact or a turn has no details")
 
 
-_KEY_FACTS, _COUNTS = TypeAdapter(list[KeyFact]), TypeAdapter(dict[str, int])
+_KEY_FACTS = TypeAdapter(list[KeyFact])
+_COUNTS = TypeAdapter(dict[str, int])
 _READERS: Mapping[MemoryType, Callable[[Record], object]] = {
-    MemoryType.FACT: _nothing,
-    MemoryType.TURN: _nothing,
-    MemoryType.SUMMARY: _key_facts_of,
+    MemoryType.FACT: _require_none,
+    MemoryType.TURN: _require_none,
+    MemoryType.SUMMARY: _require_key_facts,
     MemoryType.EPISODE: episode_from,
     MemoryType.OUTCOME: report_from,
     MemoryType.LESSON: lesson_from,
     MemoryType.PRIOR_ANSWER: answer_from,
     MemoryType.FINDING: finding_from,
-    MemoryType.USAGE: _counts,
+    MemoryType.USAGE: _require_counts,
 }

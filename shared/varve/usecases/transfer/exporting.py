@@ -1,4 +1,4 @@
-"""Export: everything that one agent's memory is, in files that need no software of ours to be read."""
+"""Export: one agent's whole memory, in JSON and Parquet files."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,55 +17,68 @@ from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
 from varve.usecases.session import Session
 
-FORMAT, VERSION = "varve-export", 1
-RECORDS, TRIPLES, PROFILES = "records", "triples", "profiles"
-TIMELINE, TAKEN_IN, CONFIG = "timeline", "taken-in", "config"
+FORMAT = "varve-export"
+VERSION = 1
+RECORDS = "records"
+TRIPLES = "triples"
+PROFILES = "profiles"
+TIMELINE = "timeline"
+TAKEN_IN = "taken-in"
+CONFIG = "config"
+
+ExportRow = tuple[StoreName, str, EmbeddedRecord]
+"""A record with its store and the embedding model of its vector."""
 
 
 def export(session: Session, writer: ExportWriter) -> dict[str, Any]:
-    """Write one agent's memory out; return the manifest without the files' hashes.
+    """Write one agent's memory; return the manifest without the files' hashes.
 
-    What was taken in is read first and the messages last: a conversation that arrives
-    meanwhile may be in it in part; sent again after an import, it adds the rest.
-    Raises Retryable.
+    The lists of messages taken in are read first and the messages last. So a conversation
+    that arrives meanwhile may be exported in part. Sent again after an import, it adds the
+    rest. Raises Retryable.
     """
     scope = session.scope
-    config = session.config
     objects = session.objects
-    counts: dict[str, Any] = {
-        TAKEN_IN: writer.lines(f"{TAKEN_IN}.jsonl", _taken_in(scope, objects)),
-        PROFILES: writer.lines(f"{PROFILES}.jsonl", _profiles(scope, session.profiles)),
-    }
+    counts: dict[str, Any] = {}
+    counts[TAKEN_IN] = writer.lines(f"{TAKEN_IN}.jsonl", _taken_in(scope, objects))
+    profiles = _profiles(scope, session.profiles)
+    counts[PROFILES] = writer.lines(f"{PROFILES}.jsonl", profiles)
     triples = session.graph.triples(scope)
     counts[TRIPLES] = writer.lines(f"{TRIPLES}.jsonl", map(_triple, triples))
     writer.triples(f"{TRIPLES}.parquet", triples)
-    held = {grain: session.store.stores.embedded(scope, grain) for grain in STORES}
-    rows = [
-        (grain, str(model), e)
-        for grain, (model, embedded) in held.items()
-        for e in embedded
-    ]
+    rows, models, counts[RECORDS] = _read_rows(session)
     writer.records(f"{RECORDS}.parquet", rows)
-    writer.lines(f"{RECORDS}.jsonl", (_record(grain, e) for grain, _, e in rows))
-    counts[RECORDS] = {
-        str(grain): len(embedded) for grain, (_, embedded) in held.items()
-    }
+    writer.lines(f"{RECORDS}.jsonl", (_record(store, one) for store, _, one in rows))
     counts[TIMELINE] = writer.lines(f"{TIMELINE}.jsonl", _timeline(scope, objects))
-    writer.document(f"{CONFIG}.json", _config(config, scope.agent))
+    writer.document(f"{CONFIG}.json", _config(session.config, scope.agent))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
         "workspaceId": scope.workspace,
         "agentId": scope.agent,
         "exportedAt": iso(session.now),
-        "timezone": config.timezone,
-        "embeddingModels": {
-            str(grain): model for grain, (model, _) in held.items() if model
-        },
+        "timezone": session.config.timezone,
+        "embeddingModels": models,
         "counts": counts,
     }
     writer.finish(manifest)
     return manifest
+
+
+def _read_rows(
+    session: Session,
+) -> tuple[list[ExportRow], dict[str, str], dict[str, int]]:
+    """Return all records, and by store the models of non-empty stores and the counts."""
+    rows: list[ExportRow] = []
+    models: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for store in STORES:
+        model, embedded = session.store.stores.embedded(session.scope, store)
+        if model:
+            models[str(store)] = model
+        counts[str(store)] = len(embedded)
+        rows += [(store, str(model), one) for one in embedded]
+    return rows, models, counts
 
 
 def _profiles(scope: Scope, profiles: ProfileReader) -> Iterator[dict[str, Any]]:
@@ -93,26 +106,28 @@ def _triple(triple: Triple) -> dict[str, Any]:
 
 
 def _taken_in(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
-    for conversation_id, noted in timeline.all_taken_in(scope, objects=objects):
+    for conversation_id, noted in timeline.read_taken_in(scope, objects=objects):
         yield {"conversationId": conversation_id, **noted}
 
 
 def _timeline(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
-    """The messages day by day, those of a day by conversation and place."""
-    for day in timeline.kept_days(scope, objects=objects):
-        found = timeline.messages_of_day(day, scope, objects=objects)
-        for conversation_id, line in sorted(
-            found, key=lambda pair: (pair[0], pair[1]["position"])
-        ):
+    """Yield the messages day by day; in a day by conversation and position."""
+    for day in timeline.list_days(scope, objects=objects):
+        found = list(timeline.messages_of_day(day, scope, objects=objects))
+        found.sort(key=lambda pair: (pair[0], pair[1]["position"]))
+        for conversation_id, line in found:
             yield {"day": day, "conversationId": conversation_id, **line}
 
 
 def _config(config: WorkspaceConfig, agent: str) -> Mapping[str, Any]:
-    """The workspace's settings, of the agents' only the exported one's; keys are references, never keys."""
-    tree: dict[str, Any] = json.loads(
-        config.model_dump_json(by_alias=True, exclude_unset=True)
-    )
+    """Return the workspace's settings, without those of other agents.
+
+    Keys are exported as references, never as the keys themselves.
+    """
+    text = config.model_dump_json(by_alias=True, exclude_unset=True)
+    tree: dict[str, Any] = json.loads(text)
     tree.get("models", {}).pop("movingFrom", None)
-    if own := tree.pop("agents", {}).get(agent):
+    own = tree.pop("agents", {}).get(agent)
+    if own:
         tree["agents"] = {agent: own}
     return tree

@@ -1,78 +1,93 @@
 """An export without what its target has forgotten."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from varve.domain.calendar import parse_instant
 from varve.domain.erasure import MessageKey, Tombstones, owners
-from varve.usecases.timeline import taken_in_as
-from varve.usecases.transfer.imported import Imported
+from varve.usecases.timeline import hash_message_id
+from varve.usecases.transfer.imported import (
+    Imported,
+    TakenInMessages,
+    Timeline,
+    TimelineLine,
+)
 
 
-def without_forgotten(imported: Imported, tombs: Tombstones) -> tuple[Imported, int]:
-    """What of the export may come (back), and how much of it may not.
+def drop_forgotten(imported: Imported, tombs: Tombstones) -> tuple[Imported, int]:
+    """Return the export without what the target has forgotten, and how much that is.
 
-    The writer would hold records, triples and statements back as well; messages go past it.
+    The writer would hold back records, triples and profile entries as well. Messages do
+    not pass through the writer.
     """
     if not tombs:
         return imported, 0
-    barred = set(_barred_messages(imported, tombs))
-    hashes: dict[str, set[str]] = {}
-    for conversation_id, message_id in barred:
-        hashes.setdefault(conversation_id, set()).add(taken_in_as(message_id))
+    barred = set(_find_barred_messages(imported, tombs))
+    records = {
+        store: [row for row in rows if not tombs.bars_record(row)]
+        for store, rows in imported.records.items()
+    }
+    operations = {
+        id_: operation
+        for id_, operation in imported.operations.items()
+        if not tombs.bars_operation(operation)
+    }
     kept = replace(
         imported,
-        records={
-            s: [r for r in rows if not tombs.bars_record(r)]
-            for s, rows in imported.records.items()
-        },
-        operations={
-            k: o for k, o in imported.operations.items() if not tombs.bars_operation(o)
-        },
+        records=records,
+        operations=operations,
         entries=[entry for entry in imported.entries if not tombs.bars_entry(entry)],
-        timeline={
-            place: [
-                line
-                for line in lines
-                if (place[1], line["message"]["id"]) not in barred
-            ]
-            for place, lines in imported.timeline.items()
-        },
-        taken_in={
-            conversation_id: (
-                {
-                    id_: words
-                    for id_, words in messages.items()
-                    if id_ not in hashes.get(conversation_id, ())
-                },
-                erased,
-            )
-            for conversation_id, (messages, erased) in imported.taken_in.items()
-        },
+        timeline=_drop_lines(imported, barred),
+        taken_in=_drop_taken_in(imported.taken_in, barred),
     )
-    return kept, _size(imported) - _size(kept)
+    return kept, _count(imported) - _count(kept)
 
 
-def _barred_messages(imported: Imported, tombs: Tombstones) -> Iterator[MessageKey]:
-    """The messages that have been forgotten: an answer belongs to whom it answers, also on the next day."""
-    conversations: dict[str, list[dict[str, Any]]] = {}
+def _drop_lines(imported: Imported, barred: set[MessageKey]) -> Timeline:
+    def stays(conversation_id: str, line: TimelineLine) -> bool:
+        return (conversation_id, line["message"]["id"]) not in barred
+
+    return {
+        place: [line for line in lines if stays(place[1], line)]
+        for place, lines in imported.timeline.items()
+    }
+
+
+def _drop_taken_in(
+    taken_in: Mapping[str, TakenInMessages], barred: set[MessageKey]
+) -> dict[str, TakenInMessages]:
+    """Return the lists of messages taken in, without the barred messages."""
+    hashes: dict[str, set[str]] = {}
+    for conversation_id, message_id in barred:
+        hashes.setdefault(conversation_id, set()).add(hash_message_id(message_id))
+    kept: dict[str, TakenInMessages] = {}
+    for conversation_id, (messages, erased) in taken_in.items():
+        doomed = hashes.get(conversation_id, set())
+        left = {id_: words for id_, words in messages.items() if id_ not in doomed}
+        kept[conversation_id] = (left, erased)
+    return kept
+
+
+def _find_barred_messages(
+    imported: Imported, tombs: Tombstones
+) -> Iterator[MessageKey]:
+    """Yield the forgotten messages.
+
+    An answer also belongs to the user it answers, even on the next day.
+    """
+    conversations: dict[str, list[TimelineLine]] = {}
     for (_, conversation_id), lines in imported.timeline.items():
         conversations.setdefault(conversation_id, []).extend(lines)
     for conversation_id, found in conversations.items():
         lines = sorted(found, key=lambda line: line["position"])
         whose = owners((line["message"]["role"], line.get("userId")) for line in lines)
         for line, users in zip(lines, whose, strict=True):
-            key = conversation_id, line["message"]["id"]
+            key = (conversation_id, line["message"]["id"])
             if tombs.bars_message(key, users, parse_instant(line["at"])):
                 yield key
 
 
-def _size(imported: Imported) -> int:
-    records, messages = imported.records.values(), imported.timeline.values()
-    return (
-        sum(map(len, records))
-        + len(imported.operations)
-        + len(imported.entries)
-        + sum(map(len, messages))
-    )
+def _count(imported: Imported) -> int:
+    records = sum(len(rows) for rows in imported.records.values())
+    messages = sum(len(lines) for lines in imported.timeline.values())
+    return records + messages + len(imported.operations) + len(imported.entries)

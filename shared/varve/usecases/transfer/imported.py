@@ -1,4 +1,4 @@
-"""What an export holds, validated line by line before anything of it is used."""
+"""The contents of an export, validated line by line before any of it is used."""
 
 import json
 import re
@@ -54,18 +54,28 @@ FILES = (
     f"{TRIPLES}.parquet",
     f"{CONFIG}.json",
 )
-_SHORT = re.compile(r"[0-9a-f]{16}")
-_WORDS = re.compile(r"[0-9a-f]{8}")
-_LAST_PLACE = 2**31 - 1
+_ID_HASH = re.compile(r"[0-9a-f]{16}")
+_WORDS_HASH = re.compile(r"[0-9a-f]{8}")
+_LAST_POSITION = 2**31 - 1
 _BROKEN = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 T = TypeVar("T")
 Check = Callable[[Any], object]
+"""Raises if a value is not valid."""
+TimelineLine = dict[str, Any]
+"""A message of the timeline as JSON values."""
+Timeline = Mapping[tuple[str, str], list[TimelineLine]]
+"""The timeline's lines by day and conversation."""
+TakenInMessages = tuple[dict[str, str], int]
+"""What is noted of a conversation: hashes of words by hash of id; how many were erased."""
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An export: `vectors` by store and id, each with its model; `timeline` by day and conversation."""
+    """An export.
+
+    `vectors` are by store and id, each with its model.
+    """
 
     timezone: str
     config: WorkspaceConfig
@@ -73,23 +83,22 @@ class Imported:
     vectors: Mapping[tuple[str, str], tuple[str, Vector]] = field(repr=False)
     operations: Mapping[str, TripleOperation]
     entries: list[ProfileEntry]
-    timeline: Mapping[tuple[str, str], list[dict[str, Any]]]
-    taken_in: Mapping[str, tuple[dict[str, str], int]]
+    timeline: Timeline
+    taken_in: Mapping[str, TakenInMessages]
 
 
-def read(reader: ExportReader) -> Imported:
-    """All of it. Raises Rejected: the file, the line and the field that are not as they should be."""
+def read_export(reader: ExportReader) -> Imported:
+    """Read and validate an export. Raises Rejected: names file, line and field."""
     manifest = reader.manifest()
     _require("format", manifest, FORMAT)
     _require("version", manifest, VERSION)
     for name in FILES:
         if name not in manifest["files"]:
             raise Rejected("manifest.json: files", f"does not name {name}")
-    config = parse_workspace_config(
-        json.dumps(reader.document(f"{CONFIG}.json")).encode()
-    )
+    document = json.dumps(reader.document(f"{CONFIG}.json"))
+    config = parse_workspace_config(document.encode())
     _require("timezone", manifest, config.timezone)
-    records = _records(reader)
+    records = _read_records(reader)
     vectors = reader.vectors(f"{RECORDS}.parquet")
     _require_vectors(records, vectors)
     return Imported(
@@ -97,12 +106,10 @@ def read(reader: ExportReader) -> Imported:
         config=config,
         records=records,
         vectors=vectors,
-        operations={
-            o.id: o for line in _each(reader, TRIPLES, _evidence) for o in line
-        },
-        entries=list(_each(reader, PROFILES, _entry)),
-        timeline=_grouped(_each(reader, TIMELINE, _message)),
-        taken_in=dict(_each(reader, TAKEN_IN, _taken_in)),
+        operations=_read_operations(reader),
+        entries=list(_parse_lines(reader, PROFILES, _parse_entry)),
+        timeline=_read_timeline(reader),
+        taken_in=dict(_parse_lines(reader, TAKEN_IN, _parse_taken_in)),
     )
 
 
@@ -112,33 +119,45 @@ def _require(name: str, manifest: Mapping[str, Any], expected: object) -> None:
         raise Rejected(f"manifest.json: {name}", f"is {given}; it must be {expected!r}")
 
 
-def _each(reader: ExportReader, name: str, parse: Callable[[Any], T]) -> Iterator[T]:
-    """Each line parsed; what is wrong with one is said with its file, number and field."""
+def _parse_lines(
+    reader: ExportReader, name: str, parse: Callable[[Any], T]
+) -> Iterator[T]:
+    """Yield each parsed line. Raises Rejected: names file, line and field."""
     file = f"{name}.jsonl"
     for number, value in reader.lines(file):
         place = f"{file}: line {number}"
         try:
             if not isinstance(value, dict):
                 raise Rejected("", "must be a JSON object")
-            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+            _require_encodable(value)
             yield parse(value)
-        except Rejected as error:
-            raise Rejected(
-                ": ".join(filter(None, (place, error.field))), error.reason
-            ) from error
-        except ValidationError as error:
-            found = rejected(error)
-            raise Rejected(f"{place}: {to_camel(found.field)}", found.reason) from error
-        except KeyError as error:
-            raise Rejected(f"{place}: {error.args[0]}", "is missing") from error
-        except _BROKEN as error:
-            raise Rejected(
-                place, f"is not a line of this file ({type(error).__name__})"
-            ) from error
+        except (Rejected, ValidationError, *_BROKEN) as error:
+            raise _locate(error, place) from error
+
+
+def _require_encodable(value: object) -> None:
+    """Raise ValueError for NaN, infinity and lone surrogates, which no store can hold."""
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _locate(error: Exception, place: str) -> Rejected:
+    """Return an error that names the place of another one."""
+    if isinstance(error, Rejected):
+        field_place = f"{place}: {error.field}" if error.field else place
+        return Rejected(field_place, error.reason)
+    if isinstance(error, ValidationError):
+        found = rejected(error)
+        return Rejected(f"{place}: {to_camel(found.field)}", found.reason)
+    if isinstance(error, KeyError):
+        return Rejected(f"{place}: {error.args[0]}", "is missing")
+    return Rejected(place, f"is not a line of this file ({type(error).__name__})")
 
 
 def _check(fields: Mapping[str, Any], /, **checks: Check) -> None:
-    """Each named field by its check. Raises Rejected: names the field; KeyError: there is none."""
+    """Check each named field.
+
+    Raises Rejected: names the field; KeyError: it is missing.
+    """
     for name, check in checks.items():
         given = fields[name]
         try:
@@ -172,32 +191,39 @@ def _reference(value: Any) -> str:
     return reference(value, "")
 
 
-def _place(value: Any) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or not 0 <= value <= _LAST_PLACE
-    ):
-        raise ValueError("not a place")
+def _position(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("not an integer")
+    if not 0 <= value <= _LAST_POSITION:
+        raise ValueError("not a position")
 
 
-def _share(value: Any) -> None:
+def _fraction(value: Any) -> None:
     if not 0 <= value <= 1:
         raise ValueError("not between 0 and 1")
 
 
-def _records(reader: ExportReader) -> dict[StoreName, list[Record]]:
+def _read_records(reader: ExportReader) -> dict[StoreName, list[Record]]:
     records: dict[StoreName, dict[str, Record]] = {}
-    for number, (store, record) in enumerate(_each(reader, RECORDS, _record), start=1):
-        if record.id in records.setdefault(store, {}):
-            raise Rejected(
-                f"{RECORDS}.jsonl: line {number}: id", "is that of an earlier line"
-            )
-        records[store][record.id] = record
+    lines = _parse_lines(reader, RECORDS, _parse_record)
+    for number, (store, record) in enumerate(lines, start=1):
+        known = records.setdefault(store, {})
+        if record.id in known:
+            place = f"{RECORDS}.jsonl: line {number}: id"
+            raise Rejected(place, "is that of an earlier line")
+        known[record.id] = record
     return {store: list(found.values()) for store, found in records.items()}
 
 
-def _record(value: dict[str, Any]) -> tuple[StoreName, Record]:
+def _read_operations(reader: ExportReader) -> dict[str, TripleOperation]:
+    operations: dict[str, TripleOperation] = {}
+    for evidence in _parse_lines(reader, TRIPLES, _parse_evidence):
+        for operation in evidence:
+            operations[operation.id] = operation
+    return operations
+
+
+def _parse_record(value: dict[str, Any]) -> tuple[StoreName, Record]:
     _check(
         value,
         grain=store_name,
@@ -208,9 +234,9 @@ def _record(value: dict[str, Any]) -> tuple[StoreName, Record]:
         conversationId=_maybe(_conversation),
         userId=_maybe(_reference),
         sourceIds=_all(str if value["memoryType"] in CITING else _reference),
-        position=_place,
-        importance=_share,
-        confidence=_share,
+        position=_position,
+        importance=_fraction,
+        confidence=_fraction,
     )
     store, record = store_name(value["grain"]), fields_from_json(value)
     period = Period.parse(record.period, calendar_of(store))
@@ -220,7 +246,11 @@ def _record(value: dict[str, Any]) -> tuple[StoreName, Record]:
 
 
 def _require_place(store: StoreName, record: Record, period: Period) -> None:
-    """Facts and turns are working memory, summaries the grains above, all else is experience."""
+    """Check that the store holds the record's type, and the details of a summary.
+
+    Facts and turns are in the working grain, summaries in the grains above it, and all
+    other types in the experience store.
+    """
     kind = record.memory_type
     if store is Store.EXPERIENCE:
         fits = kind not in (MemoryType.FACT, MemoryType.TURN, MemoryType.SUMMARY)
@@ -242,10 +272,11 @@ def _require_vectors(
     records: Mapping[StoreName, list[Record]],
     vectors: Mapping[tuple[str, str], tuple[str, Vector]],
 ) -> None:
+    """Check that each record has a vector, as long as its model says."""
     file = f"{RECORDS}.parquet"
-    keys = {
-        (str(store), record.id) for store, found in records.items() for record in found
-    }
+    keys: set[tuple[str, str]] = set()
+    for store, found in records.items():
+        keys.update((str(store), record.id) for record in found)
     if keys != vectors.keys():
         raise Rejected(file, f"holds other records than {RECORDS}.jsonl")
     for model, vector in vectors.values():
@@ -259,9 +290,10 @@ def _require_vectors(
             )
 
 
-def _evidence(value: dict[str, Any]) -> list[TripleOperation]:
-    found = []
+def _parse_evidence(value: dict[str, Any]) -> list[TripleOperation]:
+    found: list[TripleOperation] = []
     for index, operation in enumerate(value["evidence"]):
+        place = f"evidence[{index}]"
         try:
             _check(
                 operation,
@@ -274,15 +306,13 @@ def _evidence(value: dict[str, Any]) -> list[TripleOperation]:
             )
             found.append(operation_from_json(operation))
         except Rejected as error:
-            raise Rejected(f"evidence[{index}].{error.field}", error.reason) from error
+            raise Rejected(f"{place}.{error.field}", error.reason) from error
         except KeyError as error:
-            raise Rejected(
-                f"evidence[{index}].{error.args[0]}", "is missing"
-            ) from error
+            raise Rejected(f"{place}.{error.args[0]}", "is missing") from error
     return found
 
 
-def _entry(value: dict[str, Any]) -> ProfileEntry:
+def _parse_entry(value: dict[str, Any]) -> ProfileEntry:
     _check(
         value,
         userId=_reference,
@@ -296,44 +326,40 @@ def _entry(value: dict[str, Any]) -> ProfileEntry:
     return entry_from_json(value)
 
 
-def _message(value: dict[str, Any]) -> tuple[tuple[str, str], dict[str, Any]]:
-    """A message's day and conversation, and its line of the timeline."""
+def _parse_message(value: TimelineLine) -> tuple[tuple[str, str], TimelineLine]:
+    """Return a message's day and conversation, and its line of the timeline."""
     _check(
         value,
         day=lambda day: Period.parse(day, Grain.WORKING),
         conversationId=_conversation,
-        position=_place,
+        position=_position,
         at=parse_instant,
         message=lambda message: _reference(message["id"]),
     )
     if "userId" in value:
         _check(value, userId=_reference)
+    line = dict(value)
+    day = line.pop("day")
+    conversation_id = line.pop("conversationId")
     parse_conversation(
-        {"conversationId": value["conversationId"], "messages": [value["message"]]}
+        {"conversationId": conversation_id, "messages": [line["message"]]}
     )
-    line = {
-        name: part
-        for name, part in value.items()
-        if name not in ("day", "conversationId")
-    }
-    return (value["day"], value["conversationId"]), line
+    return (day, conversation_id), line
 
 
-def _taken_in(value: dict[str, Any]) -> tuple[str, tuple[dict[str, str], int]]:
-    _check(value, conversationId=_conversation, messages=_hashes, erased=_place)
+def _parse_taken_in(value: dict[str, Any]) -> tuple[str, TakenInMessages]:
+    _check(value, conversationId=_conversation, messages=_hashes, erased=_position)
     return value["conversationId"], (value["messages"], value["erased"])
 
 
 def _hashes(value: Any) -> None:
     for id_, words in value.items():
-        if not _SHORT.fullmatch(id_) or not _WORDS.fullmatch(words):
+        if not _ID_HASH.fullmatch(id_) or not _WORDS_HASH.fullmatch(words):
             raise ValueError("not hashes of messages")
 
 
-def _grouped(
-    lines: Iterator[tuple[tuple[str, str], dict[str, Any]]],
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    grouped: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for place, line in lines:
-        grouped.setdefault(place, []).append(line)
-    return grouped
+def _read_timeline(reader: ExportReader) -> Timeline:
+    timeline: dict[tuple[str, str], list[TimelineLine]] = {}
+    for place, line in _parse_lines(reader, TIMELINE, _parse_message):
+        timeline.setdefault(place, []).append(line)
+    return timeline

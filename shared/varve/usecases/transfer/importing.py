@@ -1,7 +1,7 @@
-"""Import: add what an export holds to an agent's memory, through the writer, as often as one likes."""
+"""Import: add an export to an agent's memory, through the writer; may be repeated."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,9 @@ from varve.domain.record import (
     Record,
     Store,
     StoreName,
+    Vector,
 )
-from varve.domain.triple import evidence_of
+from varve.domain.triple import TripleOperation, evidence_of
 from varve.messages.write import (
     WriteProfile,
     WriteRecords,
@@ -35,19 +36,19 @@ from varve.usecases.configure import config_key
 from varve.usecases.erasure import tombstones
 from varve.usecases.session import Session
 from varve.usecases.summarize import expiries
-from varve.usecases.transfer.forgotten_import import without_forgotten
-from varve.usecases.transfer.imported import Imported, read
-from varve.usecases.transfer.private_import import Filter
+from varve.usecases.transfer.forgotten_import import drop_forgotten
+from varve.usecases.transfer.imported import Imported, read_export
+from varve.usecases.transfer.private_import import ExportFilter
 
 BATCH = 256
-"""Records that are embedded and sent at a time."""
+"""The most records that are embedded and sent together."""
 OPERATIONS = 5_000
-"""Triple operations that are sent at a time: each message rewrites the graph's file."""
+"""The most triple operations in a message; each message rewrites the graph's file."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """How much was new, and of records how many were there already, with the same or with other words."""
+    """How much was new; of records also how many were present, equal or differing."""
 
     config: str = "kept"
     records: dict[str, int] = field(
@@ -61,7 +62,7 @@ class Counts:
     forgotten: int = 0
 
     def to_dict(self, scope: Scope) -> dict[str, Any]:
-        """As JSON values."""
+        """Return them as JSON values."""
         return {
             "workspaceId": scope.workspace,
             "agentId": scope.agent,
@@ -79,24 +80,24 @@ class Counts:
 def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     """Validate an export, then add what the agent's memory lacks; return the counts.
 
-    Existing records stay as they are, also if the export has the same id with other
-    words. Messages go first, as in ingest, and what counts as taken in last.
+    Existing records stay as they are, even if the export has other words for an id.
+    Messages are written first, as in ingest; the lists of messages taken in are last.
     Raises Rejected: names file, line and field, and nothing was written; Retryable,
     Misconfigured: import again.
     """
-    imported = read(reader)
-    counts = Counts(config=_configured(session, imported))
-    # Read again: the import may have written it.
+    imported = read_export(reader)
+    counts = Counts(config=_adopt_config(session, imported))
+    # Read it again: the import may have written it.
     session = session.with_config(session.read_config(session.scope.workspace))
     objects = session.objects
     tombs = tombstones.load(session.scope, objects=objects)
-    allowed, counts.forgotten = without_forgotten(imported, tombs)
-    found = Filter(session.privacy).applied(allowed)
+    allowed, counts.forgotten = drop_forgotten(imported, tombs)
+    found = ExportFilter(session.privacy).apply(allowed)
     for (day, conversation_id), lines in found.timeline.items():
         counts.messages += timeline.restore(
             day, session.scope, conversation_id, lines, objects=objects
         )
-    _Records(found, session, counts).send()
+    _RecordImport(found, session, counts).send()
     _send_operations(found, session, counts)
     _send_profiles(found, session, counts)
     session.queues.flush()
@@ -107,187 +108,211 @@ def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     return counts.to_dict(session.scope)
 
 
-def _configured(session: Session, imported: Imported) -> str:
-    """Take the configuration over where the workspace is new; else it keeps its own, of the same time zone.
+def _adopt_config(session: Session, imported: Imported) -> str:
+    """Write the export's configuration if the workspace is new; return the outcome.
 
-    Not the provider's address and the key for it: an export from anybody could have a key of this process
-    sent wherever he likes, with all that is said from then on.
-    Raises Rejected: it has another, in which the periods would not be the same.
+    An existing workspace keeps its own. Raises Rejected: its time zone differs, so its
+    periods would too; Retryable.
     """
-    scope, key = session.scope, config_key(session.scope.workspace)
-    known = session.objects.get(key) is not None or session.objects.folders(
-        f"vectordb/{scope.workspace}"
-    )
-    if known:
+    scope = session.scope
+    key = config_key(scope.workspace)
+    if _is_known(session, key):
         own = session.config.timezone
         if own != imported.timezone:
             raise Rejected(
                 "manifest.json: timezone",
-                f"is {imported.timezone}, but workspace {scope.workspace!r} keeps its days in {own}",
+                f"is {imported.timezone}, but workspace {scope.workspace!r} keeps its "
+                f"days in {own}",
             )
         return "kept"
-    tree = json.loads(
-        imported.config.model_dump_json(by_alias=True, exclude_unset=True)
-    )
-    for name in ("baseUrl", "key"):
-        tree.get("models", {}).pop(name, None)
-    if agents := tree.pop("agents", {}):
-        tree["agents"] = {scope.agent: next(iter(agents.values()))}
-    data = json.dumps(tree, ensure_ascii=False, indent=2).encode()
-    if not session.objects.put_if(key, data, None):
+    data = json.dumps(_config_tree(imported, scope.agent), ensure_ascii=False, indent=2)
+    if not session.objects.put_if(key, data.encode(), None):
         raise Retryable(
-            f"configuration of {scope.workspace}: was made by somebody else meanwhile"
+            f"configuration of {scope.workspace}: another process has just created it"
         )
     return "taken over"
 
 
-class _Records:
-    """The records to send, and which periods above them have summaries that know them."""
+def _is_known(session: Session, config_key: str) -> bool:
+    if session.objects.get(config_key) is not None:
+        return True
+    return bool(session.objects.folders(f"vectordb/{session.scope.workspace}"))
 
-    def __init__(
-        self,
-        imported: Imported,
-        session: Session,
-        counts: Counts,
-    ) -> None:
+
+def _config_tree(imported: Imported, agent: str) -> dict[str, Any]:
+    """Return the settings to write, those of the exported agent under the target's name.
+
+    The provider's address and key are left out: a foreign export could otherwise have a
+    key of this process, and all texts, sent to an address of its choice.
+    """
+    config = imported.config.model_dump_json(by_alias=True, exclude_unset=True)
+    tree: dict[str, Any] = json.loads(config)
+    models = tree.get("models", {})
+    models.pop("baseUrl", None)
+    models.pop("key", None)
+    agents = tree.pop("agents", {})
+    if agents:
+        tree["agents"] = {agent: next(iter(agents.values()))}
+    return tree
+
+
+class _RecordImport:
+    """The records to send, and which summaries above them are already up to date."""
+
+    def __init__(self, imported: Imported, session: Session, counts: Counts) -> None:
         self._imported = imported
         self._session = session
         self._counts = counts
         self._embedder = session.embedder
         reader = session.records.at(session.scope)
-        self._there = {store: _held(reader, session.scope, store) for store in STORES}
-        self._new = {store: list(self._missing(store)) for store in STORES}
+        self._there: dict[StoreName, dict[str, Record]] = {}
+        for store in STORES:
+            self._there[store] = _read_records(reader, session.scope, store)
+        self._new: dict[StoreName, list[Record]] = {}
+        for store in STORES:
+            self._new[store] = list(self._find_missing(store))
         self._pending = session.ledger.pending(session.scope)
 
     def send(self) -> None:
-        """Send what is missing, from working up, and again what no summary knows and no mark stands for."""
+        """Send the missing records, from working up, and those without a mark again."""
         for store in STORES:
-            ready = self._ready(store) if isinstance(store, Grain) else frozenset()
-            again = self._unmarked(store, ready) if isinstance(store, Grain) else []
-            records = [*self._new[store], *again]
+            ready: frozenset[str] = frozenset()
+            records = list(self._new[store])
+            if isinstance(store, Grain):
+                ready = self._find_ready(store)
+                records += self._find_unmarked(store, ready)
             for start in range(0, len(records), BATCH):
                 self._send(store, records[start : start + BATCH], ready)
 
-    def _missing(self, store: StoreName) -> Iterator[Record]:
-        there = self._there[store]
+    def _find_missing(self, store: StoreName) -> Iterator[Record]:
+        """Yield the records to write, and count all of them."""
         for record in self._imported.records.get(store, ()):
-            known = there.get(record.id)
-            grows = (
-                store is Store.EXPERIENCE
-                and known is not None
-                and known.gives_way_to(record)
-            )
-            if known is None or grows:
+            known = self._there[store].get(record.id)
+            if known is None or _replaces(record, known, store):
                 self._counts.records["new"] += 1
                 yield record
+            elif known.fingerprint == record.fingerprint:
+                self._counts.records["present"] += 1
             else:
-                same = known.fingerprint == record.fingerprint
-                self._counts.records["present" if same else "differing"] += 1
+                self._counts.records["differing"] += 1
 
-    def _ready(self, grain: Grain) -> frozenset[str]:
-        """The labels of the periods above whose summary, there or to come, knows all that will be below."""
-        summaries = {
-            period.label: dict(
-                zip(summary.source_ids, summary.source_fingerprints, strict=True)
-            )
-            for period, summary in self._summaries(grain)
-        }
-        below = {
-            **self._there[grain],
-            **{record.id: record for record in self._new[grain]},
-        }
-        unknown = {
-            parent.label
-            for record in below.values()
-            if (parent := Period(grain, record.period).parent())
-            and summaries.get(parent.label, {}).get(record.id)
-            != record.fingerprint[:16]
-        }
-        return frozenset(summaries.keys() - unknown)
+    def _find_ready(self, grain: Grain) -> frozenset[str]:
+        """Return the labels of parent periods whose summary is up to date.
 
-    def _summaries(self, grain: Grain) -> Iterator[tuple[Period, Record]]:
-        above = list(Grain)[list(Grain).index(grain) + 1 :][:1]
-        for parent in above:
+        It is if it names every record that will be below it. The summary may be there or
+        in the export.
+        """
+        summaries: dict[str, dict[str, str]] = {}
+        for label, summary in self._parent_summaries(grain):
+            sources = zip(summary.source_ids, summary.source_fingerprints, strict=True)
+            summaries[label] = dict(sources)
+        below = dict(self._there[grain])
+        below.update({record.id: record for record in self._new[grain]})
+        outdated: set[str] = set()
+        for record in below.values():
+            label = _parent_label(grain, record)
+            known = summaries.get(label, {}).get(record.id)
+            if known != record.fingerprint[:16]:
+                outdated.add(label)
+        return frozenset(summaries.keys() - outdated)
+
+    def _parent_summaries(self, grain: Grain) -> Iterator[tuple[str, Record]]:
+        """Yield the summaries of the next grain with their labels; existing ones last."""
+        parent = grain.parent
+        if parent is not None:
             for record in (*self._new[parent], *self._there[parent].values()):
-                yield Period(parent, record.period), record
+                yield record.period, record
 
-    def _unmarked(self, grain: Grain, ready: frozenset[str]) -> list[Record]:
-        """Records that an earlier import wrote, and ended before it marked the period above them."""
-        there = self._there[grain]
-        return [
-            record
-            for record in self._imported.records.get(grain, ())
-            if (known := there.get(record.id))
-            and known.fingerprint == record.fingerprint
-            if (parent := Period(grain, record.period).parent())
-            and parent.label not in ready
-            and parent not in self._pending
-        ]
+    def _find_unmarked(self, grain: Grain, ready: frozenset[str]) -> Iterator[Record]:
+        """Yield the records of an import that ended before it marked their parents."""
+        for record in self._imported.records.get(grain, ()):
+            known = self._there[grain].get(record.id)
+            parent = Period(grain, record.period).parent()
+            if known is None or known.fingerprint != record.fingerprint:
+                continue
+            if parent is None or parent.label in ready or parent in self._pending:
+                continue
+            yield record
 
     def _send(
         self, store: StoreName, records: Sequence[Record], ready: frozenset[str]
     ) -> None:
         scope = self._session.scope
         labels = {_parent_label(store, record) for record in records}
-        notes = {
-            note
-            for record in records
-            if record.memory_type is MemoryType.SUMMARY and isinstance(store, Grain)
-            for note in expiries(
-                scope, Period(store, record.period), self._session.config
-            )
-        }
+        notes = self._expiry_notes(store, records)
         whole = WriteRecords(
             scope,
             store,
             self._embedder.model,
-            tuple(self._embedded(store, records)),
+            tuple(self._embed(store, records)),
             LedgerChanges(expiries=tuple(sorted(notes))),
             ready=tuple(sorted(ready & labels)),
         )
+        queue = self._session.queues.write
         for piece in records_in_bounds(whole):
-            send_records(
-                piece, queue=self._session.queues.write, objects=self._session.objects
-            )
+            send_records(piece, queue=queue, objects=self._session.objects)
 
-    def _embedded(
-        self, store: StoreName, records: Sequence[Record]
-    ) -> Iterable[EmbeddedRecord]:
-        """The records with the export's vectors, or where model or words are others with new ones."""
-        known = {}
+    def _expiry_notes(self, store: StoreName, records: Sequence[Record]) -> set[str]:
+        """Return the notes that call for cleanup when the summaries' periods expire."""
+        notes: set[str] = set()
         for record in records:
-            model, vector = self._imported.vectors.get(
-                (str(store), record.id), ("", None)
-            )
-            if model == self._embedder.model and vector is not None:
-                known[record.id] = vector
-        fresh = [record for record in records if record.id not in known]
+            if record.memory_type is MemoryType.SUMMARY and isinstance(store, Grain):
+                period = Period(store, record.period)
+                config = self._session.config
+                notes.update(expiries(self._session.scope, period, config))
+        return notes
+
+    def _embed(
+        self, store: StoreName, records: Sequence[Record]
+    ) -> Iterator[EmbeddedRecord]:
+        """Yield the records with their vectors.
+
+        A record is embedded if its text was filtered, or its vector is of another model.
+        """
+        vectors: dict[str, Vector] = {}
+        for record in records:
+            exported = self._imported.vectors.get((str(store), record.id))
+            if exported is not None and exported[0] == self._embedder.model:
+                vectors[record.id] = exported[1]
+        fresh = [record for record in records if record.id not in vectors]
         if fresh:
-            vectors = self._embedder.embed([record.content for record in fresh])
-            known |= zip((record.id for record in fresh), vectors, strict=True)
+            embedded = self._embedder.embed([record.content for record in fresh])
+            for record, vector in zip(fresh, embedded, strict=True):
+                vectors[record.id] = vector
             self._counts.reembedded += len(fresh)
-        return [EmbeddedRecord(record, known[record.id]) for record in records]
+        for record in records:
+            yield EmbeddedRecord(record, vectors[record.id])
 
 
-def _held(reader: MemoryReader, scope: Scope, store: StoreName) -> dict[str, Record]:
-    labels = reader.periods(scope, store)
-    return {
-        record.id: record
-        for label in labels
-        for record in reader.in_period(scope, store, label)
-    }
+def _read_records(
+    reader: MemoryReader, scope: Scope, store: StoreName
+) -> dict[str, Record]:
+    """Return all records of a store by id."""
+    records: dict[str, Record] = {}
+    for label in reader.periods(scope, store):
+        for record in reader.in_period(scope, store, label):
+            records[record.id] = record
+    return records
+
+
+def _replaces(record: Record, known: Record, store: StoreName) -> bool:
+    return store is Store.EXPERIENCE and known.gives_way_to(record)
 
 
 def _parent_label(store: StoreName, record: Record) -> str:
-    parent = Period(store, record.period).parent() if isinstance(store, Grain) else None
+    """Return the parent period's label; empty: there is none."""
+    if not isinstance(store, Grain):
+        return ""
+    parent = Period(store, record.period).parent()
     return parent.label if parent else ""
 
 
 def _send_operations(imported: Imported, session: Session, counts: Counts) -> None:
     known = evidence_of(session.graph.triples(session.scope))
-    new = [
-        operation for id_, operation in imported.operations.items() if id_ not in known
-    ]
+    new: list[TripleOperation] = []
+    for id_, operation in imported.operations.items():
+        if id_ not in known:
+            new.append(operation)
     for start in range(0, len(new), OPERATIONS):
         message = WriteTriples(session.scope, tuple(new[start : start + OPERATIONS]))
         send_triples(message, queue=session.queues.write, objects=session.objects)

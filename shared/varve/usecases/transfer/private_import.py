@@ -1,61 +1,65 @@
-"""What the target's privacy makes of an export; its ids stay, and so do the speakers' names."""
+"""An export filtered by the target's privacy; ids and speakers' names stay."""
 
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from varve.domain.personal import map_strings
-from varve.domain.record import Record
-from varve.usecases.privacy import private_operation
-from varve.usecases.transfer.imported import Imported
+from varve.domain.profile import ProfileEntry
+from varve.domain.record import Record, StoreName
+from varve.domain.triple import TripleOperation
+from varve.usecases.privacy import filter_operation
+from varve.usecases.transfer.imported import Imported, TimelineLine
 
 _KEPT = frozenset({"id", "role", "name", "timestamp", "userId"})
+"""Fields of a message that are not filtered."""
 
 
-class Filter:
-    """The texts of an export as a workspace may keep them, by its filter: a text in, the text out."""
+class ExportFilter:
+    """A workspace's filter applied to an export; `private` filters one text."""
 
     def __init__(self, private: Callable[[str], str]) -> None:
         self._private = private
 
-    def applied(self, imported: Imported) -> Imported:
-        """The export with what the workspace keeps out taken out, and without the vectors of what changed."""
-        names = {
-            r.about for found in imported.records.values() for r in found if r.about
+    def apply(self, imported: Imported) -> Imported:
+        """Return the filtered export, without the vectors of records whose text changed."""
+        records: dict[StoreName, list[Record]] = {}
+        vectors = dict(imported.vectors)
+        for store, found in imported.records.items():
+            records[store] = [self._record(record) for record in found]
+            for before, after in zip(found, records[store], strict=True):
+                if before.content != after.content:
+                    vectors.pop((str(store), after.id), None)
+        entries: list[ProfileEntry] = []
+        for entry in imported.entries:
+            entries.append(replace(entry, value=self._private(entry.value)))
+        timeline = {
+            place: [self._line(line) for line in lines]
+            for place, lines in imported.timeline.items()
         }
-        records = {
-            store: [*map(self._record, found)]
-            for store, found in imported.records.items()
-        }
-        changed = {
-            (str(store), after.id)
-            for store, found in records.items()
-            for before, after in zip(imported.records[store], found, strict=True)
-            if before.content != after.content
-        }
-        operations = [
-            private_operation(o, lambda text: self._name(text, names))
-            for o in imported.operations.values()
-        ]
         return replace(
             imported,
             records=records,
-            vectors={
-                key: pair
-                for key, pair in imported.vectors.items()
-                if key not in changed
-            },
-            operations={operation.id: operation for operation in operations},
-            entries=[
-                replace(entry, value=self._private(entry.value))
-                for entry in imported.entries
-            ],
-            timeline={
-                place: [*map(self._line, lines)]
-                for place, lines in imported.timeline.items()
-            },
+            vectors=vectors,
+            operations=self._operations(imported),
+            entries=entries,
+            timeline=timeline,
         )
+
+    def _operations(self, imported: Imported) -> dict[str, TripleOperation]:
+        """Return the filtered operations; the names that records are about stay."""
+        names: set[str] = set()
+        for found in imported.records.values():
+            names.update(record.about for record in found if record.about)
+
+        def filter_name(text: str) -> str:
+            return text if text in names else self._private(text)
+
+        operations: dict[str, TripleOperation] = {}
+        for operation in imported.operations.values():
+            private = filter_operation(operation, filter_name)
+            operations[private.id] = private
+        return operations
 
     def _record(self, record: Record) -> Record:
         speaker = record.content.removesuffix(record.words)
@@ -70,19 +74,16 @@ class Filter:
         )
 
     def _details(self, text: str) -> str:
-        """JSON in a record, as it was where nothing in it changes."""
+        """Return filtered JSON; the same text if nothing in it changes."""
         if not text:
             return text
         value = json.loads(text)
         changed = map_strings(value, self._private)
         return text if changed == value else json.dumps(changed, ensure_ascii=False)
 
-    def _name(self, text: str, names: set[str]) -> str:
-        return text if text in names else self._private(text)
-
-    def _line(self, line: dict[str, Any]) -> dict[str, Any]:
-        message = {
-            name: part if name in _KEPT else map_strings(part, self._private)
-            for name, part in line["message"].items()
-        }
+    def _line(self, line: TimelineLine) -> TimelineLine:
+        message = dict(line["message"])
+        for name, part in message.items():
+            if name not in _KEPT:
+                message[name] = map_strings(part, self._private)
         return {**line, "message": message}

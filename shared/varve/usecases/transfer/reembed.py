@@ -1,11 +1,11 @@
-"""Reembed: move a workspace's stores to the embedding model that it has now, one after the other.
+"""Reembed: move a workspace's stores to its current embedding model, one by one.
 
-A store moves in one commit of the writer. Until then it is searched with its own model, which the
-configuration names beside the new one; from then on with the new one. What an interrupted move had
-embedded is kept, and stores that have moved are left alone.
+A store moves in one commit of the writer. Before that commit it is searched with its old
+model, which the configuration names beside the new one. After it, with the new one.
+Vectors that an interrupted move has computed are kept, and moved stores are skipped.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +13,33 @@ from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.record import STORES, StoreName
 from varve.messages.moves import MoveStore, send_move
-from varve.ports.objects import Objects
+from varve.ports.models import Embedder
 from varve.ports.transfer import StoreReader
-from varve.usecases import configure as configuring
+from varve.usecases import configure
 from varve.usecases.session import Session
 from varve.usecases.transfer.staging import Staging, batches, sweep
 
 Progress = Callable[[str, int, int], None]
-"""Told of a store how many of its records have been embedded, of how many."""
+"""Called with a store, the number of its records embedded so far, and of all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOfStore:
+    """One agent's store, and the embedding model of its vectors."""
+
+    scope: Scope
+    grain: StoreName
+    model: str
+
+    @property
+    def name(self) -> str:
+        """The store's name in outcomes and progress."""
+        return f"{self.scope}/{self.grain}"
 
 
 @dataclass(frozen=True, slots=True)
 class ReembedOutcome:
-    """The stores that were behind, those of which the writer has moved, and those that wait for it."""
+    """How many stores there are, which have moved, and which wait for the writer."""
 
     model: str
     stores: int
@@ -34,7 +48,7 @@ class ReembedOutcome:
     records: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return it as JSON values."""
         return {
             "model": self.model,
             "stores": self.stores,
@@ -54,84 +68,98 @@ def reembed(
     """Embed records of other models than the workspace's, and have the writer move them.
 
     `to` becomes the workspace's embedder first. `spell_embedder` returns how the
-    settings spell the embedder of a recorded model. Called again, it goes on where it
-    was interrupted.
-    Raises Retryable, Rejected, Misconfigured: some stores may have moved; search works
-    with both models.
+    settings spell the embedder of a recorded model. A second call continues an
+    interrupted one. Raises Retryable, Rejected, Misconfigured: some stores may have
+    moved; search works with both models.
     """
-    workspace = session.scope.workspace
     if to is not None:
         session = _change_embedder(session, to)
-    config = session.config
-    objects = session.objects
-    stores = session.store.stores
-    new = session.embedder
-    there = list(_stores(workspace, stores, objects))
-    behind = [
-        (scope, grain, model) for scope, grain, model in there if model != new.model
-    ]
+    embedder = session.embedder
+    model = embedder.model
+    found = list(_list_stores(session))
+    behind = _with_other_model(found, model)
     if behind:
-        names = {spell_embedder(model): None for _, _, model in behind}
-        before = dict.fromkeys([*config.models.embedders_before, *names])
-        configuring.move_from(workspace, list(before), objects=objects)
+        _note_old_embedders(session, [spell_embedder(one.model) for one in behind])
     records = 0
-    for scope, grain, _ in behind:
-        records += _stage(scope, grain, stores, Staging(scope, new, objects), progress)
-        move = MoveStore(scope, grain, new.model)
-        # The time makes this attempt's messages new to the queue.
-        token = iso(session.now)
-        send_move(move, token, queue=session.queues.write, objects=objects)
+    for one in behind:
+        records += _move(session, one, embedder, progress)
     session.queues.flush()
-    waiting = [
-        f"{s}/{g}"
-        for s, g, model in _stores(workspace, stores, objects)
-        if model != new.model
-    ]
+    waiting = _names_of(_with_other_model(_list_stores(session), model))
     if not waiting:
-        configuring.move_from(workspace, [], objects=objects)
-        for scope in {scope for scope, _, _ in there}:
-            sweep(scope, objects=objects)
-    moved = [
-        store
-        for scope, grain, _ in behind
-        if (store := f"{scope}/{grain}") not in waiting
-    ]
-    return ReembedOutcome(new.model, len(there), tuple(moved), tuple(waiting), records)
+        _finish(session, {one.scope for one in found})
+    moved = tuple(name for name in _names_of(behind) if name not in waiting)
+    return ReembedOutcome(model, len(found), moved, waiting, records)
+
+
+def _with_other_model(stores: Iterable[ModelOfStore], model: str) -> list[ModelOfStore]:
+    return [one for one in stores if one.model != model]
+
+
+def _names_of(stores: Iterable[ModelOfStore]) -> tuple[str, ...]:
+    return tuple(one.name for one in stores)
 
 
 def _change_embedder(session: Session, embedder: str) -> Session:
-    """Make it the workspace's embedder, after it has embedded a text.
+    """Set the workspace's embedder, after a test call; return the changed session.
 
     Raises Rejected, Retryable, Misconfigured: nothing was changed.
     """
-    wanted = configuring.with_value(session.config, "models.embedder", embedder)
+    wanted = configure.with_value(session.config, "models.embedder", embedder)
     session.models.embedder(wanted).embed(["Does it answer?"])
-    return session.with_config(configuring.change(session, "models.embedder", embedder))
+    return session.with_config(configure.change(session, "models.embedder", embedder))
 
 
-def _stores(
-    workspace: str, stores: StoreReader, objects: Objects
-) -> Iterator[tuple[Scope, StoreName, str]]:
-    """All stores of the workspace's agents, with their models."""
-    for agent in objects.folders(f"vectordb/{workspace}"):
+def _list_stores(session: Session) -> Iterator[ModelOfStore]:
+    """Yield all stores of the workspace's agents."""
+    workspace = session.scope.workspace
+    stores = session.store.stores
+    for agent in session.objects.folders(f"vectordb/{workspace}"):
         scope = Scope(workspace, agent)
         for grain in STORES:
-            if (model := stores.model(scope, grain)) is not None:
-                yield scope, grain, model
+            model = stores.model(scope, grain)
+            if model is not None:
+                yield ModelOfStore(scope, grain, model)
+
+
+def _note_old_embedders(session: Session, names: list[str]) -> None:
+    """Note in the configuration which embedders the stores still need."""
+    embedders = dict.fromkeys([*session.config.models.embedders_before, *names])
+    configure.move_from(
+        session.scope.workspace, list(embedders), objects=session.objects
+    )
+
+
+def _move(
+    session: Session, store: ModelOfStore, embedder: Embedder, progress: Progress
+) -> int:
+    """Embed a store's records and ask the writer to move it; return how many."""
+    staging = Staging(store.scope, embedder, session.objects)
+    records = _stage(store, session.store.stores, staging, progress)
+    # The time makes this attempt's messages new to the queue.
+    token = iso(session.now)
+    message = MoveStore(store.scope, store.grain, embedder.model)
+    send_move(message, token, queue=session.queues.write, objects=session.objects)
+    return records
+
+
+def _finish(session: Session, scopes: set[Scope]) -> None:
+    """Remove the old embedders from the configuration, and the staged vectors."""
+    configure.move_from(session.scope.workspace, [], objects=session.objects)
+    for scope in scopes:
+        sweep(scope, objects=session.objects)
 
 
 def _stage(
-    scope: Scope,
-    grain: StoreName,
-    stores: StoreReader,
-    staging: Staging,
-    progress: Progress,
+    store: ModelOfStore, stores: StoreReader, staging: Staging, progress: Progress
 ) -> int:
-    """Embed a store's records and keep the vectors, so that the writer has next to nothing to ask for."""
-    _, embedded = stores.embedded(scope, grain)
+    """Embed a store's records and keep the vectors; return how many.
+
+    The writer then embeds only records that were written in between.
+    """
+    _, embedded = stores.embedded(store.scope, store.grain)
     done = 0
     for batch in batches([one.record for one in embedded]):
         staging.batch(batch)
         done += len(batch)
-        progress(f"{scope}/{grain}", done, len(embedded))
+        progress(store.name, done, len(embedded))
     return done

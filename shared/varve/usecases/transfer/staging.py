@@ -1,4 +1,4 @@
-"""Vectors of the model that a store moves to, kept under `payloads/` until it has moved."""
+"""Staged vectors: of a store's next model, kept under `payloads/` until it has moved."""
 
 import base64
 from collections.abc import Iterator, Sequence
@@ -13,67 +13,72 @@ from varve.ports.objects import Objects
 from varve.usecases.checkpoints import once
 
 BATCH = 256
-"""Records that are embedded, and kept, at a time."""
+"""The most records of one staged object."""
 _NAME = "vectors-"
 
 
 class Staging:
-    """The vectors of one agent's records, asked for once however often a move begins anew.
+    """The vectors of one agent's records, embedded once even if a move is repeated.
 
-    A batch is records of one period, so that what is written meanwhile changes few batches.
+    A batch holds records of one period, so that new records change few batches.
     """
 
     def __init__(self, scope: Scope, embedder: Embedder, objects: Objects) -> None:
         self._folder = f"payloads/{scope}"
-        self._embedder, self._objects = embedder, objects
+        self._embedder = embedder
+        self._objects = objects
         self._used: set[str] = set()
 
     def vectors(self, records: Sequence[Record]) -> list[Vector]:
-        """A vector for each record, in their order. Raises Retryable, Rejected, Misconfigured."""
+        """Return a vector for each record, in order.
+
+        Raises Retryable, Rejected, Misconfigured.
+        """
         found: dict[str, Vector] = {}
         for batch in batches(records):
-            found |= zip(
-                (record.id for record in batch), self.batch(batch), strict=True
-            )
+            for record, vector in zip(batch, self.batch(batch), strict=True):
+                found[record.id] = vector
         return [found[record.id] for record in records]
 
     def batch(self, records: Sequence[Record]) -> list[Vector]:
-        """The vectors of one batch: those that are kept, or else the embedder's, which then are."""
-        said = (part for record in records for part in (record.id, record.content))
-        key = f"{self._folder}/{_NAME}{digest(self._embedder.model, *said, length=32)}.json"
+        """Return the staged vectors of one batch, embedding and staging it on first use."""
+        said: list[str] = []
+        for record in records:
+            said += [record.id, record.content]
+        name = digest(self._embedder.model, *said, length=32)
+        key = f"{self._folder}/{_NAME}{name}.json"
         self._used.add(key)
         texts = [record.content for record in records]
         return once(
             key,
             partial(self._embedder.embed, texts),
-            encode=_as_json,
-            decode=partial(_from_json, rows=len(texts)),
+            encode=_encode_vectors,
+            decode=partial(_decode_vectors, rows=len(texts)),
             objects=self._objects,
         )
 
     def clear(self) -> None:
-        """Remove what was used here: the store has it."""
+        """Delete the staged vectors used here, after the store has moved."""
         self._objects.delete(sorted(self._used))
         self._used.clear()
 
 
 def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """The records period by period, in order of their ids, so many at a time."""
+    """Yield the records of each period in order of their ids, at most `BATCH` at a time."""
     ordered = sorted(records, key=lambda record: (record.period, record.id))
     for _, group in groupby(ordered, key=lambda record: record.period):
         period = list(group)
-        yield from (
-            period[start : start + BATCH] for start in range(0, len(period), BATCH)
-        )
+        for start in range(0, len(period), BATCH):
+            yield period[start : start + BATCH]
 
 
 def sweep(scope: Scope, *, objects: Objects) -> None:
-    """Remove all vectors that are kept for an agent's move: it is over."""
+    """Delete all staged vectors of an agent, after its move."""
     keys = [info.key for info in objects.list(f"payloads/{scope}")]
     objects.delete([key for key in keys if key.rpartition("/")[2].startswith(_NAME)])
 
 
-def _as_json(vectors: Sequence[Vector]) -> dict[str, object]:
+def _encode_vectors(vectors: Sequence[Vector]) -> dict[str, object]:
     import numpy as np  # the writer only sweeps
 
     matrix = np.asarray(vectors, dtype="<f2")
@@ -84,12 +89,11 @@ def _as_json(vectors: Sequence[Vector]) -> dict[str, object]:
     }
 
 
-def _from_json(value: Any, *, rows: int) -> list[Vector]:
+def _decode_vectors(value: Any, *, rows: int) -> list[Vector]:
     import numpy as np
 
-    flat = np.frombuffer(
-        base64.b64decode(value["float16"], validate=True), dtype="<f2"
-    ).astype(np.float32)
+    data = base64.b64decode(value["float16"], validate=True)
+    flat = np.frombuffer(data, dtype="<f2").astype(np.float32)
     if value["rows"] != rows:
         raise ValueError("vectors of other records")
     return list(flat.reshape(rows, -1))

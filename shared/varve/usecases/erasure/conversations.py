@@ -1,0 +1,58 @@
+"""An agent's conversations on the timeline, divided by what the tombstones bar."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from varve.domain.erasure import Tombstones
+from varve.domain.identity import Scope
+from varve.ports.objects import Objects
+from varve.usecases.erasure.sweep import Line, read_timeline
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """The messages on the timeline by conversation: those that go, and those that stay.
+
+    `mixed` are the conversations that lose some of their messages.
+    """
+
+    doomed: Mapping[str, list[Line]]
+    kept: Mapping[str, list[Line]]
+    mixed: frozenset[str]
+
+    def doomed_days(self) -> set[str]:
+        """Return the local days on which something forgotten was said."""
+        days: set[str] = set()
+        for lines in self.doomed.values():
+            days.update(line.day for line in lines)
+        return days
+
+    def can_reread(self, conversation: str | None, ids: Iterable[str]) -> bool:
+        """Return whether messages of a mixed conversation all stay."""
+        if conversation is None or conversation not in self.mixed:
+            return False
+        kept = {line.id for line in self.kept[conversation]}
+        return kept.issuperset(ids)
+
+
+def read_conversations(
+    scope: Scope, barred: Tombstones, objects: Objects
+) -> Conversations:
+    doomed: dict[str, list[Line]] = {}
+    kept: dict[str, list[Line]] = {}
+    for name, lines in read_timeline(scope, objects=objects).items():
+        doomed[name], kept[name] = split(lines, lambda line: line.is_barred_by(barred))
+    mixed = frozenset(name for name in doomed if doomed[name] and kept[name])
+    return Conversations(doomed, kept, mixed)
+
+
+def split(values: Iterable[T], goes: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+    """Return the values that go, and those that stay."""
+    going: list[T] = []
+    staying: list[T] = []
+    for value in values:
+        (going if goes(value) else staying).append(value)
+    return going, staying
