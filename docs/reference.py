@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from varve.cli.arguments import parser
+from varve.cli.arguments import build_parser
 from varve.domain.workspace import WorkspaceConfig
 from varve.wiring.settings import Settings
 
@@ -66,7 +66,7 @@ KEYS = {
 
 def cli_reference() -> str:
     """Return every command with its arguments, as Markdown."""
-    commands = _commands(parser())
+    commands = _commands(build_parser())
     common = _common_options(commands)
     return "\n".join(_cli_lines(commands, common))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from varve.cli.arguments import parser
+from varve.cli.arguments import build_parser
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -15,7 +15,7 @@ SETTINGS = (ROOT / "shared/varve/wiring/settings.py").read_text("utf-8")
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     (action,) = (
-        a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)
+        a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction)
     )
     return dict(action.choices)
 

@@ -18,7 +18,7 @@ from tests.docs.blocks import (
     commands_of,
 )
 from varve import Memory
-from varve.cli.arguments import parser
+from varve.cli.arguments import build_parser
 
 EMPTY_AT_START = {"README.md", "quickstart.md"}
 """Pages that tell a reader to begin with nothing; the others begin with a small memory."""
@@ -159,7 +159,7 @@ def test_every_benchmark_command_names_a_script_and_its_options(page: Path) -> N
 
 def options_by_command() -> dict[str, set[str]]:
     """Return the options of every command."""
-    (action,) = (a for a in parser()._actions if a.dest == "command")
+    (action,) = (a for a in build_parser()._actions if a.dest == "command")
     assert isinstance(action.choices, dict)
     options: dict[str, set[str]] = {}
     for name, command in action.choices.items():
@@ -180,6 +180,6 @@ def shell_words(command: str) -> list[str]:
 def parsed(words: list[str], place: str) -> None:
     """Parse a command's words. Fails, naming the place, where the grammar refuses them."""
     try:
-        parser().parse_args(words)
+        build_parser().parse_args(words)
     except SystemExit:
         pytest.fail(f"{place}: does not parse")

@@ -651,7 +651,7 @@ class TestIngest:
         )
         ran = run("ingest", path, "--store", store)
         assert ran.code == 0
-        assert "1 messages came before with other words" in ran.out
+        assert "ignored 1 message stored earlier with different text" in ran.out
         assert "Rome" not in run("search", "Rome", "--store", store).out
 
     def test_conversations_go_to_the_memory_they_name_or_the_options_name(
@@ -972,7 +972,7 @@ class TestCommand:
         where = {"VARVE_STORE": str(tmp_path / "store")}
         taken = command("ingest", "-", "--now", NOW, data=text(MOVE), **where)
         assert taken.code == 0, taken.err
-        assert "accepted 1 conversations, 2 messages" in taken.out
+        assert "accepted 1 conversation, 2 messages" in taken.out
         found = command(
             "search", "where does Dana live", "--now", NOW, "--json", **where
         )

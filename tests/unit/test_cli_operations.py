@@ -72,7 +72,7 @@ def test_redrive_sends_and_drop_removes(
     assert main(["dlq", "redrive", "dead-1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"redriven": ["dead-1"]}
     assert main(["dlq", "drop", "--all", "--yes"]) == 0
-    assert capsys.readouterr().out == "2 dropped\n"
+    assert capsys.readouterr().out == "2 dead letters dropped\n"
     assert [delivery.body for delivery in source.sent] == ["two"]
 
 

@@ -17,8 +17,8 @@ from varve import Memory
 from varve.adapters.graph.walks import FAN_OUT
 from varve.api.graph import Graph
 from varve.cli import main
-from varve.cli.drawing import as_html, as_svg, layout
-from varve.cli.graph import table_lines, tree_lines, validity
+from varve.cli.drawing import draw_html, draw_svg, format_validity, place_nodes
+from varve.cli.graph import format_table, format_tree
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.graph import QueryResult
 from varve.domain.identity import Scope
@@ -371,7 +371,7 @@ class TestShowing:
             fact("Dana", "lives_in", "Lisbon", 5),
             fact("Hannah", "has_sister", "Dana"),
         )
-        assert tree_lines(graph.edges("dana"), "dana") == [
+        assert format_tree(graph.edges("dana"), "dana") == [
             "Dana",
             "├─ has_pet ─▶ Miso  since 2026-03-02",
             "│  └─ is_a ─▶ dog  since 2026-03-02",
@@ -379,8 +379,8 @@ class TestShowing:
             "└─ lives_in ─▶ Leeds  2026-03-02 to 2026-03-07",
             "◀─ has_sister ─ Hannah  since 2026-03-02",
         ]
-        assert tree_lines(graph.edges(), None)[0] == "Dana"
-        assert tree_lines([], "nobody") == ["nothing is known about nobody"]
+        assert format_tree(graph.edges(), None)[0] == "Dana"
+        assert format_tree([], "nobody") == ["nothing is known about nobody"]
 
     def test_a_drawing_is_well_formed_complete_and_refers_to_nothing(
         self, memory: Memory
@@ -388,23 +388,25 @@ class TestShowing:
         graph = told(memory, fact("Dana", "lives_in", "Lisbon"), fact("Dana", "likes", self.HOSTILE),
                      fact(self.HOSTILE, "is_a", "trap"))  # fmt: skip
         edges = graph.edges("Dana")
-        svg = as_svg(edges, self.HOSTILE)
+        svg = draw_svg(edges, self.HOSTILE)
         root = ElementTree.fromstring(svg)
         words = "".join(root.itertext())
         for edge in edges:
-            assert f"{edge['label']} {validity(edge)}" in words
+            assert f"{edge['label']} {format_validity(edge)}" in words
         assert not [e for e in root.iter() if e.tag.endswith("script")]
-        page = as_html(edges, self.HOSTILE)
+        page = draw_html(edges, self.HOSTILE)
         assert "<script" not in page
         for text in (svg, page):
             assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
             assert "href" not in text
-        assert as_svg(edges, "x") == as_svg(edges, "x")
+        assert draw_svg(edges, "x") == draw_svg(edges, "x")
 
     @pytest.mark.parametrize("count", [0, 1, 2, 40])
     @pytest.mark.parametrize("together", [True, False])
     def test_places_lie_apart_from_each_other(self, count: int, together: bool) -> None:
-        places = layout(count, [(0, n) for n in range(1, count)] if together else [])
+        places = place_nodes(
+            count, [(0, n) for n in range(1, count)] if together else []
+        )
         assert places.shape == (count, 2)
         apart = (
             np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(count) * 1e9
@@ -414,17 +416,17 @@ class TestShowing:
     def test_the_best_connected_is_the_centre_and_the_rest_lie_further_out(
         self,
     ) -> None:
-        places = layout(5, [(3, 0), (3, 1), (3, 2), (2, 4)])
+        places = place_nodes(5, [(3, 0), (3, 1), (3, 2), (2, 4)])
         radius = np.linalg.norm(places, axis=1).round()
         assert radius[3] == 0
         assert radius[0] == radius[1] == radius[2] > 0
         assert radius[4] == 2 * radius[0]
 
     def test_rows_stand_under_their_columns(self) -> None:
-        assert table_lines([{"a": "x", "bb": None}, {"a": [1], "bb": "y\nz" * 50}])[:3] == [
+        assert format_table([{"a": "x", "bb": None}, {"a": [1], "bb": "y\nz" * 50}])[:3] == [
             "a    bb", "---  " + "-" * 60, "x",
         ]  # fmt: skip
-        assert table_lines([]) == ["no rows"]
+        assert format_table([]) == ["no rows"]
 
 
 class TestCommand:

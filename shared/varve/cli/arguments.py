@@ -1,18 +1,67 @@
-"""The command line's grammar."""
+"""The parser of `varve COMMAND …`: one row a command."""
 
 import argparse
+from collections.abc import Callable
 
 from varve import __version__
-from varve.cli import experience
-from varve.cli.knowledge import add_context, add_profile
+from varve.cli.demo import add_demo
+from varve.cli.evaluation import add_eval
+from varve.cli.experience import add_answers, add_episode, add_recall
+from varve.cli.forgetting import add_forget
+from varve.cli.graph import add_graph
+from varve.cli.ingestion import add_ingest
+from varve.cli.lessons import add_lessons
+from varve.cli.maintenance import add_cleanup, add_config, add_summarize
 from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
+from varve.cli.prompt import add_context, add_profile
+from varve.cli.reading import add_search, add_show
 from varve.cli.transfer import add_export, add_import, add_reembed
-from varve.domain.calendar import SUMMARY_GRAINS, Grain
+
+AddArguments = Callable[[argparse.ArgumentParser], None]
+
+_COMMANDS: list[tuple[str, str, AddArguments | None]] = [
+    ("demo", "ingest a sample corpus and ask ten questions", add_demo),
+    ("ingest", "store conversations from JSON or JSON Lines files", add_ingest),
+    ("search", "search memory; without TEXT list the newest memories", add_search),
+    ("context", "print the memory block to put before a prompt", add_context),
+    ("profile", "show or set a user's stable attributes", add_profile),
+    ("show", "show a record and its sources, level by level", add_show),
+    (
+        "status",
+        "show how much memory holds, and the periods that are due or failed",
+        None,
+    ),
+    ("summarize", "build the summaries that are due, daily ones first", add_summarize),
+    ("cleanup", "delete the periods whose retention limit has passed", add_cleanup),
+    (
+        "forget",
+        "erase a user, a conversation, records or the matches of a query, and print "
+        "a receipt",
+        add_forget,
+    ),
+    ("config", "show or set the workspace's configuration", add_config),
+    ("graph", "query the knowledge graph with SQL, or show it", add_graph),
+    ("dlq", "list, show, redrive or drop dead letters", add_dlq),
+    (
+        "episode",
+        "list, show or explain episodes, or record how one ended",
+        add_episode,
+    ),
+    ("recall", "find past episodes and lessons for a situation", add_recall),
+    ("lessons", "list, add, retire, curate or print lessons", add_lessons),
+    ("answers", "list or evict prior answers", add_answers),
+    ("eval", "compare this memory with flat vector search on scenarios", add_eval),
+    ("export", "write an agent's memory to a directory", add_export),
+    ("import", "add an exported memory to an agent's memory", add_import),
+    ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
+    ("reembed", "move the workspace's stores to another embedding model", add_reembed),
+]
+"""Name, help text and own arguments of each command, in the order of `varve --help`."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser for `varve COMMAND …`; usage errors exit with 2."""
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser; it exits with 2 on a usage error."""
     root = argparse.ArgumentParser(
         prog="varve",
         description="Long-term memory for AI agents.",
@@ -21,184 +70,31 @@ def parser() -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"varve {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    common = _common()
-
-    def command(name: str, words: str) -> argparse.ArgumentParser:
-        return commands.add_parser(
+    common = _build_common_options()
+    for name, words, add_arguments in _COMMANDS:
+        command = commands.add_parser(
             name, help=words, description=words, parents=[common], allow_abbrev=False
         )
-
-    demo = command("demo", "ingest the project's corpus and show what memory holds")
-    demo.add_argument(
-        "--corpus", metavar="DIR", help="conversations and questions to use instead"
-    )
-    ingest = command(
-        "ingest", "take conversations in: one JSON object, a JSON array or JSON Lines"
-    )
-    ingest.add_argument(
-        "files", nargs="+", metavar="FILE", help="a file, or - for standard input"
-    )
-    _search(command("search", "ask memory; without TEXT, the newest first"))
-    add_context(command("context", "the block to put before a prompt"))
-    add_profile(command("profile", "a user's stable attributes: show, set KEY VALUE"))
-    show = command("show", "a record and its sources, level by level")
-    show.add_argument("id", metavar="ID")
-    show.add_argument(
-        "--depth",
-        metavar="N",
-        type=int,
-        help="levels of sources; default: to the messages",
-    )
-    command("status", "what memory holds, and which periods wait or have failed")
-    summarize = command("summarize", "build the summaries that are due, from daily up")
-    summarize.add_argument(
-        "--grain", metavar="G", help="only this one: " + ", ".join(SUMMARY_GRAINS)
-    )
-    cleanup = command("cleanup", "delete what has outlived the plan")
-    cleanup.add_argument(
-        "--dry-run", action="store_true", help="only say what would go"
-    )
-    cleanup.add_argument(
-        "--force", action="store_true", help="also what has no ready summary above it"
-    )
-    _forget(
-        command(
-            "forget",
-            "erase a user, a conversation, records or what a description names; with a receipt",
-        )
-    )
-    config = command(
-        "config", "the workspace's configuration: list, get KEY, set KEY VALUE"
-    )
-    config.add_argument("action", choices=["list", "get", "set"])
-    config.add_argument("key", nargs="?", metavar="KEY")
-    config.add_argument(
-        "value", nargs="?", metavar="VALUE", help="empty for the default"
-    )
-    _graph(command("graph", "the triples: query SQL, show [ENTITY]"))
-    add_dlq(command("dlq", "dead letters: list, show ID, redrive ID…, drop ID…"))
-    experience.grammar(command)
-    add_export(command("export", "write an agent's memory to a directory"))
-    add_import(command("import", "add an exported memory to an agent's"))
-    add_mcp(
-        command(
-            "mcp", "serve memory's tools to an MCP client, on standard input and output"
-        )
-    )
-    add_reembed(
-        command("reembed", "move the workspace's stores to another embedding model")
-    )
+        if add_arguments is not None:
+            add_arguments(command)
     return root
 
 
-def _forget(forget: argparse.ArgumentParser) -> None:
-    forget.add_argument(
-        "--user", metavar="U", help="all that this user said, and the answers to it"
-    )
-    forget.add_argument("--conversation", metavar="C", help="every message of it")
-    forget.add_argument(
-        "--id", metavar="ID", dest="ids", action="append", default=[],
-        help="a fact's or turn's messages; may be repeated",
-    )  # fmt: skip
-    forget.add_argument(
-        "--query",
-        metavar="TEXT",
-        help="the best ten facts and turns that share a word with it",
-    )
-    forget.add_argument("--dry-run", action="store_true", help="only say what would go")
-    forget.add_argument("--yes", action="store_true", help="do not ask")
-    forget.add_argument(
-        "--verify", action="store_true", help="read all that is left, and prove it"
-    )
-
-
-def _graph(graph: argparse.ArgumentParser) -> None:
-    graph.add_argument("action", choices=["query", "show"])
-    graph.add_argument(
-        "subject",
-        nargs="?",
-        metavar="SQL|ENTITY",
-        help="one SELECT over facts; whom or what to show",
-    )
-    graph.add_argument(
-        "--out", metavar="FILE", help="draw it into an .svg or .html file"
-    )
-
-
-def _common() -> argparse.ArgumentParser:
+def _build_common_options() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--store", metavar="PATH|URI", help="default: VARVE_STORE, then ./memory"
+        "--store",
+        metavar="PATH|URI",
+        help="directory or s3://bucket/prefix; default: VARVE_STORE, then ./memory",
     )
-    common.add_argument("--workspace", metavar="W", help="default: default")
-    common.add_argument("--agent", metavar="A", help="default: default")
+    common.add_argument("--workspace", metavar="W", help="workspace; default: default")
+    common.add_argument("--agent", metavar="A", help="agent; default: default")
     common.add_argument(
-        "--now", metavar="T", help="the time to take for the present, ISO 8601"
+        "--now", metavar="T", help="time to use as the present, ISO 8601"
     )
     common.add_argument(
         "--json",
         action="store_true",
-        help="the contract's JSON on stdout, nothing else",
+        help="print JSON on standard output and nothing else there",
     )
     return common
-
-
-def _search(search: argparse.ArgumentParser) -> None:
-    search.add_argument(
-        "text",
-        nargs="?",
-        metavar="TEXT",
-        default="",
-        help="what to look for, in plain words",
-    )
-    search.add_argument("--grain", metavar="G", help=", ".join(["auto", *Grain]))
-    search.add_argument(
-        "--since", metavar="T", help="ISO 8601 date or date and time, included"
-    )
-    search.add_argument(
-        "--until", metavar="T", help="a date is included, a time is not"
-    )
-    search.add_argument(
-        "--min-days-ago",
-        metavar="N",
-        dest="minimum_days_ago",
-        help="only what is that old or older",
-    )
-    search.add_argument(
-        "--max-days-ago",
-        metavar="N",
-        dest="maximum_days_ago",
-        help="only what is no older",
-    )
-    search.add_argument("--as-of", metavar="T", help="as if it were then")
-    search.add_argument("--max-results", metavar="N", help="1 to 100, default: 10")
-    search.add_argument(
-        "--max-tokens", metavar="N", help="of all results together; default: no limit"
-    )
-    search.add_argument(
-        "--user", metavar="U", dest="user_id", help="only what is this user's"
-    )
-    search.add_argument(
-        "--conversation",
-        metavar="C",
-        dest="conversation_id",
-        help="only what was said in it",
-    )
-    search.add_argument(
-        "--types",
-        metavar="T,…",
-        dest="memory_types",
-        help="fact, turn, summary, episode, lesson, prior_answer",
-    )
-    search.add_argument(
-        "--explain",
-        action="store_true",
-        default=None,
-        help="what each signal adds (--json)",
-    )
-
-
-SEARCH_ARGUMENTS = (
-    "grain", "since", "until", "minimum_days_ago", "maximum_days_ago", "as_of", "max_results",
-    "max_tokens", "user_id", "conversation_id", "explain", "memory_types",
-)  # fmt: skip

@@ -1,111 +1,123 @@
-"""`varve demo`: watch an agent remember."""
+"""`varve demo`: ingest a corpus, ask its questions, say what to try next."""
 
 import argparse
 import json
 import sys
-from collections import defaultdict
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.inputs import AT_ONCE, read_conversations
-from varve.cli.output import as_json, say, search_lines, status_lines
-from varve.domain.conversation import Conversation
+from varve.cli.ingestion import group_by_scope, ingest_in_batches
+from varve.cli.inputs import read_conversations
+from varve.cli.opening import open_memory
+from varve.cli.output import print_result
+from varve.cli.reading import format_results, format_status
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
+from varve.domain.search.answer import SearchResponse
 
-Open = Callable[[argparse.Namespace, Scope], Memory]
+QUESTIONS = "questions.json"
 _PACKAGED = Path(__file__).parents[1] / "corpus"
 _IN_REPOSITORY = Path(__file__).parents[3] / "tests" / "corpus"
 
-
-def run(options: argparse.Namespace, open_memory: Open) -> None:
-    """Ingest the corpus, print what lies in memory, answer ten questions, say what to try next."""
-    corpus = _corpus(options.corpus)
-    questions = json.loads((corpus / "questions.json").read_text("utf-8"))
-    by_scope: defaultdict[Scope, list[Conversation]] = defaultdict(list)
-    for conversation in read_conversations(_conversation_files(corpus)):
-        by_scope[conversation.scope].append(conversation)
-    memories = {scope: open_memory(options, scope) for scope in by_scope}
-    for scope, memory in memories.items():
-        _ingest(scope, memory, by_scope[scope])
-    statuses = [memory.status() for memory in memories.values()]
-    answers = [(q, _ask(q, memories)) for q in questions if q.get("demo")]
-    if options.json:
-        print(
-            as_json(
-                {
-                    "status": statuses,
-                    "answers": [_answer_json(*pair) for pair in answers],
-                }
-            )
-        )
-        return
-    _print(statuses, answers)
-    _print_next(options, next(q for q, _ in answers))
+Question = dict[str, Any]
+Answer = tuple[Question, SearchResponse]
 
 
-def _print(
-    statuses: list[dict[str, Any]], answers: list[tuple[dict[str, Any], Any]]
-) -> None:
-    print("\nWhat memory holds")
-    for status in statuses:
-        print("\n".join(status_lines(status)))
-    print("\nTen questions, asked through search_memory")
-    for question, response in answers:
-        print(
-            f"\n? {question['question']}   ({question['workspaceId']}/{question['agentId']})"
-        )
-        print("\n".join(search_lines(response, ids=False)[:-1]))
-
-
-def _print_next(options: argparse.Namespace, question: dict[str, Any]) -> None:
-    store = options.store or "./memory"
-    varve = sys.argv[0] if Path(sys.argv[0]).name == "varve" else "varve"
-    where = f"--store {store} --workspace {question['workspaceId']} --agent {question['agentId']}"
-    print(
-        f"\nThe store is {Path(store).resolve() if '://' not in store else store}. Try next:"
+def add_demo(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve demo`."""
+    command.add_argument(
+        "--corpus",
+        metavar="DIR",
+        help=f"directory with conversations and {QUESTIONS}; default: the built-in "
+        "corpus",
     )
-    print(f'  {varve} search "{question["question"]}" {where}')
-    print(f"  {varve} search --since 2026-10-01 {where}")
-    print(f"  {varve} summarize {where}")
 
 
-def _ingest(scope: Scope, memory: Memory, conversations: list[Conversation]) -> None:
-    for start in range(0, len(conversations), AT_ONCE):
-        taken = conversations[start : start + AT_ONCE]
-        memory.ingest(taken)
-        say(
-            f"{scope}: remembered {start + len(taken)} of {len(conversations)} conversations"
-        )
+def demo(options: argparse.Namespace) -> None:
+    """Ingest the corpus and answer its demo questions.
+
+    Raises Rejected: the directory is not a corpus, or a file in it is invalid.
+    """
+    corpus = _find_corpus(options.corpus)
+    questions = json.loads((corpus / QUESTIONS).read_text("utf-8"))
+    memories = _ingest(options, corpus)
+    statuses = [memory.status() for memory in memories.values()]
+    answers = _ask(questions, memories)
+    lines = [
+        *_format_demo(statuses, answers),
+        *_format_next_steps(options, answers),
+    ]
+    print_result(options, _to_json(statuses, answers), lines)
 
 
-def _ask(question: dict[str, Any], memories: dict[Scope, Memory]) -> Any:
-    memory = memories[Scope(question["workspaceId"], question["agentId"])]
-    return memory.search(question["question"], max_results=3)
-
-
-def _answer_json(question: dict[str, Any], response: Any) -> dict[str, Any]:
-    return {"question": question["question"], "response": response.to_dict()}
-
-
-def _corpus(given: str | None) -> Path:
-    """The directory asked for, or the project's own: packaged, or in the repository's tests."""
+def _find_corpus(given: str | None) -> Path:
+    """Return the directory given, else the packaged corpus, else the repository's."""
     places = [Path(given)] if given else [_PACKAGED, _IN_REPOSITORY]
     for place in places:
-        with suppress(OSError):  # of a name that no file can have
-            if (place / "questions.json").is_file():
+        with suppress(OSError):  # the name cannot be a path
+            if (place / QUESTIONS).is_file():
                 return place
-    raise Rejected(
-        "--corpus", f"{places[0]} holds no corpus (questions.json and conversations)"
-    )
+    reason = f"{places[0]} holds no corpus ({QUESTIONS} and conversations)"
+    raise Rejected("--corpus", reason)
 
 
-def _conversation_files(corpus: Path) -> list[str]:
+def _ingest(options: argparse.Namespace, corpus: Path) -> dict[Scope, Memory]:
+    """Store the conversations and return the memory of each agent."""
+    paths = sorted(corpus.glob("*.json"))
+    files = [str(path) for path in paths if path.name != QUESTIONS]
+    by_scope = group_by_scope(read_conversations(files))
+    memories = {scope: open_memory(options, scope) for scope in by_scope}
+    for scope, memory in memories.items():
+        for _ in ingest_in_batches(memory, by_scope[scope]):
+            pass
+    return memories
+
+
+def _ask(questions: list[Question], memories: dict[Scope, Memory]) -> list[Answer]:
+    """Return the demo questions with their answers."""
+    answers = []
+    for question in questions:
+        if question.get("demo"):
+            scope = Scope(question["workspaceId"], question["agentId"])
+            response = memories[scope].search(question["question"], max_results=3)
+            answers.append((question, response))
+    return answers
+
+
+def _to_json(statuses: list[dict[str, Any]], answers: list[Answer]) -> dict[str, Any]:
+    shown = []
+    for question, response in answers:
+        answer = {"question": question["question"], "response": response.to_dict()}
+        shown.append(answer)
+    return {"status": statuses, "answers": shown}
+
+
+def _format_demo(statuses: list[dict[str, Any]], answers: list[Answer]) -> list[str]:
+    lines = ["", "Memory holds"]
+    for status in statuses:
+        lines += format_status(status)
+    lines += ["", "Ten questions, answered by search_memory"]
+    for question, response in answers:
+        agent = f"{question['workspaceId']}/{question['agentId']}"
+        lines += ["", f"? {question['question']}   ({agent})"]
+        lines += format_results(response, ids=False)
+    return lines
+
+
+def _format_next_steps(options: argparse.Namespace, answers: list[Answer]) -> list[str]:
+    """Return three commands to try on the same store."""
+    question, _ = answers[0]
+    store = options.store or "./memory"
+    place = store if "://" in store else Path(store).resolve()
+    program = sys.argv[0] if Path(sys.argv[0]).name == "varve" else "varve"
+    agent = f"--workspace {question['workspaceId']} --agent {question['agentId']}"
+    where = f"--store {store} {agent}"
     return [
-        str(path)
-        for path in sorted(corpus.glob("*.json"))
-        if path.name != "questions.json"
+        "",
+        f"The store is {place}. Try next:",
+        f'  {program} search "{question["question"]}" {where}',
+        f"  {program} search --since 2026-10-01 {where}",
+        f"  {program} summarize {where}",
     ]

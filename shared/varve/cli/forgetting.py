@@ -1,120 +1,148 @@
-"""`varve forget`: what would go, the question, the erasure, the receipt."""
+"""`varve forget`: show the plan, ask, erase, print the receipt."""
 
 import argparse
 import sys
-from collections.abc import Callable
-from textwrap import shorten
+from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import MAX_LINE, as_json, say
+from varve.cli.output import fit_line, format_count, print_result, say
 from varve.domain.errors import Rejected, Retryable
 
-_NAMES = {
-    "facts": "facts",
-    "turns": "turns",
-    "summaries": "summaries (those with anything left below them are due again: varve summarize)",
-    "tripleOperations": "statements in the graph",
-    "messages": "messages on the timeline",
-    "conversations": "whole conversations",
-    "payloads": "payloads",
-    "profileEntries": "statements in profiles",
-    "experience": "episodes, reports and lessons",
+_ERASED = {
+    "facts": ("fact", "facts"),
+    "turns": ("turn", "turns"),
+    "summaries": ("summary", "summaries"),
+    "tripleOperations": ("triple operation", "triple operations"),
+    "messages": ("message of the timeline", "messages of the timeline"),
+    "conversations": ("whole conversation", "whole conversations"),
+    "payloads": ("payload", "payloads"),
+    "profileEntries": ("profile entry", "profile entries"),
+    "experience": ("row of experience", "rows of experience"),
 }
+"""Singular and plural for each count of an erasure, in the order printed."""
 
 
-def run(
-    options: argparse.Namespace, open_memory: Callable[[argparse.Namespace], Memory]
-) -> None:
-    """Ask unless told not to, erase, and print what was erased.
+def add_forget(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve forget`."""
+    command.add_argument(
+        "--user", metavar="U", help="erase this user's messages and the answers to them"
+    )
+    command.add_argument(
+        "--conversation", metavar="C", help="erase every message of this conversation"
+    )
+    command.add_argument(
+        "--id",
+        metavar="ID",
+        dest="ids",
+        action="append",
+        default=[],
+        help="erase this fact or turn with its messages; may be repeated",
+    )
+    command.add_argument(
+        "--query",
+        metavar="TEXT",
+        help="erase the ten best facts and turns that share a word with TEXT",
+    )
+    command.add_argument(
+        "--dry-run", action="store_true", help="list what forget would erase"
+    )
+    command.add_argument(
+        "--yes", action="store_true", help="erase without asking for confirmation"
+    )
+    command.add_argument(
+        "--verify",
+        action="store_true",
+        help="read everything left and search it for what was erased",
+    )
 
-    Raises Rejected: not exactly one selector, or nobody to ask; Retryable: something is left.
+
+def forget(options: argparse.Namespace, memory: Memory) -> None:
+    """Ask for confirmation unless `--yes`, erase, and print the receipt.
+
+    Raises Rejected: not exactly one selector, or not confirmed; Retryable: the erasure
+    is not complete.
     """
-    memory = open_memory(options)
-    given: dict[str, Any] = {
+    selector: dict[str, Any] = {
         "user": options.user,
         "conversation": options.conversation,
         "ids": options.ids,
     }
-    plan = memory.forget(**given, query=options.query, dry_run=True)
+    plan = memory.forget(**selector, query=options.query, dry_run=True)
     if options.dry_run:
-        print(as_json(plan) if options.json else "\n".join(_plan_lines(plan)))
+        print_result(options, plan, _format_plan(plan))
         return
     if plan["found"] and not options.yes:
-        _ask(plan, options)
+        _confirm(options, plan)
     if options.query is not None:
-        # What was listed is what goes, also where more would match by now.
-        given["ids"] = [record["id"] for record in plan["records"]]
-    done = (
-        memory.forget(**given, verify=options.verify) if _has_subject(given) else plan
-    )
-    print(as_json(done) if options.json else "\n".join(_lines(done)))
-    _require_done(done)
+        # Erase the records that the plan lists, even if the query matches more of them.
+        selector["ids"] = [record["id"] for record in plan["records"]]
+    receipt = plan
+    if any(selector.values()):
+        receipt = memory.forget(**selector, verify=options.verify)
+    print_result(options, receipt, _format_receipt(receipt))
+    _require_complete(receipt)
 
 
-def _ask(plan: dict[str, Any], options: argparse.Namespace) -> None:
+def _confirm(options: argparse.Namespace, plan: dict[str, Any]) -> None:
+    """Print the plan and ask the user. Raises Rejected: the answer is not yes."""
     if options.json or not sys.stdin.isatty():
-        raise Rejected("--yes", "is needed where nobody can be asked")
-    for line in _plan_lines(plan):
+        raise Rejected("--yes", "is required with --json or without a terminal")
+    for line in _format_plan(plan):
         say(line)
-    say("Erase this for good? [y/N] ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    say("Erase this permanently? [y/N] ")
+    answer = sys.stdin.readline().strip().lower()
+    if answer not in ("y", "yes"):
         raise Rejected("forget", "not confirmed; nothing was erased")
 
 
-def _has_subject(given: dict[str, Any]) -> bool:
-    return any(given.values())
-
-
-def _plan_lines(plan: dict[str, Any]) -> list[str]:
+def _format_plan(plan: dict[str, Any]) -> Iterator[str]:
     if not plan["found"]:
-        return ["nothing was found"]
-    records = plan["records"]
-    lines = [
-        f"  {r['date']}  {r['id']}  {shorten(r['content'], MAX_LINE, placeholder=' …')}"
-        for r in records
-    ]
-    return [*lines, f"{len(records)} facts and turns, {plan['messages']} messages"]
+        yield "nothing was found"
+        return
+    for record in plan["records"]:
+        yield f"  {record['date']}  {record['id']}  {fit_line(record['content'])}"
+    records = format_count(len(plan["records"]), "fact or turn", "facts and turns")
+    yield f"{records}, {format_count(plan['messages'], 'message')}"
 
 
-def _lines(done: dict[str, Any]) -> list[str]:
-    if not done["found"]:
-        return ["nothing was found", *_proof(done)]
-    lines = [
-        f"{done['erased'][sort]:>8} {words}"
-        for sort, words in _NAMES.items()
-        if done["erased"][sort]
-    ]
-    return [
-        "erased:",
-        *lines,
-        *_proof(done),
-        *done["notes"],
-        f"receipt: {done['receipt']}",
-    ]
+def _format_receipt(receipt: dict[str, Any]) -> Iterator[str]:
+    if not receipt["found"]:
+        yield "nothing was found"
+        yield from _format_verification(receipt)
+        return
+    yield "erased:"
+    for name, (singular, plural) in _ERASED.items():
+        count = receipt["erased"][name]
+        if count:
+            yield f"  {format_count(count, singular, plural)}"
+    if receipt["erased"]["summaries"]:
+        yield "run varve summarize to rebuild the summaries that have sources left"
+    yield from _format_verification(receipt)
+    yield from receipt["notes"]
+    yield f"receipt: {receipt['receipt']}"
 
 
-def _proof(done: dict[str, Any]) -> list[str]:
-    checked = done.get("verification")
+def _format_verification(receipt: dict[str, Any]) -> Iterator[str]:
+    checked = receipt.get("verification")
     if not checked:
-        return []
-    line = (
-        f"verified: {checked['objects']} objects, {checked['bytes']} bytes read, {checked['needles']} words, "
-        f"ids and texts looked for, {checked['hits']} hits"
+        return
+    objects = format_count(checked["objects"], "object")
+    bytes_ = format_count(checked["bytes"], "byte")
+    needles = format_count(
+        checked["needles"], "word, id or text", "words, ids and texts"
     )
-    return [
-        line,
-        *(f"  found in {key}" for key in checked["foundIn"] + checked["remains"]),
-    ]
+    hits = format_count(checked["hits"], "hit")
+    yield f"verified: read {objects} ({bytes_}), searched for {needles}, {hits}"
+    for key in checked["foundIn"] + checked["remains"]:
+        yield f"  found in {key}"
 
 
-def _require_done(done: dict[str, Any]) -> None:
-    if not done.get("complete", True):
+def _require_complete(receipt: dict[str, Any]) -> None:
+    if not receipt.get("complete", True):
         raise Retryable(
-            "forget: the writer has not come to all of it yet; run the same command again"
+            "forget: the writer has not finished; run the same command again"
         )
-    checked = done.get("verification")
+    checked = receipt.get("verification")
     if checked and not checked["proved"]:
-        raise Retryable(
-            "forget: not all of it is proved to be gone; run the same command again"
-        )
+        raise Retryable("forget: the erasure is not proved; run the same command again")

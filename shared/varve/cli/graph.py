@@ -3,139 +3,195 @@
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from varve.api.graph import Graph
-from varve.cli.drawing import as_html, as_svg
-from varve.cli.output import as_json, say
+from varve.api.memory import Memory
+from varve.cli.drawing import Edge, draw_html, draw_svg, format_validity
+from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
 
 MAX_CELL = 60
-_DRAWINGS = {".svg": as_svg, ".html": as_html}
+"""Characters of a value in a table of rows."""
 
-Edge = dict[str, Any]
+Draw = Callable[[list[Edge], str], str]
+_DRAWINGS: dict[str, Draw] = {".svg": draw_svg, ".html": draw_html}
 
 
-def run(options: argparse.Namespace, graph: Graph) -> None:
-    """Run `graph query` or `graph show`. Raises Rejected: bad SQL, a file of another sort."""
+def add_graph(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve graph`."""
+    command.add_argument(
+        "action",
+        choices=["query", "show"],
+        help="run a SQL query, or show all triples or those of ENTITY",
+    )
+    command.add_argument(
+        "subject",
+        nargs="?",
+        metavar="SQL|ENTITY",
+        help="one SELECT over the table facts (query), or the name of a person or "
+        "thing (show)",
+    )
+    command.add_argument(
+        "--out", metavar="FILE", help="draw the triples into an .svg or .html file"
+    )
+
+
+def graph(options: argparse.Namespace, memory: Memory) -> None:
+    """Run `graph query` or `graph show`.
+
+    Raises Rejected: the SQL is missing or refused, or the file cannot be written.
+    """
     if options.action == "query":
-        if not options.subject:
-            raise Rejected("graph query", "needs SQL")
-        rows = graph.query_graph(options.subject)
-        print(as_json(rows) if options.json else "\n".join(table_lines(rows)))
-        return
-    draw = _drawing(options.out)
-    edges = graph.edges(options.subject)
-    if draw:
-        _save(Path(options.out), draw(edges, options.subject or "the graph"))
-        say(f"{options.out}: {len(edges)} edges")
-    if options.json:
-        print(as_json(edges))
-    elif not draw:
-        print("\n".join(tree_lines(edges, _root(options.subject, graph))))
+        _query(options, memory.graph)
+    else:
+        _show(options, memory.graph)
 
 
-def table_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """The rows under their columns' names, long values cut."""
+def _query(options: argparse.Namespace, graph: Graph) -> None:
+    if not options.subject:
+        raise Rejected("graph query", "needs SQL")
+    rows = graph.query_graph(options.subject)
+    print_result(options, rows, format_table(rows))
+
+
+def _show(options: argparse.Namespace, graph: Graph) -> None:
+    lines: list[str] = []
+    if options.out is not None:
+        draw = _choose_drawing(options.out)
+        edges = graph.edges(options.subject)
+        _write(Path(options.out), draw(edges, options.subject or "the graph"))
+        say(f"{options.out}: {format_count(len(edges), 'edge')}")
+    else:
+        edges = graph.edges(options.subject)
+        if not options.json:
+            lines = format_tree(edges, _find_root(options.subject, graph))
+    print_result(options, edges, lines)
+
+
+def format_table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the rows below their column names; long values are cut."""
     if not rows:
         return ["no rows"]
-    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
-    widths = [
-        max(len(line[column]) for line in cells) for column in range(len(cells[0]))
-    ]
-    lines = [
-        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
-    return [lines[0], "  ".join("-" * width for width in widths), *lines[1:]]
+    header = list(rows[0])
+    table = [header]
+    for row in rows:
+        table.append([_format_cell(value) for value in row.values()])
+    widths = []
+    for column in range(len(header)):
+        widths.append(max(len(cells[column]) for cells in table))
+    lines = [_align(cells, widths) for cells in table]
+    rule = _align(["-" * width for width in widths], widths)
+    return [lines[0], rule, *lines[1:]]
 
 
-def tree_lines(edges: list[Edge], root: str | None) -> list[str]:
-    """Every subject with its values and when they held; below a root, what is known of the values too."""
+def _align(cells: list[str], widths: list[int]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(padded).rstrip()
+
+
+def _format_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value
+    if not isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    if len(text) > MAX_CELL:
+        return text[: MAX_CELL - 1] + "…"
+    return text
+
+
+def format_tree(edges: list[Edge], root: str | None) -> list[str]:
+    """Return a tree of the edges from `root`; without a root one tree a subject.
+
+    From a root, the tree has a second level: the edges of the current targets. The
+    edges that point to the root come last.
+    """
     if not edges:
         return [f"nothing is known about {root}" if root else "no triples"]
     by_subject: defaultdict[str, list[Edge]] = defaultdict(list)
-    names = {edge["sourceId"]: edge["source"] for edge in edges}
     for edge in edges:
         by_subject[edge["sourceId"]].append(edge)
-    if root is None:
-        return [
-            line
-            for id_ in sorted(by_subject)
-            for line in (names[id_], *_branches(by_subject[id_], {}))
-        ]
-    pointing = [
-        edge for edge in edges if edge["targetId"] == root and edge["sourceId"] != root
-    ]
-    title = names.get(root) or next((e["target"] for e in pointing), root)
-    below = {id_: known for id_, known in by_subject.items() if id_ != root}
-    lines = [title, *_branches(by_subject.get(root, []), below)]
-    return lines + [
-        f"◀─ {e['label']} ─ {e['source']}  {validity(e)}" for e in _ordered(pointing)
-    ]
+    if root is not None:
+        return _format_root(root, edges, by_subject)
+    lines = []
+    for subject in sorted(by_subject):
+        own = by_subject[subject]
+        lines.append(own[-1]["source"])
+        lines += _format_branches(own, {})
+    return lines
 
 
-def validity(edge: Edge) -> str:
-    """`since 2026-08-15`, or `2026-02-16 to 2026-08-15`."""
-    start, end = edge["validAt"][:10], edge["invalidAt"]
-    return f"{start} to {end[:10]}" if end else f"since {start}"
+def _format_root(
+    root: str, edges: list[Edge], by_subject: dict[str, list[Edge]]
+) -> list[str]:
+    own = by_subject.get(root, [])
+    others = {id_: known for id_, known in by_subject.items() if id_ != root}
+    pointing = []
+    for edge in edges:
+        if edge["targetId"] == root and edge["sourceId"] != root:
+            pointing.append(edge)
+    title = root
+    if own:
+        title = own[-1]["source"]
+    elif pointing:
+        title = pointing[0]["target"]
+    lines = [title, *_format_branches(own, others)]
+    for edge in _sort(pointing):
+        lines.append(f"◀─ {edge['label']} ─ {edge['source']}  {format_validity(edge)}")
+    return lines
 
 
-def _branches(
+def _format_branches(
     edges: list[Edge], below: dict[str, list[Edge]], indent: str = ""
 ) -> Iterator[str]:
-    ordered = _ordered(edges)
+    """Yield a line for each edge, followed by the edges of its target in `below`."""
+    ordered = _sort(edges)
     for number, edge in enumerate(ordered, start=1):
         last = number == len(ordered)
-        yield f"{indent}{'└' if last else '├'}─ {edge['label']} ─▶ {edge['target']}  {validity(edge)}"
-        deeper = below.get(edge["targetId"], []) if not edge["invalidAt"] else []
-        yield from _branches(deeper, {}, indent + ("   " if last else "│  "))
+        branch = "└" if last else "├"
+        words = f"{edge['label']} ─▶ {edge['target']}  {format_validity(edge)}"
+        yield f"{indent}{branch}─ {words}"
+        if not edge["invalidAt"]:
+            deeper = below.get(edge["targetId"], [])
+            deeper_indent = indent + ("   " if last else "│  ")
+            yield from _format_branches(deeper, {}, deeper_indent)
 
 
-def _ordered(edges: list[Edge]) -> list[Edge]:
-    """By label, what holds before what held, the newest first."""
-    newest_first = sorted(edges, key=lambda e: e["validAt"], reverse=True)
-    return sorted(newest_first, key=lambda e: (e["label"], e["invalidAt"] is not None))
+def _sort(edges: list[Edge]) -> list[Edge]:
+    """Sort by label, then current before past, then newest first."""
+    newest_first = sorted(edges, key=lambda edge: edge["validAt"], reverse=True)
+    return sorted(newest_first, key=lambda edge: (edge["label"], _is_past(edge)))
 
 
-def _root(name: str | None, graph: Graph) -> str | None:
+def _is_past(edge: Edge) -> bool:
+    return edge["invalidAt"] is not None
+
+
+def _find_root(name: str | None, graph: Graph) -> str | None:
+    """Return the entity's id; warn if several entities claim the name."""
     if name is None:
         return None
-    asked = graph.entity(name)
-    if asked["ambiguous"]:
-        say(
-            f"{name} may be {' or '.join(asked['ambiguous'])}; shown is what was said of {name} alone"
-        )
-    return str(asked["id"])
+    entity = graph.entity(name)
+    if entity["ambiguous"]:
+        claimants = " or ".join(entity["ambiguous"])
+        say(f"{name} may be {claimants}; showing only triples of {name} itself")
+    return str(entity["id"])
 
 
-def _drawing(out: str | None) -> Any:
-    if out is None:
-        return None
-    kind = Path(out).suffix.lower()
-    if kind not in _DRAWINGS:
+def _choose_drawing(out: str) -> Draw:
+    suffix = Path(out).suffix.lower()
+    if suffix not in _DRAWINGS:
         raise Rejected("--out", f"must end in {' or '.join(_DRAWINGS)}")
-    return _DRAWINGS[kind]
+    return _DRAWINGS[suffix]
 
 
-def _save(path: Path, text: str) -> None:
+def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise Rejected(
-            "--out", f"cannot be written ({type(error).__name__})"
-        ) from error
-
-
-def _cell(value: Any) -> str:
-    text = (
-        ""
-        if value is None
-        else value
-        if isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False)
-    )
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"
+        reason = f"cannot be written ({type(error).__name__})"
+        raise Rejected("--out", reason) from error

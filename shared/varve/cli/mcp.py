@@ -1,6 +1,6 @@
 """`varve mcp`: memory as the tools of an MCP server on standard input and output.
 
-Whose memory it is, and with `--user` whose words they are, the command line says, never what a model writes.
+The command line chooses workspace, agent and user; a model's arguments never do.
 Shapes: Model Context Protocol, "Tools".
 """
 
@@ -49,7 +49,7 @@ SEARCH_ARGUMENTS: dict[str, Any] = {
     },
     "maxResults": {"type": "integer", "description": "1 to 100; default 10"},
 }
-"""What a model is told of; types and descriptions alone, which is all that an AgentCore Gateway knows."""
+"""Arguments that a model sees: types and descriptions, all an AgentCore Gateway has."""
 MESSAGE: dict[str, Any] = {
     "role": {"type": "string", "description": "user (default) or assistant"},
     "content": {"type": "string", "description": "The words as they were said"},
@@ -101,14 +101,16 @@ TOOLS: list[dict[str, Any]] = [
 
 
 def add_mcp(command: argparse.ArgumentParser) -> None:
-    """The arguments of `varve mcp`."""
+    """Add the arguments of `varve mcp`."""
     command.add_argument(
-        "--user", metavar="U", help="whose words are remembered, and alone found"
+        "--user",
+        metavar="U",
+        help="user whose words are stored; search finds memories of this user only",
     )
 
 
 class Tools:
-    """The tools of one memory. What is remembered in one session is one conversation.
+    """The tools of one memory; all that one session remembers is one conversation.
 
     Raises Rejected: the user is not a valid id.
     """
@@ -119,13 +121,14 @@ class Tools:
         self._session = f"mcp-{uuid4().hex}"
 
     def answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What a tool answers, as JSON values; of what went wrong an `error` with type and reason."""
+        """Return a tool's answer as JSON values.
+
+        If the call fails, the answer is an `error` with type and reason.
+        """
         try:
-            return (
-                self._search(arguments)
-                if name == "search_memory"
-                else self._remember(arguments)
-            )
+            if name == "search_memory":
+                return self._search(arguments)
+            return self._remember(arguments)
         except Rejected as error:
             return error_answer(error)
         except VarveError as error:
@@ -137,32 +140,36 @@ class Tools:
 
     def _remember(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _require_known(arguments, REMEMBERED, "")
-        said = arguments.get("messages")
-        if not isinstance(said, list):
+        messages = arguments.get("messages")
+        if not isinstance(messages, list):
             raise Rejected("messages", "must be a list of messages")
-        for number, message in enumerate(said):
+        for number, message in enumerate(messages):
             _require_known(message, MESSAGE, f"messages[{number}].")
+        conversation_id = arguments.get("conversationId") or self._session
         conversation = {
-            "conversationId": arguments.get("conversationId") or self._session,
+            "conversationId": conversation_id,
             "userId": self._user_id,
-            "messages": [{"role": "user", **message} for message in said],
+            "messages": [{"role": "user", **message} for message in messages],
         }
-        done = self._memory.ingest(conversation).to_dict()
-        return {"conversationId": conversation["conversationId"], **done}
+        ingested = self._memory.ingest(conversation)
+        return {"conversationId": conversation_id, **ingested.to_dict()}
 
 
-def _require_known(given: object, known: Mapping[str, Any], where: str) -> None:
+def _require_known(given: object, known: Mapping[str, Any], place: str) -> None:
+    """Raise Rejected if `given` is not an object or has a name that is not known."""
     if not isinstance(given, Mapping):
-        raise Rejected(where.removesuffix("."), "must be an object")
+        raise Rejected(place.removesuffix("."), "must be an object")
     for name in given:
         if name not in known:
-            raise Rejected(
-                f"{where}{name}", f"is not a known name; there are {', '.join(known)}"
-            )
+            names = ", ".join(known)
+            raise Rejected(f"{place}{name}", f"is not a known name; known are {names}")
 
 
-def serve(memory: Memory, options: argparse.Namespace) -> None:
-    """Answer one client until it closes its end. Raises Misconfigured: the MCP SDK is not installed."""
+def serve(options: argparse.Namespace, memory: Memory) -> None:
+    """Answer one client until it closes the connection.
+
+    Raises Misconfigured: the MCP SDK is not installed.
+    """
     try:
         import anyio.to_thread
         from mcp.server.context import ServerRequestContext
@@ -182,7 +189,8 @@ def serve(memory: Memory, options: argparse.Namespace) -> None:
             "varve mcp needs the MCP SDK: pip install 'varve[mcp]'"
         ) from error
 
-    tools, one_at_a_time = Tools(memory, options.user), anyio.CapacityLimiter(1)
+    tools = Tools(memory, options.user)
+    one_at_a_time = anyio.CapacityLimiter(1)
     listed = ListToolsResult.model_validate({"tools": TOOLS})
 
     async def list_tools(
@@ -191,12 +199,12 @@ def serve(memory: Memory, options: argparse.Namespace) -> None:
         return listed
 
     async def call_tool(
-        _: ServerRequestContext, asked: CallToolRequestParams
+        _: ServerRequestContext, call: CallToolRequestParams
     ) -> CallToolResult:
-        if asked.name not in (tool.name for tool in listed.tools):
-            raise MCPError(INVALID_PARAMS, f"there is no tool {asked.name[:40]!r}")
+        if call.name not in (tool.name for tool in listed.tools):
+            raise MCPError(INVALID_PARAMS, f"there is no tool {call.name[:40]!r}")
         answer = await anyio.to_thread.run_sync(
-            tools.answer, asked.name, asked.arguments or {}, limiter=one_at_a_time
+            tools.answer, call.name, call.arguments or {}, limiter=one_at_a_time
         )
         text = TextContent(text=json.dumps(answer, ensure_ascii=False))
         return CallToolResult(

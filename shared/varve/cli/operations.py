@@ -1,89 +1,105 @@
-"""The operator's commands: dead letters."""
+"""`varve dlq`: the dead letters of the queues."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from varve.api.administration import Administration
-from varve.cli.output import as_json, say
+from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
 
-_NO_QUEUES = "there are no queues here (VARVE_*_QUEUE_URL is not set), so there are no dead letters"
-
-
-def dlq(options: argparse.Namespace) -> None:
-    """Look at the dead letters, send them back, or drop them."""
-    administration = Administration.open(options.store)
-    if not administration.queues:
-        say(f"varve: {_NO_QUEUES}")
-    match options.action:
-        case "list":
-            letters = administration.dead_letters(options.queue)
-            _print(options, letters, map(_line, letters))
-        case "show":
-            (id_,) = options.ids if len(options.ids) == 1 else _needs("show", "one ID")
-            letter = administration.dead_letter(id_, content=options.content)
-            _print(options, letter, _lines(letter))
-        case "redrive":
-            done = administration.redrive(_ids(options), options.queue)
-            _print(
-                options,
-                {"redriven": done},
-                [f"{len(done)} sent back to where they came from"],
-            )
-        case _:
-            if options.all and not options.yes:
-                raise Rejected(
-                    "dlq drop --all", "loses what is in them; say --yes as well"
-                )
-            done = administration.drop(_ids(options), options.queue)
-            _print(options, {"dropped": done}, [f"{len(done)} dropped"])
+_NO_QUEUES = (
+    "no queues are configured (VARVE_*_QUEUE_URL), so there are no dead letters"
+)
 
 
 def add_dlq(command: argparse.ArgumentParser) -> None:
-    """The arguments of `varve dlq`."""
-    command.add_argument("action", choices=["list", "show", "redrive", "drop"])
-    command.add_argument("ids", nargs="*", metavar="ID")
+    """Add the arguments of `varve dlq`."""
     command.add_argument(
-        "--queue", metavar="Q", help="only this one's: ingest, write or summary"
+        "action",
+        choices=["list", "show", "redrive", "drop"],
+        help="list all, show ID, send ID… back to their queue (redrive), or delete "
+        "ID… (drop)",
+    )
+    command.add_argument("ids", nargs="*", metavar="ID", help="id of a dead letter")
+    command.add_argument(
+        "--queue",
+        metavar="Q",
+        help="only dead letters of this queue: ingest, write or summary",
     )
     command.add_argument(
-        "--all", action="store_true", help="redrive or drop all of them"
+        "--all", action="store_true", help="redrive or drop all dead letters"
     )
     command.add_argument(
         "--content",
         action="store_true",
         help="show the message too, without its secrets",
     )
-    command.add_argument("--yes", action="store_true", help="drop all of them indeed")
+    command.add_argument(
+        "--yes", action="store_true", help="confirm drop --all, which loses messages"
+    )
 
 
-def _ids(options: argparse.Namespace) -> list[str] | None:
+def dlq(options: argparse.Namespace) -> None:
+    """List, show, redrive or drop dead letters."""
+    administration = Administration.open(options.store)
+    if not administration.queues:
+        say(f"varve: {_NO_QUEUES}")
+    act = _ACTIONS[options.action]
+    act(options, administration)
+
+
+def _list(options: argparse.Namespace, administration: Administration) -> None:
+    letters = administration.dead_letters(options.queue)
+    print_result(options, letters, map(_format_letter, letters))
+
+
+def _show(options: argparse.Namespace, administration: Administration) -> None:
+    if len(options.ids) != 1:
+        raise Rejected("dlq show", "needs one ID")
+    letter = administration.dead_letter(options.ids[0], content=options.content)
+    print_result(options, letter, _format_fields(letter))
+
+
+def _redrive(options: argparse.Namespace, administration: Administration) -> None:
+    sent = administration.redrive(_choose_ids(options), options.queue)
+    letters = format_count(len(sent), "dead letter")
+    print_result(options, {"redriven": sent}, [f"{letters} sent back"])
+
+
+def _drop(options: argparse.Namespace, administration: Administration) -> None:
+    if options.all and not options.yes:
+        raise Rejected("dlq drop --all", "loses the messages; confirm with --yes")
+    dropped = administration.drop(_choose_ids(options), options.queue)
+    letters = format_count(len(dropped), "dead letter")
+    print_result(options, {"dropped": dropped}, [f"{letters} dropped"])
+
+
+_ACTIONS: dict[str, Callable[[argparse.Namespace, Administration], None]] = {
+    "list": _list,
+    "show": _show,
+    "redrive": _redrive,
+    "drop": _drop,
+}
+
+
+def _choose_ids(options: argparse.Namespace) -> list[str] | None:
+    """Return the ids given; None with `--all`. Raises Rejected: both or neither."""
     if bool(options.ids) == options.all:
-        _needs(options.action, "IDs, or --all")
+        raise Rejected(f"dlq {options.action}", "needs IDs, or --all")
     return None if options.all else options.ids
 
 
-def _needs(action: str, what: str) -> Any:
-    raise Rejected(f"dlq {action}", f"needs {what}")
+def _format_letter(letter: Mapping[str, Any]) -> str:
+    reason = letter["reason"]
+    if letter["errorType"]:
+        reason = f"{letter['errorType']}: {reason}"
+    size = format_count(letter["bytes"], "byte")
+    return f"{letter['id']}  {letter['queue']}  {letter['sentAt']}  {size}  {reason}"
 
 
-def _print(options: argparse.Namespace, value: Any, lines: Iterable[str]) -> None:
-    text = as_json(value) if options.json else "\n".join(lines)
-    if text:
-        print(text)
-
-
-def _line(letter: Mapping[str, Any]) -> str:
-    why = (
-        f"{letter['errorType']}: {letter['reason']}"
-        if letter["errorType"]
-        else letter["reason"]
-    )
-    return f"{letter['id']}  {letter['queue']}  {letter['sentAt']}  {letter['bytes']} bytes  {why}"
-
-
-def _lines(letter: Mapping[str, Any]) -> Iterator[str]:
+def _format_fields(letter: Mapping[str, Any]) -> Iterator[str]:
     for name, value in letter.items():
         if value is not None:
-            yield f"{name}: {', '.join(value) if isinstance(value, list) else value}"
+            text = ", ".join(value) if isinstance(value, list) else value
+            yield f"{name}: {text}"

@@ -1,82 +1,87 @@
-"""`varve export`, `varve import` and `varve reembed`: their arguments, and what they print."""
+"""`varve export`, `varve import` and `varve reembed`."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import as_json, say
+from varve.cli.output import format_count, print_result, say
 
 
 def add_export(command: argparse.ArgumentParser) -> None:
-    """The arguments of `varve export`."""
+    """Add the arguments of `varve export`."""
     command.add_argument(
-        "directory", metavar="DIR", help="a directory that is empty or not there yet"
+        "directory", metavar="DIR", help="directory that is empty or does not exist"
     )
     command.add_argument(
-        "--force", action="store_true", help="in place of an earlier export in it"
+        "--force", action="store_true", help="replace an earlier export in DIR"
     )
+
+
+def export(options: argparse.Namespace, memory: Memory) -> None:
+    """Write an agent's memory to a directory."""
+    manifest = memory.export(options.directory, force=options.force)
+    counts = manifest["counts"]
+    records = format_count(sum(counts["records"].values()), "record")
+    triples = format_count(counts["triples"], "triple")
+    entries = format_count(counts["profiles"], "profile entry", "profile entries")
+    messages = format_count(counts["timeline"], "message")
+    exported = f"{records}, {triples}, {entries} and {messages}"
+    print_result(options, manifest, [f"exported {exported} to {options.directory}"])
 
 
 def add_import(command: argparse.ArgumentParser) -> None:
-    """The arguments of `varve import`."""
+    """Add the arguments of `varve import`."""
     command.add_argument(
-        "directory", metavar="DIR", help="what `varve export` has written"
+        "directory", metavar="DIR", help="directory that `varve export` wrote"
     )
+
+
+def import_(options: argparse.Namespace, memory: Memory) -> None:
+    """Add an export to an agent's memory."""
+    report = memory.import_(options.directory)
+    print_result(options, report, _format_import(report))
+
+
+def _format_import(report: Mapping[str, Any]) -> Iterator[str]:
+    counts = report["records"]
+    new = [
+        f"{format_count(counts['new'], 'record')} ({report['reembedded']} re-embedded)",
+        format_count(report["tripleOperations"], "triple operation"),
+        format_count(report["profileEntries"], "profile entry", "profile entries"),
+        format_count(report["messages"], "message"),
+    ]
+    yield f"new: {', '.join(new)}"
+    present = format_count(counts["present"], "record")
+    conflicts = format_count(counts["differing"], "conflict")
+    yield f"already present: {present}; {conflicts} (existing records kept)"
+    yield f"skipped because this memory has forgotten them: {report['forgotten']}"
+    yield f"configuration: {report['config']}"
 
 
 def add_reembed(command: argparse.ArgumentParser) -> None:
-    """The arguments of `varve reembed`."""
+    """Add the arguments of `varve reembed`."""
     command.add_argument(
         "--to",
         metavar="MODEL",
-        help="make this the workspace's embedder first, as `config set` would",
+        help="set models.embedder to MODEL first; default: the configured model",
     )
 
 
-def export(memory: Memory, options: argparse.Namespace) -> None:
-    """An agent's memory as a directory."""
-    manifest = memory.export(options.directory, force=options.force)
-    counts = manifest["counts"]
-    print(
-        as_json(manifest)
-        if options.json
-        else f"exported {sum(counts['records'].values())} records, {counts['triples']} triples, "
-        f"{counts['profiles']} profile entries and {counts['timeline']} messages to {options.directory}"
-    )
-
-
-def import_(memory: Memory, options: argparse.Namespace) -> None:
-    """An export added to an agent's memory."""
-    done = memory.import_(options.directory)
-    print(as_json(done) if options.json else "\n".join(_imported(done)))
-
-
-def reembed(memory: Memory, options: argparse.Namespace) -> None:
-    """A workspace's stores under its embedding model."""
-    done = memory.reembed(
-        to=options.to,
-        progress=lambda store, n, of: say(f"{store}: {n} of {of} records embedded"),
-    )
-    if options.json:
-        print(as_json(done))
-        return
-    print(
-        f"{len(done['moved'])} of {done['stores']} stores moved to {done['model']}; the rest were of it"
-    )
-    if done["waiting"]:
+def reembed(options: argparse.Namespace, memory: Memory) -> None:
+    """Move a workspace's stores to its embedding model."""
+    report = memory.reembed(to=options.to, progress=_say_progress)
+    moved = len(report["moved"])
+    unchanged = report["stores"] - moved - len(report["waiting"])
+    stores = format_count(moved, "store")
+    line = f"{stores} moved to {report['model']}; {unchanged} already there"
+    print_result(options, report, [line])
+    if report["waiting"] and not options.json:
+        waiting = ", ".join(report["waiting"])
         say(
-            f"sent to the writer: {', '.join(done['waiting'])}; say it again when it has been there"
+            f"sent to the writer: {waiting}; run reembed again when it has written them"
         )
 
 
-def _imported(done: Mapping[str, Any]) -> list[str]:
-    records = done["records"]
-    return [
-        f"new: {records['new']} records ({done['reembedded']} embedded anew), "
-        f"{done['tripleOperations']} triple operations, {done['profileEntries']} profile entries, "
-        f"{done['messages']} messages",
-        f"there already: {records['present']} records; with other words, which stay: {records['differing']}",
-        f"not let in, because this memory has forgotten it: {done['forgotten']}",
-        f"configuration: {done['config']}",
-    ]
+def _say_progress(store: str, done: int, total: int) -> None:
+    say(f"{store}: embedded {done} of {format_count(total, 'record')}")

@@ -1,0 +1,96 @@
+"""`varve summarize`, `varve cleanup` and `varve config`."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from varve.api.memory import Memory
+from varve.cli.output import format_count, print_result
+from varve.domain.calendar import SUMMARY_GRAINS
+from varve.domain.errors import Rejected
+
+
+def add_summarize(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve summarize`."""
+    grains = ", ".join(SUMMARY_GRAINS)
+    command.add_argument(
+        "--grain", metavar="G", help=f"build this grain only: {grains}"
+    )
+
+
+def summarize(options: argparse.Namespace, memory: Memory) -> None:
+    """Build the summaries that are due."""
+    counts = memory.summarize(grain=options.grain)
+    line = ", ".join(f"{count} {state}" for state, count in counts.items())
+    print_result(options, counts, [line])
+
+
+def add_cleanup(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve cleanup`."""
+    command.add_argument(
+        "--dry-run", action="store_true", help="report what cleanup would delete"
+    )
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="delete expired periods even if their parent summary is not ready",
+    )
+
+
+def cleanup(options: argparse.Namespace, memory: Memory) -> None:
+    """Delete the expired periods."""
+    report = memory.cleanup(dry_run=options.dry_run, force=options.force)
+    verb = "would be deleted" if options.dry_run else "deleted"
+    print_result(options, report, _format_cleanup(report, verb))
+
+
+def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
+    """Yield for each grain what expired, its limit, and the periods kept past it."""
+    for grain, held in report["grains"].items():
+        records = format_count(held["expiredRecords"], "record")
+        periods = format_count(held["expiredPeriods"], "period")
+        limit = f"limit {held['limit']}, oldest kept {held['oldestKept']}"
+        yield f"  {grain:<12}{records} of {periods} {verb}; {limit}"
+        if held["unsealed"]:
+            waiting = ", ".join(held["unsealed"])
+            yield f"              kept until their parent summary is ready: {waiting}"
+    days = format_count(report["timelineDays"], "day")
+    yield f"  {'timeline':<12}{days} {verb}"
+
+
+def add_config(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve config`."""
+    command.add_argument(
+        "action",
+        choices=["list", "get", "set"],
+        help="list all settings, get KEY, or set KEY VALUE",
+    )
+    command.add_argument(
+        "key", nargs="?", metavar="KEY", help="name of a setting, such as plan"
+    )
+    command.add_argument(
+        "value",
+        nargs="?",
+        metavar="VALUE",
+        help="new value; an empty value restores the default",
+    )
+
+
+def config(options: argparse.Namespace, memory: Memory) -> None:
+    """Print the workspace's settings; with `set` change one first."""
+    if options.action == "set":
+        if options.key is None or options.value is None:
+            raise Rejected("config set", "needs KEY and VALUE")
+        memory.configure(options.key, options.value)
+    if options.action == "get" and options.key is None:
+        raise Rejected("config get", "needs KEY")
+    settings = memory.config()
+    if options.key is not None:
+        settings = {options.key: memory.setting(options.key)}
+    print_result(options, settings, _format_settings(settings))
+
+
+def _format_settings(settings: dict[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        text = "" if value is None else value
+        yield f"{name} = {text}"

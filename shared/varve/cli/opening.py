@@ -1,0 +1,48 @@
+"""The memory that a command's options name."""
+
+import argparse
+
+from varve.api.memory import Memory
+from varve.domain.calendar import parse_instant
+from varve.domain.conversation import Conversation
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope
+from varve.wiring.sessions import Now
+
+DEFAULT_ID = "default"
+
+
+def open_memory(options: argparse.Namespace, scope: Scope | None = None) -> Memory:
+    """Open the memory of `scope`, by default that of `--workspace` and `--agent`."""
+    chosen = scope or choose_scope(options)
+    return Memory.open(
+        options.store,
+        workspace=chosen.workspace,
+        agent=chosen.agent,
+        now=_parse_now(options.now),
+    )
+
+
+def choose_scope(
+    options: argparse.Namespace, conversation: Conversation | None = None
+) -> Scope:
+    """Return the scope of the options, else the conversation's own, else the default.
+
+    Raises Rejected: workspace or agent is not a valid id.
+    """
+    workspace = options.workspace
+    agent = options.agent
+    if conversation is not None:
+        workspace = workspace or conversation.workspace_id
+        agent = agent or conversation.agent_id
+    return Scope(workspace or DEFAULT_ID, agent or DEFAULT_ID)
+
+
+def _parse_now(text: str | None) -> Now:
+    if text is None:
+        return None
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        reason = f"{text[:40]!r} is not an ISO 8601 date and time"
+        raise Rejected("--now", reason) from error

@@ -1,0 +1,293 @@
+"""`varve search`, `varve show` and `varve status`."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from varve.api.memory import Memory
+from varve.cli.output import fit_line, format_count, print_result
+from varve.domain.calendar import Grain
+from varve.domain.search.answer import Result, SearchResponse
+
+MAX_SOURCES = 3
+"""Source ids that a search result shows."""
+SEARCH_OPTIONS = [
+    "grain",
+    "since",
+    "until",
+    "minimum_days_ago",
+    "maximum_days_ago",
+    "as_of",
+    "max_results",
+    "max_tokens",
+    "user_id",
+    "conversation_id",
+    "explain",
+    "memory_types",
+]
+"""Options of `varve search` that `Memory.search` takes under the same name."""
+_SHOWN_FIELDS = [
+    "eventTime",
+    "createdAt",
+    "about",
+    "userId",
+    "conversationId",
+    "importance",
+    "confidence",
+    "people",
+    "topics",
+    "openQuestions",
+]
+
+
+def add_search(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve search`."""
+    command.add_argument(
+        "text", nargs="?", metavar="TEXT", default="", help="question in plain words"
+    )
+    grains = ", ".join(["auto", *Grain])
+    command.add_argument(
+        "--grain", metavar="G", help=f"grain to search: {grains}; default: auto"
+    )
+    _add_time_options(command)
+    _add_limit_options(command)
+    _add_filter_options(command)
+    command.add_argument(
+        "--explain",
+        action="store_true",
+        default=None,
+        help="add the part of each signal in the score (with --json)",
+    )
+
+
+def _add_time_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--since",
+        metavar="T",
+        help="earliest date, or date and time, ISO 8601; included",
+    )
+    command.add_argument(
+        "--until",
+        metavar="T",
+        help="latest date, included, or date and time, excluded; ISO 8601",
+    )
+    command.add_argument(
+        "--min-days-ago",
+        metavar="N",
+        dest="minimum_days_ago",
+        help="only memories at least N days old; default: 0",
+    )
+    command.add_argument(
+        "--max-days-ago",
+        metavar="N",
+        dest="maximum_days_ago",
+        help="only memories at most N days old; default: no limit",
+    )
+    command.add_argument(
+        "--as-of", metavar="T", help="answer as of this time, ISO 8601"
+    )
+
+
+def _add_limit_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--max-results", metavar="N", help="number of results, 1 to 100; default: 10"
+    )
+    command.add_argument(
+        "--max-tokens",
+        metavar="N",
+        help="tokens of all results together; default: no limit",
+    )
+
+
+def _add_filter_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--user", metavar="U", dest="user_id", help="only memories of this user"
+    )
+    command.add_argument(
+        "--conversation",
+        metavar="C",
+        dest="conversation_id",
+        help="only memories of this conversation",
+    )
+    command.add_argument(
+        "--types",
+        metavar="T,…",
+        dest="memory_types",
+        help="only these memory types, with commas between: fact, turn, summary, "
+        "episode, lesson, prior_answer",
+    )
+
+
+def search(options: argparse.Namespace, memory: Memory) -> None:
+    """Answer a question; without one list the newest memories."""
+    arguments = {name: getattr(options, name) for name in SEARCH_OPTIONS}
+    response = memory.search(options.text, **arguments)
+    print_result(options, response.to_dict(), format_response(response))
+
+
+def format_response(response: SearchResponse, *, ids: bool = True) -> Iterator[str]:
+    """Yield the results, the window that was searched, and the hint.
+
+    Each result takes a line, and with `ids` a second one.
+    """
+    yield from format_results(response, ids=ids)
+    searched = response.searched
+    records = format_count(searched.records, "record")
+    grains = ", ".join(searched.grains)
+    since = searched.since or "the beginning"
+    until = searched.until or "no limit"
+    yield f"searched {records} ({grains}), from {since} to {until}"
+    if response.hint:
+        yield response.hint
+
+
+def format_results(response: SearchResponse, *, ids: bool) -> Iterator[str]:
+    """Yield a line for each result, and with `ids` a second one."""
+    for number, result in enumerate(response.results, start=1):
+        content = fit_line(result.content)
+        yield f"{number:>3}. {result.date}  {result.score:.2f}  {content}"
+        if ids:
+            yield f"     {_format_ids(result)}"
+
+
+def _format_ids(result: Result) -> str:
+    sources = ", ".join(result.source_ids[:MAX_SOURCES])
+    more = len(result.source_ids) - MAX_SOURCES
+    if more > 0:
+        sources += f" and {more} more"
+    conversation = result.conversation_id or ""
+    return f"{result.id}  {result.memory_type}  {conversation}  {sources}"
+
+
+def add_show(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve show`."""
+    command.add_argument("id", metavar="ID", help="id of a record")
+    command.add_argument(
+        "--depth",
+        metavar="N",
+        type=int,
+        help="levels of sources; default: down to the messages",
+    )
+
+
+def show(options: argparse.Namespace, memory: Memory) -> None:
+    """Print one record and its sources."""
+    record = memory.show(options.id, depth=options.depth)
+    print_result(options, record, _format_record(record))
+
+
+def _format_record(record: dict[str, Any]) -> Iterator[str]:
+    yield f"{record['id']}  {record['memoryType']}  {record['grain']} {record['period']}"
+    yield record["content"]
+    for name in _SHOWN_FIELDS:
+        if record.get(name):
+            yield f"  {name}: {_format_value(record[name])}"
+    yield from _format_sources(record.get("sources", []), "  ")
+
+
+def _format_sources(sources: list[dict[str, Any]], indent: str) -> Iterator[str]:
+    for source in sources:
+        when = source.get("period") or source.get("at") or ""
+        yield f"{indent}└ {when}  {source['id']}  {_format_words(source)}"
+        yield from _format_sources(source.get("sources", []), indent + "  ")
+
+
+def _format_words(source: dict[str, Any]) -> str:
+    """Return what the source says, after its speaker if it is a message."""
+    words = "no longer stored"
+    if "content" in source:
+        words = _format_value(source["content"])
+    if "role" in source:
+        speaker = source.get("name") or source["role"]
+        words = f"{speaker}: {words}"
+    return fit_line(words)
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return str(value)
+
+
+def status(options: argparse.Namespace, memory: Memory) -> None:
+    """Print how much memory holds and which periods wait."""
+    report = memory.status()
+    print_result(options, report, format_status(report))
+
+
+def format_status(report: dict[str, Any]) -> Iterator[str]:
+    """Yield the agent, then a line for each grain, the graph and the timeline."""
+    yield f"{report['workspaceId']}/{report['agentId']}"
+    for grain, held in report["grains"].items():
+        yield _format_grain(grain, held)
+        if held.get("periods") is not None:
+            yield from _format_periods(held["periods"])
+    yield from _format_backlog(report["backlog"])
+    yield _format_graph(report["graph"])
+    timeline = _format_size(report["timeline"]["bytes"])
+    yield f"  {'timeline':<10}{'':>16} {timeline:>10}"
+    if report["erasure"] is not None:
+        yield _format_erasure(report["erasure"])
+
+
+def _format_grain(grain: str, held: dict[str, Any]) -> str:
+    records = _format_cell(held["records"], "record")
+    line = f"  {grain:<10}{records} {_format_size(held['bytes']):>10}"
+    if held["records"]:
+        line += f"  {held['oldest']} to {held['newest']}"
+    return line
+
+
+def _format_backlog(backlog: dict[str, int]) -> Iterator[str]:
+    waiting = []
+    if backlog["periods"]:
+        waiting.append(format_count(backlog["periods"], "period") + " to summarize")
+    if backlog["cleanups"]:
+        waiting.append(format_count(backlog["cleanups"], "grain") + " to clean up")
+    if waiting:
+        yield f"  {'backlog':<10}{', '.join(waiting)}"
+
+
+def _format_graph(graph: dict[str, Any]) -> str:
+    triples = _format_cell(graph["triples"], "triple")
+    size = _format_size(graph["bytes"])
+    return f"  {'graph':<10}{triples} {size:>10}  {graph['current']} current"
+
+
+def _format_periods(periods: dict[str, Any]) -> Iterator[str]:
+    """Yield the periods that are due, stale or failed; nothing if there are none."""
+    indent = " " * 12
+    waiting = []
+    for state in ("due", "stale"):
+        if periods[state]:
+            waiting.append(f"{len(periods[state])} {state}")
+    if waiting:
+        yield f"{indent}{', '.join(waiting)}; build them with: varve summarize"
+    for failed in periods["failed"]:
+        attempts = format_count(failed["attempts"], "time")
+        yield (
+            f"{indent}{failed['period']} failed {attempts}, next try "
+            f"{failed['nextTry']}: {failed['reason']}"
+        )
+
+
+def _format_erasure(erasure: dict[str, Any]) -> str:
+    state = "NOT COMPLETE (run varve forget again)"
+    if erasure["complete"]:
+        state = "complete"
+    proofs = {True: "proved", False: "NOT PROVED", None: "not verified"}
+    proof = proofs[erasure["proved"]]
+    ended = f"{erasure['forgottenAt']}  {state}, {proof}"
+    return f"  {'erasure':<10}{ended}: {erasure['receipt']}"
+
+
+def _format_cell(number: int, singular: str) -> str:
+    """Return a right-aligned number and its noun, padded to the plural's width."""
+    noun = singular if number == 1 else f"{singular}s"
+    return f"{number:>8} {noun:<{len(singular) + 1}}"
+
+
+def _format_size(count: int) -> str:
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.1f} MB"
+    return f"{count / 1_000:.1f} kB"
