@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +12,10 @@ import pyarrow as pa
 from varve.adapters.records.lean_import import without_rest_client
 from varve.domain.embedding import dimensions_of
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
-from varve.domain.search.lexical import Floats
 from varve.domain.search.query import Filter
+
+if TYPE_CHECKING:  # a writer loads nothing that ranks
+    from varve.domain.search.lexical import Floats
 
 with without_rest_client():
     from lancedb.expr import Expr, col, lit
@@ -112,7 +114,7 @@ def model_of(table: Table | pa.Table) -> str:
     return str(metadata.get(_MODEL_KEY, b"unknown:0"), "utf-8")
 
 
-def unit_vectors(column: pa.ChunkedArray) -> Floats:
+def unit_vectors(column: pa.ChunkedArray) -> "Floats":
     """Return the stored float16 vectors as float32, scaled to unit length."""
     dimensions = column.type.list_size
     stored = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
