@@ -36,11 +36,12 @@ def count_all(metrics: Metrics, counts: Mapping[str, int]) -> None:
         metrics.add_metric(name, MetricUnit.Count, count)
 
 
-def count_planned(metrics: Metrics, outcome: "PassOutcome", things: str) -> None:
-    """Count what a pass planned and left, if anything; `things` ends the names."""
+def count_planned(
+    metrics: Metrics, outcome: "PassOutcome", planned: str, left: str
+) -> None:
+    """Count what a pass planned and what it left, if anything, by these metrics' names."""
     if outcome.planned or outcome.left:
-        counts = {f"Planned{things}": outcome.planned, f"Left{things}": outcome.left}
-        count_all(metrics, counts)
+        count_all(metrics, {planned: outcome.planned, left: outcome.left})
 
 
 def count_models(metrics: Metrics, usage: ModelUsage) -> None:
