@@ -80,13 +80,15 @@ class Reread:
     """A conversation to read again from the timeline, because a part of it is forgotten.
 
     `learnt` says when each message was first read. Facts are drawn only from messages in
-    `remembered`, whose turns are still in memory; the others have expired.
+    `remembered`, whose turns are still in memory; the others have expired. `token` names the
+    pass of the erasure: SQS must not drop what follows as a duplicate of an earlier pass.
     """
 
     scope: Scope
     conversation_id: str
     learnt: Mapping[str, datetime]
     remembered: frozenset[str]
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ def reread_as_json(message: Reread) -> Body:
         "conversationId": message.conversation_id,
         "learnt": {id_: iso(at) for id_, at in message.learnt.items()},
         "remembered": sorted(message.remembered),
+        "token": message.token,
     }
 
 
@@ -116,6 +119,7 @@ def reread_from_json(body: Mapping[str, Any]) -> Reread:
         conversation_id=path_id(body["conversationId"], "conversationId"),
         learnt={str(id_): parse_instant(at) for id_, at in body["learnt"].items()},
         remembered=frozenset(map(str, body["remembered"])),
+        token=str(body.get("token", "")),
     )
 
 

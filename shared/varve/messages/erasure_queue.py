@@ -33,9 +33,9 @@ def send_erasure(
     send_write(type_, message.scope, store, fields, queue, objects)
 
 
-def send_reread(message: Reread, token: str, *, queue: Queue, objects: Objects) -> None:
+def send_reread(message: Reread, *, queue: Queue, objects: Objects) -> None:
     """Ask for a conversation to be read again, in its own group. Raises Retryable."""
     scope = message.scope
-    body = reread_as_json(message) | {"token": token}
+    body = reread_as_json(message)
     group = group_of(scope.workspace, scope.agent, message.conversation_id)
     send_body(body, group, scope, queue, objects)

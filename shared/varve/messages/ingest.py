@@ -14,17 +14,23 @@ from varve.ports.queues import Delivery, Queue
 
 @dataclass(frozen=True, slots=True)
 class IngestMessage:
-    """Consecutive messages of one conversation; `context` holds messages before them."""
+    """Consecutive messages of one conversation; `context` holds messages before them.
+
+    `token` names the erasure that has them read again; else it is empty.
+    """
 
     conversation: Conversation
     context: tuple[Message, ...]
     received_at: datetime
+    token: str = ""
 
     @property
     def correlation_id(self) -> str:
         """The id of this message in the logs of all functions: 16 hex digits, from ids."""
         conversation = self.conversation
-        ids = (m.id or "" for m in conversation.messages)
+        ids = [m.id or "" for m in conversation.messages]
+        if self.token:
+            ids.append(self.token)
         return digest(
             str(conversation.scope), conversation.conversation_id, *ids, length=16
         )

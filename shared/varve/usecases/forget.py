@@ -17,6 +17,7 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.erasure import receipts, tombstones
 from varve.usecases.erasure.passes import Erased, bar, erase, prune
+from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.verify import (
     Needles,
@@ -152,11 +153,17 @@ def forget(
         taken=subject.facts_and_turns,
         messages=len(subject.messages),
     )
-    if request.dry_run or (selector.ids and not subject):
+    nothing_left = selector.ids and not subject and not _has_plan(session)
+    if request.dry_run or nothing_left:
         outcome.erased.complete = not request.dry_run
         return outcome
     _erase(session, request, tools, selector, subject, outcome)
     return outcome
+
+
+def _has_plan(session: Session) -> bool:
+    """Whether an earlier erasure ended before all others' statements were read again."""
+    return bool(read_plan(session.scope, objects=session.objects))
 
 
 def _erase(

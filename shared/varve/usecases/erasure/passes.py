@@ -6,7 +6,7 @@ store clean: an erasure that starts again after a crash finds the same days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from uuid import uuid4
@@ -36,6 +36,7 @@ from varve.usecases.erasure.lineage import (
     find_stained,
     sorted_labels,
 )
+from varve.usecases.erasure.rereads import add_to_plan, remove_from_plan
 from varve.usecases.erasure.subject import Subject, read_working
 from varve.usecases.erasure.sweep import (
     read_profile_entries,
@@ -52,7 +53,6 @@ SORTS = (
     "facts", "turns", "summaries", "tripleOperations", "messages", "conversations", "payloads",
     "profileEntries", "experience",
 )  # fmt: skip
-
 """Sorts of erased data, as outcome and receipt count them."""
 
 Found = dict[str, set[str]]
@@ -107,14 +107,17 @@ def erase(
     while done.passes < MAX_PASSES:
         is_first = done.passes == 0
         done.passes += 1
-        found = _Pass(session, first=is_first, prune=prune and is_first).run()
+        one_pass = _Pass(session, first=is_first, prune=prune and is_first)
+        found = one_pass.run()
+        has_time = wait() if found or one_pass.rereads else True
+        remove_from_plan(session.scope, one_pass.rereads, objects=session.objects)
         if not found:
             done.complete = True
             break
         for sort, ids in found.items():
             # Sets: a pass finds again what the writer has not deleted yet.
             done.found[sort] = done.found.get(sort, set()) | ids
-        if not wait():
+        if not has_time:
             break
     return done
 
@@ -148,6 +151,7 @@ class _Pass:
         self._said = read_conversations(self._scope, self._barred, self._objects)
         # Tells the messages of this pass from those of another that ask for the same.
         self._token = uuid4().hex
+        self.rereads: list[Reread] = []
 
     def run(self) -> Found:
         """Return the ids and keys found, by sort; only the sorts that have any."""
@@ -158,12 +162,14 @@ class _Pass:
         retracted, standing = split(operations, self._barred.bars_operation)
         reread_facts = [one for one in staying if self._must_reread_fact(one)]
         reread_operations = [one for one in standing if self._must_reread(one)]
+        # Before the first deletion: a run that ends half-way must not lose them.
+        self._plan_rereads(staying, operations, [*reread_facts, *reread_operations])
         summaries = self._find_summaries(records, gone, reread_facts)
         self._erase_records([*gone, *reread_facts])
         self._erase_triples([*retracted, *reread_operations])
         self._erase_summaries(summaries)
         entries = self._erase_profile_entries()
-        self._send_rereads(staying, operations, [*reread_facts, *reread_operations])
+        self._send_rereads()
         found = {
             "facts": _ids_of(gone, MemoryType.FACT),
             "turns": _ids_of(gone, MemoryType.TURN),
@@ -255,28 +261,44 @@ class _Pass:
             return False
         return self._said.can_reread(one.conversation_id or "", one.message_ids)
 
-    def _send_rereads(
+    def _plan_rereads(
         self,
         records: list[Record],
         operations: list[TripleOperation],
         reread: list[Record | TripleOperation],
     ) -> None:
-        """Have the conversations of the `reread` statements extracted again."""
+        """Store that the conversations of the `reread` statements are to be read again.
+
+        Rereads that an earlier erasure planned and did not finish join them.
+        """
+        if not self._first:
+            return
         names = {one.conversation_id for one in reread if one.conversation_id}
-        for name in sorted(names):
-            facts_and_turns = [one for one in records if one.conversation_id == name]
-            learnt = _learnt_at(name, facts_and_turns, operations)
-            turns = frozenset(
-                one.source_ids[0]
-                for one in facts_and_turns
-                if one.memory_type is MemoryType.TURN
-            )
-            send_reread(
-                Reread(self._scope, name, learnt, turns),
-                self._token,
-                queue=self._session.queues.ingest,
-                objects=self._objects,
-            )
+        planned = [
+            self._build_reread(name, records, operations) for name in sorted(names)
+        ]
+        self.rereads = add_to_plan(self._scope, planned, objects=self._objects)
+
+    def _build_reread(
+        self, name: str, records: list[Record], operations: list[TripleOperation]
+    ) -> Reread:
+        facts_and_turns = [one for one in records if one.conversation_id == name]
+        kept = {line.id for line in self._said.kept.get(name, ())}
+        learnt = _learnt_at(name, facts_and_turns, operations)
+        turns = frozenset(
+            one.source_ids[0]
+            for one in facts_and_turns
+            if one.memory_type is MemoryType.TURN
+        )
+        of_kept = {id_: at for id_, at in learnt.items() if id_ in kept}
+        return Reread(self._scope, name, of_kept, turns & kept)
+
+    def _send_rereads(self) -> None:
+        """Have the planned conversations extracted again."""
+        queue = self._session.queues.ingest
+        for reread in self.rereads:
+            message = replace(reread, token=self._token)
+            send_reread(message, queue=queue, objects=self._objects)
 
     def _erase_profile_entries(self) -> set[str]:
         """Erase from users' profiles; return the ids of the forgotten entries."""

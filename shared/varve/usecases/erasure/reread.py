@@ -62,7 +62,8 @@ def _split_into_parts(
                 messages=[one.message for one in said],
             )
             context = tuple(one.message for one in before)
-            yield IngestMessage(conversation, context, learnt_at), said
+            part = IngestMessage(conversation, context, learnt_at, message.token)
+            yield part, said
         start = end
 
 
