@@ -63,7 +63,7 @@ _NO_GRAPH_TABLE = (
 )
 
 
-class Refused(Exception):
+class QueryRefused(Exception):
     """The query is not allowed; the message says why."""
 
 
@@ -77,7 +77,7 @@ def main() -> None:
         lock(connection)
         check(connection, request["sql"], matching)
         answer = _run(connection, request)
-    except Refused as error:
+    except QueryRefused as error:
         answer = {"error": str(error)}
     except (duckdb.OutOfMemoryException, MemoryError):
         answer = {"memory": True}
@@ -160,34 +160,34 @@ def _address_space() -> int:
 def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> None:
     """Check that the query is a single SELECT that takes its rows from tables.
 
-    `matching` says whether GRAPH_TABLE is available. Raises Refused, duckdb.Error.
+    `matching` says whether GRAPH_TABLE is available. Raises QueryRefused, duckdb.Error.
     """
     asks_graph = bool(_GRAPH_TABLE.search(sql))
     if asks_graph and not matching:
-        raise Refused(_NO_GRAPH_TABLE)
+        raise QueryRefused(_NO_GRAPH_TABLE)
     _require_select(connection, sql)
     ((serialized,),) = connection.execute(
         "select json_serialize_sql($1)", [sql]
     ).fetchall()
     tree = json.loads(serialized)
     if tree["error"] and not asks_graph:
-        raise Refused("must be a plain SELECT")
+        raise QueryRefused("must be a plain SELECT")
     called = sorted(set(_table_functions(tree)) - TABLE_FUNCTIONS)
     if called:
-        raise Refused(f"must not call {', '.join(called)} in FROM")
+        raise QueryRefused(f"must not call {', '.join(called)} in FROM")
     if asks_graph and _READING_FUNCTIONS.search(sql):
-        raise Refused("must not call table functions in FROM")
+        raise QueryRefused("must not call table functions in FROM")
 
 
 def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
-        raise Refused(f"must be one statement, not {len(statements)}")
+        raise QueryRefused(f"must be one statement, not {len(statements)}")
     (statement,) = statements
     if statement.type != duckdb.StatementType.SELECT:
-        raise Refused(f"must be a SELECT, not {statement.type.name}")
+        raise QueryRefused(f"must be a SELECT, not {statement.type.name}")
     if statement.named_parameters:
-        raise Refused("must not have parameters")
+        raise QueryRefused("must not have parameters")
 
 
 def _table_functions(tree: Any) -> Any:
@@ -225,9 +225,11 @@ def _run(
             rows.append(row)
             size += len(json.dumps(row))
             if len(rows) > request["rows"]:
-                raise Refused(f"gives more than {request['rows']:,} rows; add a LIMIT")
+                raise QueryRefused(
+                    f"gives more than {request['rows']:,} rows; add a LIMIT"
+                )
             if size > request["bytes"]:
-                raise Refused(
+                raise QueryRefused(
                     f"gives more than {request['bytes']:,} bytes; select less"
                 )
     return {"columns": names, "rows": rows}

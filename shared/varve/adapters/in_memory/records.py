@@ -33,7 +33,7 @@ Scores = dict[str, float]
 
 
 @dataclass
-class _Store:
+class _GrainStore:
     """One agent's grain; `version` counts its upserts."""
 
     model: str | None = None
@@ -51,7 +51,7 @@ class InMemoryRecords:
 
     def __init__(self, max_rows: int = MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._stores: dict[tuple[Scope, StoreName], _Store] = {}
+        self._stores: dict[tuple[Scope, StoreName], _GrainStore] = {}
 
     def at(
         self,
@@ -224,12 +224,12 @@ class InMemoryRecords:
 
     def _get_store(
         self, scope: Scope, grain: StoreName, model: str | None = None
-    ) -> _Store:
+    ) -> _GrainStore:
         """Return the store, which may be empty.
 
         Raises EmbeddingMismatch: it is of another model than `model`.
         """
-        store = self._stores.setdefault((scope, grain), _Store())
+        store = self._stores.setdefault((scope, grain), _GrainStore())
         if model is not None and store.model is not None:
             require_same_model(f"{scope}/{grain}", store.model, model)
         return store
