@@ -142,13 +142,14 @@ class Score:
         """Return JSON values; a share of nothing is None."""
         right = sum(self.right.values())
         rounds = sum(self.rounds.values())
+        by_type: dict[str, float | None] = {}
+        for type_, number in sorted(self.rounds.items()):
+            by_type[type_] = _share(self.right[type_], number)
         return {
             "right": right,
             "rounds": rounds,
             "accuracy": _share(right, rounds),
-            "accuracyByType": {
-                t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())
-            },
+            "accuracyByType": by_type,
             "retrieved": self.retrieved,
             "explicitOutcomeShare": _share(self.explicit, self.retrieved),
             "rightApplications": self.applied_right,
@@ -220,14 +221,17 @@ def _familiarity(returned: Returned) -> float:
     """Return the familiarity, by default the cube root of the best score."""
     if returned.familiarity is not None:
         return returned.familiarity
-    best = max((shown.score for shown in returned.shown), default=0.0)
-    return float(min(1.0, best) ** (1 / 3))
+    scores = [shown.score for shown in returned.shown]
+    best = min(1.0, max(scores, default=0.0))
+    return float(best ** (1 / 3))
 
 
 def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
     """Return the candidate with the largest share of the memory's scores, if any."""
     shares = _shares(candidates, returned)
-    return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
+    if not shares:
+        return None
+    return max(candidates, key=lambda candidate: shares.get(candidate, 0.0))
 
 
 def name_likeness(
@@ -256,9 +260,13 @@ def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float
 
 def last_named(candidates: Sequence[str], text: str) -> str | None:
     """Return the candidate named last in the text, or None; at one place the longer name."""
-    places = [(text.casefold().rfind(c.casefold()), len(c), c) for c in candidates]
-    place, _, candidate = max(places)
-    return candidate if place >= 0 else None
+    folded = text.casefold()
+    places: list[tuple[int, int, str]] = []
+    for candidate in candidates:
+        place = folded.rfind(candidate.casefold())
+        places.append((place, len(candidate), candidate))
+    last_place, _, last = max(places)
+    return last if last_place >= 0 else None
 
 
 def precedent_text(situation: str, correction: str, truth: str) -> str:
@@ -279,12 +287,10 @@ class FlatMemory:
         if not self._texts:
             return Returned()
         likeness = cosines(asked.situation, self._texts, self._embed)
-        texts = [
-            Shown(str(index), text, max(0.0, cosine))
-            for index, (text, cosine) in enumerate(
-                zip(self._texts, likeness, strict=True)
-            )
-        ]
+        pairs = zip(self._texts, likeness, strict=True)
+        texts: list[Shown] = []
+        for index, (text, cosine) in enumerate(pairs):
+            texts.append(Shown(str(index), text, max(0.0, cosine)))
         texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
         return Returned(texts[: self._limit])
 
