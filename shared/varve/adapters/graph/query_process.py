@@ -151,7 +151,8 @@ def _address_space() -> int:
     try:
         import resource
 
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        sizes = Path("/proc/self/statm").read_text("ascii").split()
+        pages = int(sizes[0])
         return pages * resource.getpagesize()
     except (ImportError, OSError):
         return 1 << 40
@@ -200,7 +201,8 @@ def _table_functions(tree: Any) -> Any:
         node = pending.pop()
         if isinstance(node, dict):
             if node.get("type") == "TABLE_FUNCTION":
-                yield str(node["function"].get("function_name", "?")).lower()
+                function = node["function"]
+                yield str(function.get("function_name", "?")).lower()
             pending += node.values()
         elif isinstance(node, list):
             pending += node
@@ -274,7 +276,9 @@ def _time_to_json(value: date | time) -> str:
 def _first_line(message: str) -> str:
     """Return the first line of DuckDB's message, cut to 300 characters."""
     first = message.strip().split("\n")[0]
-    return first if len(first) <= 300 else first[:300] + "…"
+    if len(first) <= 300:
+        return first
+    return first[:300] + "…"
 
 
 if __name__ == "__main__":
