@@ -270,7 +270,8 @@ def drop_forgotten(
     """Return the context and the messages of a conversation without forgotten ones."""
     everything = [*context, *conversation.messages]
     start = conversation.started_at or received_at
-    whose = owners((m.role, m.user_id or conversation.user_id) for m in everything)
+    speakers = [(m.role, m.user_id or conversation.user_id) for m in everything]
+    whose = owners(speakers)
     forgotten: list[bool] = []
     for message, users in zip(everything, whose, strict=True):
         key = (conversation.conversation_id, str(message.id))

@@ -157,12 +157,15 @@ class ResearchLog:
     def summary(self) -> str:
         """Return the counts of all components, in a line."""
         questions = self.of(Component.QUESTION)
-        answered = sum(question.answer is not None for question in questions)
+        answered = [question for question in questions if question.answer is not None]
+        facts = self.of(Component.FACT)
+        queries = self.of(Component.QUERY)
+        sources = self.of(Component.SOURCE)
         return (
-            f"{len(self.of(Component.FACT))} facts, "
-            f"{answered} of {len(questions)} questions answered, "
-            f"{len(self.of(Component.QUERY))} searches, "
-            f"{len(self.of(Component.SOURCE))} sources"
+            f"{len(facts)} facts, "
+            f"{len(answered)} of {len(questions)} questions answered, "
+            f"{len(queries)} searches, "
+            f"{len(sources)} sources"
         )
 
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from varve.domain.errors import Rejected
 from varve.domain.experience.alike import Embed, closeness, cosines, rarity
 from varve.domain.experience.words import spoken_words
+from varve.domain.search.lexical import Floats
 from varve.domain.validation import rejected
 
 NAME_WEIGHT = 22.3
@@ -189,8 +190,10 @@ def _count(
     score.right[round_.type] += right
     score.retrieved += len(returned.shown)
     score.explicit += sum(shown.explicit for shown in returned.shown)
-    score.applied_right += right and applied
-    score.applied_wrong += applied and not right
+    if applied and right:
+        score.applied_right += 1
+    elif applied:
+        score.applied_wrong += 1
 
 
 def decide(
@@ -207,12 +210,15 @@ def decide(
     likeness = name_likeness(situation, candidates, texts, embed)
     shares = _shares(candidates, returned)
     familiarity = _familiarity(returned)
-    rest = (1.0 - familiarity) / max(1, len(candidates) - len(shares))
+    unnamed = max(1, len(candidates) - len(shares))
+    rest = (1.0 - familiarity) / unnamed
 
     def log_odds(candidate: str) -> float:
-        named = candidate in shares
-        prior = familiarity * shares[candidate] if named else rest
-        return log(max(LEAST, prior)) + NAME_WEIGHT * likeness[candidate]
+        prior = rest
+        if candidate in shares:
+            prior = familiarity * shares[candidate]
+        log_prior = log(max(LEAST, prior))
+        return log_prior + NAME_WEIGHT * likeness[candidate]
 
     return max(candidates, key=log_odds)
 
@@ -242,7 +248,11 @@ def name_likeness(
     Words that are rare in `texts` count more.
     """
     spoken = spoken_words(situation)
-    near = closeness(spoken, candidates, lambda words: np.stack(embed(words)))
+
+    def embed_words(words: Sequence[str]) -> Floats:
+        return np.stack(embed(words))
+
+    near = closeness(spoken, candidates, embed_words)
     likeness = near @ rarity(spoken, texts)
     return dict(zip(candidates, likeness.tolist(), strict=True))
 
