@@ -55,7 +55,7 @@ def guarded() -> Iterator[Connection]:
 
 def guard(connection: Connection, sql: str) -> str:
     """Return the reason why the check refuses this query."""
-    with pytest.raises((graph_query_process.Refused, duckdb.Error)) as refused:
+    with pytest.raises((graph_query_process.QueryRefused, duckdb.Error)) as refused:
         graph_query_process.check(connection, sql, False)
     return str(refused.value)
 

@@ -428,7 +428,7 @@ def _sql(sql: str) -> None:
         graph_query_process.lock(connection)
         try:
             graph_query_process.check(connection, sql, False)
-        except (graph_query_process.Refused, duckdb.Error) as error:
+        except (graph_query_process.QueryRefused, duckdb.Error) as error:
             raise Rejected("sql", "may not run") from error
 
 

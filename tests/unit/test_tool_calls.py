@@ -363,6 +363,17 @@ class TestAsABedrockAgent:
         assert answer["messageVersion"] == "1.0"
         assert "'name' and 'value'" in json.dumps(answer)
 
+    @pytest.mark.parametrize("name", [None, 7, True])
+    def test_a_parameter_whose_name_is_not_a_string_is_refused(
+        self, shape: Any, name: Any
+    ) -> None:
+        tool = Tool()
+        parameters = [{"name": name, "value": "tea"}]
+        answer = json.dumps(tool.call(shape() | {"parameters": parameters}))
+        assert "have a name that is not a string" in answer
+        assert r"\"field\": \"parameters\"" in answer
+        assert tool.calls == []
+
     @given(JSON, JSON)
     def test_anything_at_all_is_answered_in_the_agents_form(
         self, shape: Any, parameters: Any, body: Any

@@ -29,14 +29,16 @@ class JsonProfiles:
         self._objects = objects
 
     def entries(self, scope: Scope, user_id: str) -> list[ProfileEntry]:
-        return self._load(profile_path(scope, user_id))[0]
+        entries, _ = self._load(profile_path(scope, user_id))
+        return entries
 
     def users(self, scope: Scope) -> list[str]:
         users = []
         for info in list(self._objects.list(f"profiles/{scope}")):
             stored = self._objects.get(info.key)
             if stored is not None:
-                users.append(_user_of(info.key, stored.data))
+                user_id = _read_user(info.key, stored.data)
+                users.append(user_id)
         return sorted(users)
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
@@ -47,7 +49,8 @@ class JsonProfiles:
             after = merge_entries(stored, entries)
             if after == before:
                 return 0
-            rows = [entry_as_json(entry) for entry in sort_entries(after.values())]
+            ordered = sort_entries(after.values())
+            rows = [entry_as_json(entry) for entry in ordered]
             data = _encode({"userId": user_id, "entries": rows})
             if self._objects.put_if(key, data, etag):
                 return len(after) - len(before)
@@ -95,12 +98,14 @@ class JsonProfiles:
 
 
 def _encode(body: dict[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, indent=1).encode()
+    text = json.dumps(body, ensure_ascii=False, indent=1)
+    return text.encode()
 
 
-def _user_of(key: str, data: bytes) -> str:
+def _read_user(key: str, data: bytes) -> str:
     with intact(key):
-        return str(json.loads(data)["userId"])
+        body = json.loads(data)
+        return str(body["userId"])
 
 
 def profile_path(scope: Scope, user_id: str) -> str:

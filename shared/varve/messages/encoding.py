@@ -49,7 +49,9 @@ def record_from_json(value: dict[str, Any]) -> EmbeddedRecord:
 
     Raises KeyError, TypeError, ValueError: the values are not a record's.
     """
-    return EmbeddedRecord(fields_from_json(value), _vector_from_text(value["vector"]))
+    record = fields_from_json(value)
+    vector = _vector_from_text(value["vector"])
+    return EmbeddedRecord(record, vector)
 
 
 def fields_from_json(value: dict[str, Any]) -> Record:
@@ -82,7 +84,8 @@ def fields_from_json(value: dict[str, Any]) -> Record:
 
 def _vector_as_text(vector: Vector) -> str:
     """Encode a vector as base64 of little-endian float16, the precision of the stores."""
-    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
+    data = vector.astype("<f2").tobytes()
+    return base64.b64encode(data).decode()
 
 
 def _vector_from_text(text: str) -> Vector:
@@ -102,7 +105,9 @@ def ledger_from_json(body: dict[str, Any], scope: Scope) -> LedgerChanges:
 
     Raises KeyError, TypeError: not ledger changes; Rejected: another agent's.
     """
-    changes = LedgerChanges(tuple(body["settles"]), tuple(body["expiries"]))
+    settles = tuple(body["settles"])
+    expiries = tuple(body["expiries"])
+    changes = LedgerChanges(settles, expiries)
     require_own((*changes.settles, *changes.expiries), scope)
     return changes
 

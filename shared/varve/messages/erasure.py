@@ -45,8 +45,10 @@ class EraseRecords:
         """Return the periods whose summaries must be rebuilt."""
         if not isinstance(self.grain, Grain):
             return set()  # the experience store has no summaries
-        periods = {Period(self.grain, label) for label in self.labels}
-        due = set() if self.grain is Grain.WORKING else set(periods)
+        periods = [Period(self.grain, label) for label in self.labels]
+        due: set[Period] = set()
+        if self.grain is not Grain.WORKING:
+            due.update(periods)
         for period in periods:
             parent = period.parent()
             if parent:
@@ -114,13 +116,14 @@ def reread_from_json(body: Mapping[str, Any]) -> Reread:
 
     Raises KeyError, TypeError, ValueError, Rejected: not such a message.
     """
-    return Reread(
-        scope=Scope(body["workspaceId"], body["agentId"]),
-        conversation_id=path_id(body["conversationId"], "conversationId"),
-        learnt={str(id_): parse_instant(at) for id_, at in body["learnt"].items()},
-        remembered=frozenset(map(str, body["remembered"])),
-        token=str(body.get("token", "")),
-    )
+    scope = Scope(body["workspaceId"], body["agentId"])
+    conversation_id = path_id(body["conversationId"], "conversationId")
+    learnt: dict[str, datetime] = {}
+    for id_, at in body["learnt"].items():
+        learnt[str(id_)] = parse_instant(at)
+    remembered = frozenset(map(str, body["remembered"]))
+    token = str(body.get("token", ""))
+    return Reread(scope, conversation_id, learnt, remembered, token)
 
 
 def erasure_as_json(message: EraseMessage) -> Body:
@@ -149,14 +152,16 @@ def erasure_from_json(body: Mapping[str, Any], scope: Scope) -> EraseMessage:
         return EraseProfiles(scope, ids)
     store = store_name(body["grain"])
     grain = store if isinstance(store, Grain) else None
+    periods = [Period.parse(label, grain) for label in body["labels"]]
+    known_by = body.get("knownBy")
     return EraseRecords(
         scope=scope,
         grain=store,
         ids=ids,
-        labels=tuple(Period.parse(label, grain).label for label in body["labels"]),
+        labels=tuple(period.label for period in periods),
         model=str(body["model"]),
         remade=tuple(map(record_from_json, body["records"])),
-        known_by=parse_instant(body["knownBy"]) if body.get("knownBy") else None,
+        known_by=parse_instant(known_by) if known_by else None,
     )
 
 
@@ -167,8 +172,7 @@ def forgotten_share(text: str, scope: Scope, barred: Tombstones) -> str:
     """
     try:
         body = json.loads(text)
-        owner = body.get("conversation", body)
-        if (owner["workspaceId"], owner["agentId"]) != (scope.workspace, scope.agent):
+        if not _belongs_to(body, scope):
             return "none"
         redacted = redact_body(body, barred)
     except (
@@ -184,6 +188,13 @@ def forgotten_share(text: str, scope: Scope, barred: Tombstones) -> str:
     if redacted == ERASED:
         return "all"
     return "none" if redacted == body else "some"
+
+
+def _belongs_to(body: Mapping[str, Any], scope: Scope) -> bool:
+    owner = body.get("conversation", body)
+    workspace = owner["workspaceId"]
+    agent = owner["agentId"]
+    return bool(workspace == scope.workspace and agent == scope.agent)
 
 
 def redact_body(body: Mapping[str, Any], barred: Tombstones) -> Body:
@@ -231,15 +242,18 @@ def _redact_conversation(body: Body, barred: Tombstones) -> Body:
     context = [Message.model_validate(message) for message in body["context"]]
     received_at = parse_instant(body["receivedAt"])
     kept_context, kept = drop_forgotten(conversation, context, received_at, barred)
-    if (len(kept_context), len(kept)) == (len(context), len(conversation.messages)):
+    forgotten_context = len(context) - len(kept_context)
+    forgotten = len(conversation.messages) - len(kept)
+    if not forgotten and not forgotten_context:
         return body
     if not kept:
         return ERASED
-    given = {message["id"]: message for message in body["conversation"]["messages"]}
-    messages = [given[message.id] for message in kept]
+    given = body["conversation"]
+    by_id = {message["id"]: message for message in given["messages"]}
+    messages = [by_id[message.id] for message in kept]
     return {
         **body,
-        "conversation": {**body["conversation"], "messages": messages},
+        "conversation": {**given, "messages": messages},
         "context": _as_json(kept_context),
     }
 
@@ -260,7 +274,8 @@ def drop_forgotten(
     """Return the context and the messages of a conversation without forgotten ones."""
     everything = [*context, *conversation.messages]
     start = conversation.started_at or received_at
-    whose = owners((m.role, m.user_id or conversation.user_id) for m in everything)
+    speakers = [(m.role, m.user_id or conversation.user_id) for m in everything]
+    whose = owners(speakers)
     forgotten: list[bool] = []
     for message, users in zip(everything, whose, strict=True):
         key = (conversation.conversation_id, str(message.id))

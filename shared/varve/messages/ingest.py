@@ -28,12 +28,11 @@ class IngestMessage:
     def correlation_id(self) -> str:
         """The id of this message in the logs of all functions: 16 hex digits, from ids."""
         conversation = self.conversation
-        ids = [m.id or "" for m in conversation.messages]
+        scope = str(conversation.scope)
+        ids = [message.id or "" for message in conversation.messages]
         if self.token:
             ids.append(self.token)
-        return digest(
-            str(conversation.scope), conversation.conversation_id, *ids, length=16
-        )
+        return digest(scope, conversation.conversation_id, *ids, length=16)
 
 
 def send_ingest(message: IngestMessage, *, queue: Queue, objects: Objects) -> None:
@@ -74,7 +73,8 @@ def read_ingest(
             return reread_from_json(body)
         conversation = parse_conversation(body["conversation"])
         conversation.scope  # noqa: B018 - raises where workspace or agent is missing
-        context = tuple(Message.model_validate(message) for message in body["context"])
-        return IngestMessage(conversation, context, parse_instant(body["receivedAt"]))
+        context = tuple(map(Message.model_validate, body["context"]))
+        received_at = parse_instant(body["receivedAt"])
+        return IngestMessage(conversation, context, received_at)
     except (KeyError, TypeError, ValueError) as error:
         raise malformed(error) from error

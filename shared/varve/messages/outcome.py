@@ -72,7 +72,8 @@ def parse_outcome_event(
         user_id=parsed.user_id,
         conversation_id=parsed.conversation_id,
     )
-    return Scope(parsed.workspace_id, parsed.agent_id), check_report(report)
+    scope = Scope(parsed.workspace_id, parsed.agent_id)
+    return scope, check_report(report)
 
 
 def check_report(report: Report) -> Report:
@@ -83,7 +84,8 @@ def check_report(report: Report) -> Report:
     for used in report.used:
         reference(used, "used")
     for name in ("correction", "decision", "resolution"):
-        text = valid_text(getattr(report, name) or "", name)
+        given = getattr(report, name) or ""
+        text = valid_text(given, name)
         if len(text) > MAX_TEXT:
             raise Rejected(name, f"is longer than {MAX_TEXT:,} characters")
     if report.conversation_id is not None:
@@ -137,7 +139,8 @@ def read_outcome(
         return None
     try:
         scope = Scope(body["workspaceId"], body["agentId"])
-        return scope, check_report(report_from_json(body))
+        report = report_from_json(body)
+        return scope, check_report(report)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
 
@@ -169,4 +172,6 @@ def parse_outcome(value: object) -> Outcome:
 
 def _text(value: object) -> str | None:
     """Return the value as text; None for None or the empty string."""
-    return None if value is None or value == "" else str(value)
+    if value is None or value == "":
+        return None
+    return str(value)

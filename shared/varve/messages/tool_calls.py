@@ -44,13 +44,19 @@ def answer_tool_call(
     `custom` is the invocation's client context. `identities` map gateway targets and Bedrock
     agents to the memory they are bound to. Raises Misconfigured, Retryable.
     """
-    wrap = _bedrock_wrap(event) if _is_bedrock(event) else _wrap_plain
+    wrap = _choose_wrap(event)
     context = {name.lower(): value for name, value in custom.items()}
     try:
         call = _parse_call(event, context, identities, wrap)
         return wrap(answer(call))
     except Rejected as error:
         return wrap(error_answer(error))
+
+
+def _choose_wrap(event: Fields) -> Wrap:
+    if _is_bedrock(event):
+        return _bedrock_wrap(event)
+    return _wrap_plain
 
 
 def error_answer(error: Rejected) -> Json:
@@ -79,14 +85,18 @@ def _parse_direct(event: Fields, wrap: Wrap) -> ToolCall:
     The arguments may also stand beside the identity, without "arguments".
     """
     given = dict(event)
-    identity = {name: given.pop(name, None) for name in ("workspaceId", "agentId")}
+    workspace = given.pop("workspaceId", None)
+    agent = given.pop("agentId", None)
     if "arguments" not in given:
-        return ToolCall(_scope(identity), given, wrap)
+        scope = _stated_scope(workspace, agent)
+        return ToolCall(scope, given, wrap)
     arguments = given.pop("arguments")
     user_id = given.pop("userId", None)
     if given:
         raise Rejected(min(given), "is not a known name beside 'arguments'")
-    return ToolCall(_scope(identity), pinned(_object(arguments), user_id), wrap)
+    scope = _stated_scope(workspace, agent)
+    pinned_arguments = pinned(_object(arguments), user_id)
+    return ToolCall(scope, pinned_arguments, wrap)
 
 
 def _parse_gateway(
@@ -99,13 +109,16 @@ def _parse_gateway(
 
     The identity is bound to the gateway target, or comes from the propagated headers.
     """
-    target = str(custom[_TOOL_NAME]).partition("___")[0]
+    tool_name = str(custom[_TOOL_NAME])
+    target = tool_name.partition("___")[0]
+    target_id = str(custom.get(_TARGET_ID))
     headers = _headers(custom.get(_HEADERS))
-    bound = identities.get(target) or identities.get(str(custom.get(_TARGET_ID)))
-    scope = bound or _scope_in_context(
-        headers, "x-varve-workspace", "x-varve-agent", f"gateway target {target!r}"
-    )
-    return ToolCall(scope, pinned(dict(event), headers.get("x-varve-user")), wrap)
+    scope = identities.get(target) or identities.get(target_id)
+    if scope is None:
+        caller = f"gateway target {target!r}"
+        scope = _scope_in_context(headers, "x-varve-workspace", "x-varve-agent", caller)
+    arguments = pinned(event, headers.get("x-varve-user"))
+    return ToolCall(scope, arguments, wrap)
 
 
 def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCall:
@@ -115,27 +128,37 @@ def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCal
     """
     agent = _object(event.get("agent"))
     session = _object(event.get("sessionAttributes") or {})
-    by_id = identities.get(str(agent.get("id")))
-    bound = by_id or identities.get(str(agent.get("name")))
-    scope = bound or _scope_in_context(
-        session, "workspaceId", "agentId", f"Bedrock agent {agent.get('id')!r}"
-    )
-    return ToolCall(scope, pinned(_parameters(event), session.get("userId")), wrap)
+    agent_id = agent.get("id")
+    agent_name = agent.get("name")
+    scope = identities.get(str(agent_id)) or identities.get(str(agent_name))
+    if scope is None:
+        caller = f"Bedrock agent {agent_id!r}"
+        scope = _scope_in_context(session, "workspaceId", "agentId", caller)
+    arguments = pinned(_parameters(event), session.get("userId"))
+    return ToolCall(scope, arguments, wrap)
 
 
 def _parameters(event: Fields) -> Json:
     """Return the parameters by name, of function details and of an OpenAPI body."""
     request = _object(event.get("requestBody") or {})
     content = _object(request.get("content") or {})
-    bodies = [_object(body).get("properties") or [] for body in content.values()]
+    bodies = [_object(body) for body in content.values()]
     try:
-        listed = list(event.get("parameters") or [])
-        for properties in bodies:
-            listed.extend(properties)
-        return {parameter["name"]: parameter["value"] for parameter in listed}
+        parameters = list(event.get("parameters") or [])
+        for body in bodies:
+            parameters.extend(body.get("properties") or [])
+        values = {one["name"]: one["value"] for one in parameters}
     except (KeyError, TypeError) as error:
         reason = "must be a list of objects with 'name' and 'value'"
         raise Rejected("parameters", reason) from error
+    _require_text_names(values)
+    return values
+
+
+def _require_text_names(values: Mapping[object, object]) -> None:
+    for name in values:
+        if not isinstance(name, str):
+            raise Rejected("parameters", f"have a name that is not a string: {name!r}")
 
 
 def _is_bedrock(event: object) -> bool:
@@ -198,21 +221,33 @@ def _scope_in_context(
     return Scope(str(context[workspace]), str(context[agent]))
 
 
-def _scope(identity: Fields) -> Scope:
-    for name, value in identity.items():
-        if not isinstance(value, str):
-            raise Rejected(name, "is missing" if value is None else "must be a string")
-    return Scope(identity["workspaceId"], identity["agentId"])
+def _stated_scope(workspace: object, agent: object) -> Scope:
+    return Scope(_required(workspace, "workspaceId"), _required(agent, "agentId"))
+
+
+def _required(value: object, field: str) -> str:
+    if value is None:
+        raise Rejected(field, "is missing")
+    if not isinstance(value, str):
+        raise Rejected(field, "must be a string")
+    return value
 
 
 def _headers(value: object) -> Json:
     """Return the headers with lower-case names; some runtimes pass them as JSON text."""
+    decoded = value or {}
+    if isinstance(value, str):
+        decoded = _decode_headers(value)
+    headers = _object(decoded)
+    return {str(name).lower(): header for name, header in headers.items()}
+
+
+def _decode_headers(text: str) -> object:
     try:
-        decoded = json.loads(value) if isinstance(value, str) else value or {}
+        return json.loads(text)
     except ValueError as error:
         field = "bedrockAgentCorePropagatedHeaders"
         raise Rejected(field, "is not valid JSON") from error
-    return {str(name).lower(): header for name, header in _object(decoded).items()}
 
 
 def _object(value: object) -> Json:

@@ -94,11 +94,13 @@ def require_type(body: Any, types: set[str]) -> Body:
 
 def _load_payload(path: object, objects: Objects) -> bytes:
     """Return the object a claim check names; the path must lie in one agent's payloads."""
-    parts = path.split("/") if isinstance(path, str) else []
-    if len(parts) != 4 or parts[0] != "payloads":
+    parts = path.split("/") if isinstance(path, str) else [""]
+    folder, *names = parts
+    if folder != "payloads" or len(names) != 3:
         raise Rejected("payload", "is not the path of a payload")
-    checked = [path_id(part, "payload") for part in parts[1:]]
-    stored = objects.get("/".join(["payloads", *checked]))
+    checked = [path_id(name, "payload") for name in names]
+    key = "/".join(["payloads", *checked])
+    stored = objects.get(key)
     if stored is None:
         raise Retryable("payload: there is no such object (yet)")
     return stored.data
@@ -130,7 +132,8 @@ def dump(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     for character in _REFUSED:
-        text = text.replace(character, f"\\u{ord(character):04x}")
+        escaped = f"\\u{ord(character):04x}"
+        text = text.replace(character, escaped)
     return text
 
 
@@ -140,7 +143,9 @@ def group_of(*parts: str) -> str:
     It is hashed if SQS would refuse its length or its characters.
     """
     group = ":".join(parts)
-    return group if len(group) <= _MAX_GROUP and group.isascii() else digest(group)
+    if len(group) > _MAX_GROUP or not group.isascii():
+        return digest(group)
+    return group
 
 
 def malformed(error: Exception) -> Rejected:

@@ -72,7 +72,8 @@ def read_work(delivery: Delivery) -> WorkMessage:
             notes = notes_from_json(body["notes"], scope)
             return CleanAgent(scope, notes, planned_at)
         if body["type"] == "curate":
-            return CurateAgent(scope, _months_from_json(body["months"]), planned_at)
+            months = _months_from_json(body["months"])
+            return CurateAgent(scope, months, planned_at)
         period = Period.parse(body["period"], Grain(body["grain"]))
         return SummarizePeriod(scope, period, planned_at)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

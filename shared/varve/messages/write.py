@@ -135,16 +135,14 @@ def send_deletion(message: DeleteRecords, *, queue: Queue, objects: Objects) -> 
 
 def send_triples(message: WriteTriples, *, queue: Queue, objects: Objects) -> None:
     """Send operations to the write queue, in the graph's group. Raises Retryable."""
-    operations = [
-        triple.operation_as_json(operation) for operation in message.operations
-    ]
+    operations = list(map(triple.operation_as_json, message.operations))
     fields = {"operations": operations, "correlationId": message.correlation_id}
     send_write("triples", message.scope, "graph", fields, queue, objects)
 
 
 def send_profile(message: WriteProfile, *, queue: Queue, objects: Objects) -> None:
     """Send statements to the write queue, in the profiles' group. Raises Retryable."""
-    entries = [profile.entry_as_json(entry) for entry in message.entries]
+    entries = list(map(profile.entry_as_json, message.entries))
     fields = {
         "userId": message.user_id,
         "entries": entries,
@@ -210,7 +208,8 @@ def _decode_expiry(body: Body, scope: Scope) -> ExpirePeriods:
 
 def _decode_deletion(body: Body, scope: Scope) -> DeleteRecords:
     grain = store_name(body["grain"])
-    return DeleteRecords(scope, grain, tuple(map(str, body["ids"])))
+    ids = tuple(map(str, body["ids"]))
+    return DeleteRecords(scope, grain, ids)
 
 
 def _decode_move(body: Body, scope: Scope) -> MoveStore:
@@ -237,7 +236,8 @@ def records_in_bounds(
     pieces: list[list[EmbeddedRecord]] = [[]]
     size = 0
     for embedded in message.records:
-        cost = len(dump(record_as_json(embedded)).encode()) + 1
+        text = dump(record_as_json(embedded))
+        cost = len(text.encode()) + 1
         if pieces[-1] and size + cost > max_bytes:
             pieces.append([])
             size = 0

@@ -49,13 +49,15 @@ class NationalId:
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield start and end of each such number in the text."""
         for match in self.form.finditer(text):
-            if self._is_named(text, match.start()) and self.is_valid(match[0]):
+            named = self._is_named(text, match.start())
+            if named and self.is_valid(match[0]):
                 yield match.span()
 
     def _is_named(self, text: str, start: int) -> bool:
         if self.named is None:
             return True
-        return self.named.search(text, max(0, start - BEFORE), start) is not None
+        begin = max(0, start - BEFORE)
+        return self.named.search(text, begin, start) is not None
 
 
 @cache

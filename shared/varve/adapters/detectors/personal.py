@@ -178,7 +178,9 @@ def _may_be_phone(text: str, start: int, end: int) -> bool:
         return False
     if text[start] == "+":
         return True
-    return bool(_PHONE_WORDS.search(before)) and not _NO_PHONE.search(before)
+    if _NO_PHONE.search(before):
+        return False
+    return _PHONE_WORDS.search(before) is not None
 
 
 def _is_inside(finding: Detection, spans: Sequence[tuple[int, int]]) -> bool:
@@ -189,8 +191,8 @@ def _find_emails(text: str) -> Iterator[Detection]:
     if "@" in text:
         for match in _EMAIL.finditer(text):
             address = match["address"]
-            ending = address.rpartition(".")[2].lower()
-            if ending not in _FILES and ".." not in address:
+            _, _, ending = address.rpartition(".")
+            if ending.lower() not in _FILES and ".." not in address:
                 yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
     for match in _EMAIL_IN_WORDS.finditer(text):
         address = _AT_WORD.sub("@", match["address"])

@@ -26,7 +26,8 @@ FORMAT = "varve-export"
 _BATCH_ROWS = 4_096
 _CHUNK_BYTES = 1 << 20
 _VECTOR_COLUMNS = ["grain", "id", "model", "vector"]
-Vectors = dict[tuple[str, str], tuple[str, Vector]]
+RecordKey = tuple[str, str]
+Vectors = dict[RecordKey, tuple[str, Vector]]
 """By grain and id, each record's model and vector."""
 _SCHEMA = pa.schema(
     [
@@ -47,7 +48,8 @@ def create_export(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
     """
     directory = directory.expanduser().absolute()
     _require_free(directory, force)
-    beside = directory.with_name(f".{directory.name}.{uuid4().hex}.part")
+    unique = uuid4().hex
+    beside = directory.with_name(f".{directory.name}.{unique}.part")
     try:
         beside.mkdir(parents=True)
         yield FolderWriter(beside, directory, force)
@@ -83,8 +85,9 @@ def _require_free(directory: Path, force: bool) -> None:
 
 
 def _is_export(directory: Path) -> bool:
+    path = directory / MANIFEST
     try:
-        manifest = json.loads((directory / MANIFEST).read_bytes())
+        manifest = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -102,13 +105,15 @@ class FolderWriter:
         count = 0
         with (self._beside / name).open("w", encoding="utf-8", newline="\n") as file:
             for row in rows:
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                line = json.dumps(row, ensure_ascii=False)
+                file.write(line + "\n")
                 count += 1
         return count
 
     def document(self, name: str, value: Mapping[str, Any]) -> None:
-        text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
-        (self._beside / name).write_text(text, encoding="utf-8")
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        path = self._beside / name
+        path.write_text(text + "\n", encoding="utf-8")
 
     def records(
         self, name: str, rows: Iterable[tuple[StoreName, str, EmbeddedRecord]]
@@ -120,7 +125,8 @@ class FolderWriter:
         ) as writer:
             while batch := list(islice(left, _BATCH_ROWS)):
                 values = [_export_row(*row) for row in batch]
-                writer.write_table(pa.Table.from_pylist(values, schema=_SCHEMA))
+                table = pa.Table.from_pylist(values, schema=_SCHEMA)
+                writer.write_table(table)
                 count += len(values)
         return count
 
@@ -187,8 +193,9 @@ class FolderReader:
             raise Rejected(name, "cannot be read") from error
 
     def document(self, name: str) -> Any:
+        path = self._directory / name
         try:
-            return json.loads((self._directory / name).read_bytes())
+            return json.loads(path.read_bytes())
         except OSError as error:
             raise Rejected(
                 name, "cannot be read; is this the directory of an export?"

@@ -38,7 +38,8 @@ class ParquetGraph:
         with self._lock:
             if self._cached is None or self._cached[0] is not table:
                 self._cached = (table, table.triples())
-            return [*self._cached[1]]
+            _, triples = self._cached
+            return list(triples)
 
     def open(self, scope: Scope) -> "GraphTable":
         """Open the agent's current table.
@@ -48,9 +49,12 @@ class ParquetGraph:
         stored = self._objects.get(_key(scope))
         etag = stored.etag if stored else None
         with self._lock:
-            if self._opened is None or self._opened[:2] != (scope, etag):
-                self._opened = (scope, etag, _load_table(scope, stored))
-            return self._opened[2]
+            opened = self._opened
+            if opened is None or opened[:2] != (scope, etag):
+                opened = (scope, etag, _load_table(scope, stored))
+                self._opened = opened
+        _, _, table = opened
+        return table
 
     def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
         return self.open(scope).counts(at)
@@ -59,10 +63,12 @@ class ParquetGraph:
         from varve.adapters.graph import sandbox
         from varve.adapters.graph.table import require_footer
 
-        stored = self._objects.get(_key(scope))
+        key = _key(scope)
+        stored = self._objects.get(key)
         if stored is None:
-            return sandbox.query(_load_table(scope, None).encode(), sql, limits)
-        require_footer(_key(scope), stored.data)
+            empty = _load_table(scope, None)
+            return sandbox.query(empty.encode(), sql, limits)
+        require_footer(key, stored.data)
         return sandbox.query(stored.data, sql, limits)
 
     def apply(self, scope: Scope, operations: Sequence[TripleOperation]) -> int:
@@ -117,7 +123,8 @@ def _remove(table: "GraphTable", doomed: frozenset[str]) -> int:
     known = triple.evidence_of(triples)
     left = triple.remove_operations(known, doomed)
     if len(left) < len(known):
-        table.groups({(t.source_id, t.label) for t in triples}, ())
+        keys = {(one.source_id, one.label) for one in triples}
+        table.groups(keys, ())
         table.replace_groups(triple.fold(left.values()))
     return len(known) - len(left)
 
@@ -160,13 +167,15 @@ def _names_with(
             stated[operation.id] = operation
     if not stated:
         return None
-    return triple.stated_names((aliases | stated).values())
+    merged = aliases | stated
+    return triple.stated_names(merged.values())
 
 
 def _load_table(scope: Scope, stored: StoredObject | None) -> "GraphTable":
     from varve.adapters.graph.table import GraphTable
 
-    return GraphTable(stored.data if stored else None, _key(scope))
+    data = stored.data if stored else None
+    return GraphTable(data, _key(scope))
 
 
 def _key(scope: Scope) -> str:

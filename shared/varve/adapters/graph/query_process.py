@@ -63,7 +63,7 @@ _NO_GRAPH_TABLE = (
 )
 
 
-class Refused(Exception):
+class QueryRefused(Exception):
     """The query is not allowed; the message says why."""
 
 
@@ -77,7 +77,7 @@ def main() -> None:
         lock(connection)
         check(connection, request["sql"], matching)
         answer = _run(connection, request)
-    except Refused as error:
+    except QueryRefused as error:
         answer = {"error": str(error)}
     except (duckdb.OutOfMemoryException, MemoryError):
         answer = {"memory": True}
@@ -151,7 +151,8 @@ def _address_space() -> int:
     try:
         import resource
 
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        sizes = Path("/proc/self/statm").read_text("ascii").split()
+        pages = int(sizes[0])
         return pages * resource.getpagesize()
     except (ImportError, OSError):
         return 1 << 40
@@ -160,34 +161,34 @@ def _address_space() -> int:
 def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> None:
     """Check that the query is a single SELECT that takes its rows from tables.
 
-    `matching` says whether GRAPH_TABLE is available. Raises Refused, duckdb.Error.
+    `matching` says whether GRAPH_TABLE is available. Raises QueryRefused, duckdb.Error.
     """
     asks_graph = bool(_GRAPH_TABLE.search(sql))
     if asks_graph and not matching:
-        raise Refused(_NO_GRAPH_TABLE)
+        raise QueryRefused(_NO_GRAPH_TABLE)
     _require_select(connection, sql)
     ((serialized,),) = connection.execute(
         "select json_serialize_sql($1)", [sql]
     ).fetchall()
     tree = json.loads(serialized)
     if tree["error"] and not asks_graph:
-        raise Refused("must be a plain SELECT")
+        raise QueryRefused("must be a plain SELECT")
     called = sorted(set(_table_functions(tree)) - TABLE_FUNCTIONS)
     if called:
-        raise Refused(f"must not call {', '.join(called)} in FROM")
+        raise QueryRefused(f"must not call {', '.join(called)} in FROM")
     if asks_graph and _READING_FUNCTIONS.search(sql):
-        raise Refused("must not call table functions in FROM")
+        raise QueryRefused("must not call table functions in FROM")
 
 
 def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
-        raise Refused(f"must be one statement, not {len(statements)}")
+        raise QueryRefused(f"must be one statement, not {len(statements)}")
     (statement,) = statements
     if statement.type != duckdb.StatementType.SELECT:
-        raise Refused(f"must be a SELECT, not {statement.type.name}")
+        raise QueryRefused(f"must be a SELECT, not {statement.type.name}")
     if statement.named_parameters:
-        raise Refused("must not have parameters")
+        raise QueryRefused("must not have parameters")
 
 
 def _table_functions(tree: Any) -> Any:
@@ -200,7 +201,8 @@ def _table_functions(tree: Any) -> Any:
         node = pending.pop()
         if isinstance(node, dict):
             if node.get("type") == "TABLE_FUNCTION":
-                yield str(node["function"].get("function_name", "?")).lower()
+                function = node["function"]
+                yield str(function.get("function_name", "?")).lower()
             pending += node.values()
         elif isinstance(node, list):
             pending += node
@@ -225,9 +227,11 @@ def _run(
             rows.append(row)
             size += len(json.dumps(row))
             if len(rows) > request["rows"]:
-                raise Refused(f"gives more than {request['rows']:,} rows; add a LIMIT")
+                raise QueryRefused(
+                    f"gives more than {request['rows']:,} rows; add a LIMIT"
+                )
             if size > request["bytes"]:
-                raise Refused(
+                raise QueryRefused(
                     f"gives more than {request['bytes']:,} bytes; select less"
                 )
     return {"columns": names, "rows": rows}
@@ -272,7 +276,9 @@ def _time_to_json(value: date | time) -> str:
 def _first_line(message: str) -> str:
     """Return the first line of DuckDB's message, cut to 300 characters."""
     first = message.strip().split("\n")[0]
-    return first if len(first) <= 300 else first[:300] + "…"
+    if len(first) <= 300:
+        return first
+    return first[:300] + "…"
 
 
 if __name__ == "__main__":

@@ -43,14 +43,17 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
         raise Rejected("sql", answer["error"])
     if "memory" in answer:
         raise _too_much_memory(limits)
-    return QueryResult(tuple(answer["columns"]), tuple(map(tuple, answer["rows"])))
+    columns = tuple(answer["columns"])
+    rows = tuple(map(tuple, answer["rows"]))
+    return QueryResult(columns, rows)
 
 
 def _run_process(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
+    extensions = Path.home() / ".duckdb" / "extensions"
     request = {
         "sql": sql,
         "triples": _path_for_child(file),
-        "extensions": str(Path.home() / ".duckdb" / "extensions").replace("'", "''"),
+        "extensions": str(extensions).replace("'", "''"),
         "memory": limits.memory,
         "seconds": limits.seconds,
         "rows": limits.rows,

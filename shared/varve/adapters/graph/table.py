@@ -236,7 +236,8 @@ class GraphTable:
             return self._connection.execute(sql, given).fetchall()
 
     def _triples(self, sql: str, given: Any = None) -> list[Triple]:
-        rows = self._rows(f"select {_READ} from ({sql}) as found {_ORDER}", given)
+        query = f"select {_READ} from ({sql}) as found {_ORDER}"
+        rows = self._rows(query, given)
         with _require_intact(self._key):
             return [_to_triple(*row) for row in rows]
 
@@ -244,8 +245,9 @@ class GraphTable:
 def require_footer(key: str, data: bytes) -> None:
     """Raise Damaged unless the bytes end as the Parquet file of such a table."""
     with _require_intact(key):
-        columns = set(pq.read_schema(io.BytesIO(data)).names)
-        if not set(SCHEMA.names) <= columns:
+        schema = pq.read_schema(io.BytesIO(data))
+        missing = set(SCHEMA.names).difference(schema.names)
+        if missing:
             raise ValueError("columns are missing")
 
 
@@ -261,7 +263,8 @@ def _require_intact(key: str) -> Iterator[None]:
 
 def to_table(triples: Iterable[Triple]) -> pa.Table:
     """Return the triples as rows of `SCHEMA`, in their order."""
-    return pa.Table.from_pylist(list(map(_to_row, triples)), schema=SCHEMA)
+    rows = [_to_row(given) for given in triples]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
 def _to_row(given: Triple) -> dict[str, Any]:

@@ -29,8 +29,10 @@ class InMemoryGraph:
         return len(known) - len(left)
 
     def triples(self, scope: Scope) -> list[Triple]:
-        return triple.fold(self._operations.get(scope, {}).values())
+        known = self._operations.get(scope, {})
+        return triple.fold(known.values())
 
     def counts(self, scope: Scope, at: datetime) -> tuple[int, int]:
         triples = self.triples(scope)
-        return len(triples), sum(t.holds(at) for t in triples)
+        holding = [one for one in triples if one.holds(at)]
+        return len(triples), len(holding)

@@ -21,11 +21,15 @@ class InMemoryObjects:
         data = self._data.get(key)
         if data is None:
             return None
-        return StoredObject(data, hashlib.sha256(data).hexdigest())
+        etag = hashlib.sha256(data).hexdigest()
+        return StoredObject(data, etag)
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
         data = self._data.get(key)
-        return None if data is None else data[start : start + length]
+        if data is None:
+            return None
+        end = start + length
+        return data[start:end]
 
     def put(self, key: str, data: bytes) -> None:
         self._data[key] = data
@@ -46,7 +50,8 @@ class InMemoryObjects:
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         for key in sorted(self._data):
             if key.startswith(prefix + "/"):
-                yield ObjectInfo(key, len(self._data[key]), _NO_TIME)
+                size = len(self._data[key])
+                yield ObjectInfo(key, size, _NO_TIME)
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
         for key in fresh:

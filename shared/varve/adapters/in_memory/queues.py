@@ -28,7 +28,8 @@ class InMemoryDeadLetterBox:
         for delivery, error in self._dead.letters:
             reasons = reasons_of(delivery.id, error)
             id_ = _letter_id(delivery)
-            letters.append(Letter(id_, delivery.body, delivery.group, reasons, 0))
+            letter = Letter(id_, delivery.body, delivery.group, reasons, 0)
+            letters.append(letter)
         return letters
 
     def redrive(self, ids: Collection[str]) -> list[str]:

@@ -33,7 +33,7 @@ Scores = dict[str, float]
 
 
 @dataclass
-class _Store:
+class _GrainStore:
     """One agent's grain; `version` counts its upserts."""
 
     model: str | None = None
@@ -51,7 +51,7 @@ class InMemoryRecords:
 
     def __init__(self, max_rows: int = MAX_ROWS) -> None:
         self._max_rows = max_rows
-        self._stores: dict[tuple[Scope, StoreName], _Store] = {}
+        self._stores: dict[tuple[Scope, StoreName], _GrainStore] = {}
 
     def at(
         self,
@@ -137,9 +137,9 @@ class InMemoryRecords:
         for record in self._matching(scope, grain, where):
             cosine = np.dot(rows[record.id].vector, vector)
             cosines[record.id] = float(cosine)
-            count = len(asked & _words(record.content))
-            if count:
-                shared[record.id] = float(count)
+            words = asked & _words(record.content)
+            if words:
+                shared[record.id] = float(len(words))
         return _greatest(cosines, limit), _greatest(shared, limit)
 
     def browse(
@@ -157,7 +157,8 @@ class InMemoryRecords:
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         records = self._get_store(scope, grain).records
-        return dict(Counter(record.period for record in records))
+        counts = Counter(record.period for record in records)
+        return dict(counts)
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
@@ -186,7 +187,8 @@ class InMemoryRecords:
     ) -> int:
         store = self._get_store(scope, grain)
         doomed = []
-        for record in self.get(scope, grain, list(dict.fromkeys(ids))):
+        distinct = list(dict.fromkeys(ids))
+        for record in self.get(scope, grain, distinct):
             if known_by is None or record.created_at <= known_by:
                 doomed.append(record.id)
         for id_ in doomed:
@@ -199,7 +201,9 @@ class InMemoryRecords:
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         records = self._get_store(scope, grain).records
         times = [record.event_time for record in records]
-        return (min(times), max(times)) if times else None
+        if not times:
+            return None
+        return min(times), max(times)
 
     def model(self, scope: Scope, grain: StoreName) -> str | None:
         return self._get_store(scope, grain).model
@@ -208,8 +212,8 @@ class InMemoryRecords:
         self, scope: Scope, grain: StoreName
     ) -> tuple[str | None, list[EmbeddedRecord]]:
         store = self._get_store(scope, grain)
-        rows = store.rows.values()
-        return store.model, sorted(rows, key=lambda row: _time_order(row.record))
+        records = sorted(store.records, key=_time_order)
+        return store.model, [store.rows[record.id] for record in records]
 
     def move(self, scope: Scope, grain: StoreName, model: str, embed: Embed) -> int:
         store = self._get_store(scope, grain)
@@ -224,12 +228,12 @@ class InMemoryRecords:
 
     def _get_store(
         self, scope: Scope, grain: StoreName, model: str | None = None
-    ) -> _Store:
+    ) -> _GrainStore:
         """Return the store, which may be empty.
 
         Raises EmbeddingMismatch: it is of another model than `model`.
         """
-        store = self._stores.setdefault((scope, grain), _Store())
+        store = self._stores.setdefault((scope, grain), _GrainStore())
         if model is not None and store.model is not None:
             require_same_model(f"{scope}/{grain}", store.model, model)
         return store
@@ -261,7 +265,8 @@ def _words(text: str) -> set[str]:
     """Return the words without case, accents and punctuation, as LanceDB indexes them."""
     decomposed = unicodedata.normalize("NFKD", text)
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return set(re.findall(r"[^\W_]+", plain.casefold()))
+    words = re.findall(r"[^\W_]+", plain.casefold())
+    return set(words)
 
 
 def _admits(where: Filter, record: Record) -> bool:

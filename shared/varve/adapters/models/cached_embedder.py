@@ -92,7 +92,8 @@ class CachedWordEmbedder(CachedEmbedder):
                 return self._words.embed_words(words)
             if new:
                 self._cache_words(new, self._words.embed_words(new))
-            return self._rows[[self._numbers[word] for word in words]]
+            numbers = [self._numbers[word] for word in words]
+            return self._rows[numbers]
 
     def _cache_words(self, words: Sequence[str], vectors: Floats) -> None:
         if not self._rows.size:

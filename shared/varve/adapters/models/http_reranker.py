@@ -56,9 +56,11 @@ class HttpReranker:
             return []
         answer: Future[Any] = Future()
         # The client's own timeout limits single waits, so a slow answer could exceed it.
-        Thread(target=self._ask, args=(query, texts, answer), daemon=True).start()
+        thread = Thread(target=self._ask, args=(query, texts, answer), daemon=True)
+        thread.start()
         try:
-            return self._scores(answer.result(timeout=self._deadline), len(texts))
+            body = answer.result(timeout=self._deadline)
+            return self._scores(body, len(texts))
         except FutureTimeoutError:
             host = self._provider.host
             raise Retryable(
@@ -90,7 +92,8 @@ class HttpReranker:
         except (AttributeError, KeyError, TypeError, ValueError):
             scores = {}
         complete = scores.keys() == set(range(count))
-        if not complete or not all(map(math.isfinite, scores.values())):
+        finite = all(map(math.isfinite, scores.values()))
+        if not complete or not finite:
             host = self._provider.host
             raise Retryable(
                 f"{_SUBJECT}: {host} did not answer with a score for each text"

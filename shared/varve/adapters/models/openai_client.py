@@ -156,7 +156,9 @@ def _is_http_url(url: str) -> bool:
         port = parts.port
     except ValueError:  # half an IPv6 address, or a port that is not a number
         return False
-    return parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+    if parts.scheme not in {"http", "https"} or port == 0:
+        return False
+    return bool(parts.hostname)
 
 
 def _require_key(key: str | None, setting: str) -> str:

@@ -168,7 +168,8 @@ def _text_of(completion: Any) -> str:
     Raises Rejected: refused or cut off; Retryable: the completion has no answer.
     """
     choices: Any = getattr(completion, "choices", None)
-    choice: Any = choices[0] if isinstance(choices, list) and choices else None
+    has_choices = isinstance(choices, list) and choices
+    choice: Any = choices[0] if has_choices else None
     message: Any = getattr(choice, "message", None)
     ending = getattr(choice, "finish_reason", None)
     if message is None or ending == "error":
@@ -217,7 +218,8 @@ def _repair_messages(
     answer: str, error: ValidationError, shape: type[BaseModel]
 ) -> list[Message]:
     """Return the model's own answer and the request to correct its errors."""
-    findings = "\n".join(f"- {finding}" for finding in _describe_errors(error))
+    errors = _describe_errors(error)
+    findings = "\n".join(f"- {finding}" for finding in errors)
     request = (
         f"Your reply is not valid:\n{findings}\n\n"
         f"Answer again, corrected. {_schema_in_words(shape)}"
@@ -247,6 +249,6 @@ def _describe_errors(error: ValidationError) -> list[str]:
     )
     findings = []
     for detail in details[:_SHOWN_FINDINGS]:
-        field = ".".join(map(str, detail["loc"]))
-        findings.append(f"{field or 'reply'}: {detail['msg']}")
+        field = ".".join(map(str, detail["loc"])) or "reply"
+        findings.append(f"{field}: {detail['msg']}")
     return findings

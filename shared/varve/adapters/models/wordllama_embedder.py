@@ -58,7 +58,8 @@ class WordLlamaEmbedder:
     def embed_words(self, words: Sequence[str]) -> Floats:
         """Return a row for each word, float32, unit length. Raises Misconfigured."""
         # In one batch: words have one to a few tokens each, so padding costs little.
-        vectors = self._load().embed([word[:MAX_WORD_CHARACTERS] for word in words])
+        cut = [word[:MAX_WORD_CHARACTERS] for word in words]
+        vectors = self._load().embed(cut)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Floats = (vectors / np.maximum(lengths, 1e-9)).astype(np.float32)
         return unit

@@ -135,14 +135,16 @@ class LanceReader:
     ) -> list[Record]:
         def read(table: Table) -> list[Record]:
             keys = ["id", "event_time", "position"]
-            rows = read_all(apply_filter(table.search(), where).select(keys))
+            query = apply_filter(table.search(), where)
+            rows = read_all(query.select(keys))
             order = [
                 ("event_time", "descending"),
                 ("position", "descending"),
                 ("id", "ascending"),
             ]
-            ids = rows.sort_by(order).column("id")[:limit].to_pylist()
-            return _read_by_ids(table, ids)
+            ids = rows.sort_by(order).column("id")
+            newest = ids[:limit].to_pylist()
+            return _read_by_ids(table, newest)
 
         return self._read(scope, grain, read, [])
 
@@ -154,15 +156,16 @@ class LanceReader:
             if where == Filter():
                 return int(table.count_rows())
             # count_rows takes only SQL, and an expression's SQL does not quote every value.
-            ids = read_all(apply_filter(table.search(), where).select(["id"]))
+            query = apply_filter(table.search(), where)
+            ids = read_all(query.select(["id"]))
             return int(ids.num_rows)
 
         return self._read(scope, grain, read, 0)
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def read(table: Table) -> dict[str, int]:
-            labels = read_all(table.search().select(["period"])).column("period")
-            counts = labels.value_counts().to_pylist()
+            rows = read_all(table.search().select(["period"]))
+            counts = rows.column("period").value_counts().to_pylist()
             return {pair["values"]: pair["counts"] for pair in counts}
 
         return self._read(scope, grain, read, {})
@@ -180,10 +183,10 @@ class LanceReader:
 
     def span(self, scope: Scope, grain: StoreName) -> tuple[datetime, datetime] | None:
         def read(table: Table) -> tuple[datetime, datetime] | None:
-            times = read_all(table.search().select(["event_time"])).column("event_time")
-            if not len(times):
+            rows = read_all(table.search().select(["event_time"]))
+            if not rows.num_rows:
                 return None
-            ends = pc.min_max(times).as_py()
+            ends = pc.min_max(rows.column("event_time")).as_py()
             return ends["min"], ends["max"]
 
         return self._read(scope, grain, read, None)
@@ -328,7 +331,8 @@ class LanceRecords(LanceReader):
             return deleted
 
         with translate_errors(f"{scope}/{grain}"):
-            return self._stores.write(scope, grain, purge, None, purge=True).changed
+            written = self._stores.write(scope, grain, purge, None, purge=True)
+        return written.changed
 
     def finish(self) -> None:
         if isinstance(self._stores, ReplicatedTables):
@@ -339,9 +343,10 @@ def _newest_by_id(records: Sequence[EmbeddedRecord]) -> list[EmbeddedRecord]:
     """Return one record for each id: the one that the others give way to."""
     newest: dict[str, EmbeddedRecord] = {}
     for embedded in records:
-        known = newest.get(embedded.record.id)
-        if known is None or known.record.gives_way_to(embedded.record):
-            newest[embedded.record.id] = embedded
+        record = embedded.record
+        known = newest.get(record.id)
+        if known is None or known.record.gives_way_to(record):
+            newest[record.id] = embedded
     return list(newest.values())
 
 
@@ -349,7 +354,8 @@ def _read_by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
     """Return the records that exist, in the order of the ids."""
     if not ids:
         return []
-    query = table.search().where(col("id").isin(list(ids)))
+    wanted = col("id").isin(list(ids))
+    query = table.search().where(wanted)
     rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
     found = {row["id"]: to_record(row) for row in rows.to_pylist()}
     return [found[id_] for id_ in ids if id_ in found]

@@ -134,8 +134,9 @@ class DirectTables:
         open_newest = partial(self.open_newest, scope, grain)
         if self._transfers is not None:
             return TableHandle.opening(open_newest)
-        table = f"{store_prefix(scope, grain)}/{TABLE}.lance"
-        version = partial(self._watch.newest, f"{self._root}/{table}/{VERSIONS}")
+        prefix = store_prefix(scope, grain)
+        versions = f"{self._root}/{prefix}/{TABLE}.lance/{VERSIONS}"
+        version = partial(self._watch.newest, versions)
         handle = TableHandle(open_newest, version)
         self._handles[scope, grain] = handle
         return handle
@@ -147,7 +148,8 @@ class DirectTables:
         if table is not None and known == identity:
             table.checkout_latest()
             return table
-        if not any(self._list_manifests(store_prefix(scope, grain))):
+        manifests = self._list_manifests(store_prefix(scope, grain))
+        if not any(manifests):
             return None
         opened = self._connect(scope, grain).open_table(TABLE)
         return self._keep(scope, grain, identity, opened)
@@ -255,7 +257,8 @@ class DirectTables:
         if table is not None:
             return table
         table = new_table(self._connect(scope, grain), model)
-        return self._keep(scope, grain, self._read_identity(scope, grain), table)
+        identity = self._read_identity(scope, grain)
+        return self._keep(scope, grain, identity, table)
 
     def _await_table(self, scope: Scope, grain: StoreName) -> Table | None:
         """Wait up to 5 seconds for the table that another writer is creating."""

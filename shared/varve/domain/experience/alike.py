@@ -14,6 +14,7 @@ Embed = Callable[[Sequence[str]], Sequence[Vector]]
 """Returns a vector of unit length for each text."""
 EmbedWords = Callable[[Sequence[str]], Floats]
 """Returns a row for each word, of unit length."""
+WordByStem = Mapping[str, str]
 
 SHARPNESS = 16.0
 """Weight of similar words: a cosine higher by 1/16 multiplies a word's share by e."""
@@ -26,7 +27,7 @@ def cosines(text: str, others: Sequence[str], embed: Embed) -> list[float]:
 
 
 def closeness(
-    spoken: Mapping[str, str], texts: Sequence[str], words: EmbedWords | None = None
+    spoken: WordByStem, texts: Sequence[str], words: EmbedWords | None = None
 ) -> Floats:
     """Return how close each text (row) comes to each word (column), from 0 to 1.
 
@@ -49,13 +50,13 @@ def closeness(
         rows = [row_of[stem] for stem in stems]
         if rows:
             means[index] = weights[rows].mean(axis=0)
-    logs = np.log1p(means)
-    return np.asarray(logs / SHARPNESS, dtype=np.float32)
+    soft_maxima = np.log1p(means) / SHARPNESS
+    return np.asarray(soft_maxima, dtype=np.float32)
 
 
 def _similarity(
-    rows: Mapping[str, str],
-    columns: Mapping[str, str],
+    rows: WordByStem,
+    columns: WordByStem,
     words: EmbedWords | None,
 ) -> Floats:
     """Return how similar words are by stem: 1.0 if equal, else their cosine or 0.0."""
@@ -70,14 +71,16 @@ def _similarity(
     return similar
 
 
-def rarity(spoken: Mapping[str, str], texts: Sequence[str]) -> Floats:
+def rarity(spoken: WordByStem, texts: Sequence[str]) -> Floats:
     """Return a weight for each word, of sum 1; the fewer texts have a word, the higher."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(content_words(text))
+    most = len(texts) + 2
     raw: list[float] = []
     for stem in spoken:
-        odds = (len(texts) + 2) / (counts[stem] + 1)
-        raw.append((0.1 + log(odds)) ** 2)
-    weights = np.array(raw, dtype=np.float32)
-    return weights / max(sum(raw), 1e-9)
+        having = counts[stem] + 1
+        weight = 0.1 + log(most / having)
+        raw.append(weight**2)
+    total = max(sum(raw), 1e-9)
+    return np.array(raw, dtype=np.float32) / total

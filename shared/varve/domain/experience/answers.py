@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from varve.domain.calendar import iso
@@ -19,6 +20,9 @@ DEFAULT_DAYS = 14
 OLDEST = timedelta(days=180)
 MOST_PER_KEY = 20
 UNREAD_FOR = timedelta(days=30)
+
+Key = tuple[str, str]
+"""The subject and the task type of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,11 @@ class PriorAnswer:
     regime: Mapping[str, str] = field(default_factory=dict)
     conversation_id: str | None = None
     user_id: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """The subject and the task type."""
+        return self.subject, self.task_type
 
     @property
     def id(self) -> str:
@@ -114,14 +123,14 @@ def should_rerun(
     or if the answer's confidence is under 0.55. An empty `material` makes every signal
     material.
     """
-    prior = _newest(answers, (subject, task_type), now - timedelta(days=days), now)
+    since = now - timedelta(days=days)
+    prior = _newest(answers, (subject, task_type), since, now)
     if prior is None:
         return Rerun(True, f"no answer in the last {days} days")
     raised = _raised_signals(signals or {}, material)
     if raised:
         return Rerun(True, f"material signal: {', '.join(raised)}", prior)
-    wanted = sorted((regime or {}).items())
-    differing = [name for name, value in wanted if prior.regime.get(name) != value]
+    differing = _differing(regime or {}, prior.regime)
     if differing:
         return Rerun(True, f"another regime: {', '.join(differing)}", prior)
     if prior.confidence < ENOUGH_CONFIDENCE:
@@ -133,14 +142,19 @@ def should_rerun(
 
 def _newest(
     answers: Sequence[PriorAnswer],
-    key: tuple[str, str],
+    key: Key,
     since: datetime,
     until: datetime,
 ) -> PriorAnswer | None:
     """Return the newest answer to (subject, task type) in a span of time, if any."""
-    same = [a for a in answers if (a.subject, a.task_type) == key]
-    recent = [a for a in same if since <= a.at <= until]
+    same = [answer for answer in answers if answer.key == key]
+    recent = [answer for answer in same if since <= answer.at <= until]
     return max(recent, key=lambda answer: (answer.at, answer.id), default=None)
+
+
+def _differing(wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
+    """Return the names, sorted, whose wanted value is not the known one."""
+    return [name for name in sorted(wanted) if known.get(name) != wanted[name]]
 
 
 def _raised_signals(signals: Mapping[str, Any], material: frozenset[str]) -> list[str]:
@@ -165,14 +179,19 @@ def find_analogous(
     same_task = [answer for answer in answers if answer.task_type == task_type]
     if not same_task:
         return []
-    questions = [answer.question for answer in same_task]
+    newest_first = sorted(same_task, key=_newest_first)
+    questions = [answer.question for answer in newest_first]
     likeness = cosines(question, questions, embed)
-    pairs = list(zip(same_task, likeness, strict=True))
-    pairs.sort(key=lambda pair: (-pair[1], -pair[0].at.timestamp(), pair[0].id))
+    pairs = list(zip(newest_first, likeness, strict=True))
+    pairs.sort(key=itemgetter(1), reverse=True)
     nearest: dict[str, tuple[PriorAnswer, float]] = {}
     for answer, cosine in pairs:
         nearest.setdefault(answer.subject, (answer, cosine))
     return list(nearest.values())[:k]
+
+
+def _newest_first(answer: PriorAnswer) -> tuple[float, str]:
+    return -answer.at.timestamp(), answer.id
 
 
 def changed_materially(prior: PriorAnswer | None, new: PriorAnswer) -> bool:
@@ -195,19 +214,17 @@ def choose_evicted(
     many newer ones.
     """
     evicted: dict[str, str] = {}
-    kept: Counter[tuple[str, str]] = Counter()
-    newest_first = sorted(answers, key=lambda a: (-a.at.timestamp(), a.id))
-    for answer in newest_first:
-        key = (answer.subject, answer.task_type)
+    kept: Counter[Key] = Counter()
+    for answer in sorted(answers, key=_newest_first):
         age = now - answer.at
         unread = answer.id not in reads
         if "age" in by and age > OLDEST:
             evicted[answer.id] = f"older than {OLDEST.days} days"
         elif "unread" in by and unread and age > UNREAD_FOR:
             evicted[answer.id] = f"never read in {UNREAD_FOR.days} days"
-        elif "number" in by and kept[key] >= MOST_PER_KEY:
+        elif "number" in by and kept[answer.key] >= MOST_PER_KEY:
             reason = f"more than {MOST_PER_KEY} of its subject and task type"
             evicted[answer.id] = reason
         else:
-            kept[key] += 1
+            kept[answer.key] += 1
     return evicted

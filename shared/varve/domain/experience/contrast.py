@@ -50,6 +50,10 @@ class Precedent:
     correction: str = ""
 
 
+Groups = Mapping[str, Sequence[Precedent]]
+"""The precedents of each answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSignals:
     """The value of each signal, by answer."""
@@ -84,8 +88,9 @@ def form_belief(
     signals = measure_signals(situation, vector, precedents, words)
     odds: dict[str, float] = {}
     for answer, told in signals.told.items():
-        apart = signals.apart[answer]
-        odds[answer] = exp(WEIGHTS.seen + WEIGHTS.told * told + WEIGHTS.apart * apart)
+        by_told = WEIGHTS.told * told
+        by_apart = WEIGHTS.apart * signals.apart[answer]
+        odds[answer] = exp(WEIGHTS.seen + by_told + by_apart)
     total = sum(odds.values())
     shares = {answer: one / total for answer, one in odds.items()}
     return Belief(total / (1.0 + total), shares)
@@ -98,9 +103,7 @@ def measure_signals(
     words: EmbedWords | None = None,
 ) -> AnswerSignals:
     """Return the signals of each answer; `precedents` must not be empty."""
-    groups: dict[str, list[Precedent]] = {}
-    for precedent in sorted(precedents, key=lambda p: (p.answer, p.id)):
-        groups.setdefault(precedent.answer, []).append(precedent)
+    groups = _group_by_answer(precedents)
     spoken = spoken_words(situation)
     weights = rarity(spoken, [p.situation for p in precedents])
     told: dict[str, float] = {}
@@ -111,17 +114,26 @@ def measure_signals(
     return AnswerSignals(told, _apart(vector, groups))
 
 
-def _apart(
-    vector: Vector, groups: Mapping[str, Sequence[Precedent]]
-) -> dict[str, float]:
+def _group_by_answer(precedents: Sequence[Precedent]) -> Groups:
+    """Return the precedents of each answer; answers and precedents are sorted by name."""
+    groups: dict[str, list[Precedent]] = {}
+    for precedent in sorted(precedents, key=lambda p: (p.answer, p.id)):
+        group = groups.setdefault(precedent.answer, [])
+        group.append(precedent)
+    return groups
+
+
+def _apart(vector: Vector, groups: Groups) -> dict[str, float]:
     """Return the vector's product with each group's mean, less that with their mean."""
     means: dict[str, Vector] = {}
     for answer, group in groups.items():
-        means[answer] = _unit(_mean([p.vector for p in group]))
+        vectors = [precedent.vector for precedent in group]
+        means[answer] = _unit(_mean(vectors))
     centre = _mean(list(means.values()))
     products: dict[str, float] = {}
     for answer, mean in means.items():
-        products[answer] = float(np.dot(vector, mean - centre))
+        product = np.dot(vector, mean - centre)
+        products[answer] = float(product)
     return products
 
 

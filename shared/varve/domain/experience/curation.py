@@ -14,6 +14,8 @@ from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.rows import GENERALIZED, RETIREMENT, LessonVersion, union
 from varve.domain.experience.words import content_words
 
+IdPair = tuple[str, str]
+
 ALIKE = 0.6
 """The Jaccard index of two texts' words from which they say the same."""
 STALE_AFTER = timedelta(days=180)
@@ -23,19 +25,18 @@ STALE_AFTER = timedelta(days=180)
 class Curation:
     """Pairs of conflicting lessons, pairs of duplicates, and stale lessons, by id."""
 
-    conflicts: tuple[tuple[str, str], ...]
-    duplicates: tuple[tuple[str, str], ...]
+    conflicts: tuple[IdPair, ...]
+    duplicates: tuple[IdPair, ...]
     stale: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; a proposed merge keeps the first lesson of a pair."""
+        merges = [{"keep": keep, "retire": retire} for keep, retire in self.duplicates]
         return {
             "conflicts": [list(pair) for pair in self.conflicts],
             "duplicates": [list(pair) for pair in self.duplicates],
             "stale": list(self.stale),
-            "merges": [
-                {"keep": keep, "retire": retire} for keep, retire in self.duplicates
-            ],
+            "merges": merges,
         }
 
 
@@ -45,14 +46,16 @@ def curate(lessons: Sequence[Lesson], now: datetime) -> Curation:
     In a pair the lesson with more confidence comes first.
     """
     active = [lesson for lesson in lessons if lesson.active]
-    conflicts: list[tuple[str, str]] = []
-    duplicates: list[tuple[str, str]] = []
+    conflicts: list[IdPair] = []
+    duplicates: list[IdPair] = []
     for one, other in combinations(active, 2):
         if not _same_condition(one, other):
             continue
-        same_action = _overlap(one.action, other.action) >= ALIKE
-        found = duplicates if same_action else conflicts
-        found.append((one.id, other.id))
+        pair = (one.id, other.id)
+        if _overlap(one.action, other.action) >= ALIKE:
+            duplicates.append(pair)
+        else:
+            conflicts.append(pair)
     stale = [lesson.id for lesson in active if _stale_at(lesson) < now]
     return Curation(tuple(conflicts), tuple(duplicates), tuple(stale))
 
@@ -102,12 +105,15 @@ def unwritten_versions(
     lessons: Sequence[Lesson], written: Set[str]
 ) -> list[LessonVersion]:
     """Return each active lesson's newest generalized version if no row holds it yet."""
-    found = []
+    unwritten: list[LessonVersion] = []
     for lesson in lessons:
         derived = [v for v in lesson.versions if v.origin == GENERALIZED]
-        if derived and lesson.active and derived[-1].id not in written:
-            found.append(derived[-1])
-    return found
+        if not derived or not lesson.active:
+            continue
+        newest = derived[-1]
+        if newest.id not in written:
+            unwritten.append(newest)
+    return unwritten
 
 
 def markdown(lessons: Sequence[Lesson]) -> str:
@@ -122,6 +128,7 @@ def _markdown_lines(lesson: Lesson) -> list[str]:
     reason = f" ({lesson.reason})" if lesson.reason else ""
     supporting = len(lesson.supporting)
     contradicting = len(lesson.contradicting)
+    history = [f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions]
     return [
         f"## {lesson.claim}",
         "",
@@ -132,7 +139,7 @@ def _markdown_lines(lesson: Lesson) -> list[str]:
         f"({supporting} for, {contradicting} against)",
         f"- for: {', '.join(lesson.supporting) or 'none'}",
         f"- against: {', '.join(lesson.contradicting) or 'none'}",
-        *(f"- {v.at:%Y-%m-%d} {v.origin}: {v.claim}" for v in lesson.versions),
+        *history,
         "",
     ]
 
@@ -154,7 +161,8 @@ def select_lessons(
     if len(active) <= most:
         return active
     if tags:
-        active = [lesson for lesson in active if set(tags) & set(lesson.tags)]
+        wanted = set(tags)
+        active = [lesson for lesson in active if wanted.intersection(lesson.tags)]
     if situation:
         active = _nearest_first(active, situation, embed)
     return active[:most]
@@ -178,9 +186,8 @@ def _nearest_first(
 ) -> list[Lesson]:
     claims = [lesson.claim for lesson in lessons]
     likeness = cosines(situation, claims, embed)
-    pairs = list(zip(likeness, lessons, strict=True))
-    pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
-    return [lesson for _, lesson in pairs]
+    by_claim = dict(zip(claims, likeness, strict=True))
+    return sorted(lessons, key=lambda one: (-by_claim[one.claim], one.id))
 
 
 def _new_version(
@@ -218,4 +225,7 @@ def _overlap(one: str, other: str) -> float:
     words = content_words(one)
     other_words = content_words(other)
     either = words | other_words
-    return len(words & other_words) / len(either) if either else 0.0
+    if not either:
+        return 0.0
+    shared = words & other_words
+    return len(shared) / len(either)

@@ -38,7 +38,7 @@ def plan_erasure(
     """
     known = {row.id: row for row in rows}
     subject = _Subject(user_ids, conversation_ids, message_ids)
-    deleted = {row.id for row in known.values() if subject.owns(row)}
+    deleted = {id_ for id_, row in known.items() if subject.owns(row)}
     deleted.update(_reports_of(deleted, known))
     kept = [row for row in known.values() if row.id not in deleted]
     rewritten: list[Record] = []
@@ -89,8 +89,8 @@ class _Subject:
             return True
         if row.memory_type is not MemoryType.EPISODE:
             return False
-        messages = ((row.conversation_id, id_) for id_ in row.source_ids)
-        return any(message in self.messages for message in messages)
+        messages = {(row.conversation_id, id_) for id_ in row.source_ids}
+        return not messages.isdisjoint(self.messages)
 
     def is_cited_by(self, version: LessonVersion, deleted: Set[str]) -> bool:
         """Return whether a version refers to the subject or to a deleted row."""

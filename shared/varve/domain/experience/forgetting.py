@@ -20,7 +20,8 @@ def importance_now(record: Record, last_read: datetime | None, now: datetime) ->
         last_used = max(last_used, last_read)
     idle = now - last_used - SPARED_FOR
     cycles = max(0, idle // CYCLE)
-    return max(0.0, record.importance - LOSS_PER_CYCLE * cycles)
+    left = record.importance - LOSS_PER_CYCLE * cycles
+    return max(0.0, left)
 
 
 def choose_forgotten(
@@ -32,12 +33,13 @@ def choose_forgotten(
     """
     forgotten: dict[str, str] = {}
     for record in _forgettable(history):
-        _, last_read = history.reads.get(record.id, (0, None))
-        importance = importance_now(record, last_read, now)
         if _expired(record, now, time_to_live_days):
             reason = f"older than its time to live of {time_to_live_days} days"
             forgotten[record.id] = reason
-        elif decay and importance < GONE_BELOW:
+            continue
+        _, last_read = history.reads.get(record.id, (0, None))
+        importance = importance_now(record, last_read, now)
+        if decay and importance < GONE_BELOW:
             forgotten[record.id] = f"importance has decayed to {importance:.2f}"
     return forgotten
 

@@ -45,8 +45,10 @@ class PastEpisode:
     @property
     def outcome(self) -> Outcome:
         """The last outcome reported, else the one the episode's own messages give."""
-        known = [r.outcome for r in self.reports if r.outcome is not Outcome.UNKNOWN]
-        return known[-1] if known else self.episode.verdict.outcome
+        for report in reversed(self.reports):
+            if report.outcome is not Outcome.UNKNOWN:
+                return report.outcome
+        return self.episode.verdict.outcome
 
     @property
     def explicit(self) -> bool:
@@ -56,23 +58,22 @@ class PastEpisode:
     @property
     def correction(self) -> str | None:
         """The last correction, if any."""
-        return _last(
-            [report.correction for report in self.reports], self.episode.corrections
-        )
+        reported = [report.correction for report in self.reports]
+        return _last(reported, self.episode.corrections)
 
     @property
     def decision(self) -> str | None:
         """The last decision, if any."""
-        return _last(
-            [report.decision for report in self.reports], self.episode.decisions
-        )
+        reported = [report.decision for report in self.reports]
+        return _last(reported, self.episode.decisions)
 
     @property
     def resolution(self) -> str | None:
         """The right action: as reported, else the decision of a successful episode."""
-        reported = _last([report.resolution for report in self.reports], ())
-        if reported:
-            return reported
+        reported = [report.resolution for report in self.reports]
+        last = _last(reported, ())
+        if last:
+            return last
         return self.decision if self.outcome is Outcome.SUCCESS else None
 
     @property
@@ -86,7 +87,8 @@ class PastEpisode:
     @property
     def settled_at(self) -> datetime:
         """The time of the episode's end or of its last report."""
-        return max([self.episode.ended, *(report.at for report in self.reports)])
+        reported_at = [report.at for report in self.reports]
+        return max([self.episode.ended, *reported_at])
 
 
 def _last(reported: Sequence[str | None], own: Sequence[str]) -> str | None:
@@ -99,14 +101,16 @@ class History:
     """An agent's experience rows, decoded and joined on first use."""
 
     def __init__(self, rows: Iterable[Record]) -> None:
-        self._rows = list({row.id: row for row in rows}.values())
+        by_id = {row.id: row for row in rows}
+        self._rows = list(by_id.values())
 
     @cached_property
     def past_episodes(self) -> Sequence[PastEpisode]:
         """Every episode with its reports, the oldest first."""
         reports: defaultdict[str, list[Report]] = defaultdict(list)
         for report in self.reports:
-            reports[self.target_at(report.target, report.at)].append(report)
+            target = self.target_at(report.target, report.at)
+            reports[target].append(report)
         return [
             PastEpisode(episode, tuple(reports[episode.id]))
             for episode in self.episodes
@@ -120,24 +124,27 @@ class History:
     @cached_property
     def episodes(self) -> Sequence[Episode]:
         """The episodes without reports, the oldest first."""
-        return [episode_from(row) for row in of_type(self._rows, MemoryType.EPISODE)]
+        rows = self.rows(MemoryType.EPISODE)
+        return [episode_from(row) for row in rows]
 
     @cached_property
     def reports(self) -> Sequence[Report]:
         """All reports, the oldest first."""
-        return [report_from(row) for row in of_type(self._rows, MemoryType.OUTCOME)]
+        rows = self.rows(MemoryType.OUTCOME)
+        return [report_from(row) for row in rows]
 
     @cached_property
     def lesson_versions(self) -> Sequence[LessonVersion]:
         """All stored versions of lessons, the oldest first."""
-        return [lesson_from(row) for row in of_type(self._rows, MemoryType.LESSON)]
+        rows = self.rows(MemoryType.LESSON)
+        return [lesson_from(row) for row in rows]
 
     @cached_property
     def reads(self) -> dict[str, tuple[int, datetime]]:
         """How often each record was read, and the time of the last read."""
         counts: Counter[str] = Counter()
         last: dict[str, datetime] = {}
-        for row in of_type(self._rows, MemoryType.USAGE):
+        for row in self.rows(MemoryType.USAGE):
             batch = usage_from(row)
             counts.update(batch.counts)
             # The rows are ordered by time.
@@ -168,5 +175,7 @@ class History:
         other target is returned unchanged.
         """
         episodes = self._episodes_of.get(target, [])
-        begun = [episode for episode in episodes if episode.began <= at] or episodes[:1]
-        return begun[-1].id if begun else target
+        if not episodes:
+            return target
+        begun = [episode for episode in episodes if episode.began <= at]
+        return begun[-1].id if begun else episodes[0].id

@@ -94,31 +94,43 @@ def explain_vagueness(condition: str, action: str) -> str | None:
         return (
             "does not say when: name at least two things that tell the situation apart"
         )
-    return None if action_words else "does not say what to do"
+    if not action_words:
+        return "does not say what to do"
+    return None
 
 
 _EMPTY_WORDS = content_words(
-    "often sometimes usually always never maybe careful carefully better wrong right good bad thing things "
-    "stuff something anything everything problem problems issue issues situation situations case cases time "
-    "times initial first check try think make sure really likely many much people users "
-    "siempre nunca veces quizas cuidado mejor mal bien cosa cosas algo problema problemas caso casos"
+    "often sometimes usually always never maybe careful carefully better wrong right"
+    " good bad thing things stuff something anything everything problem problems issue"
+    " issues situation situations case cases time times initial first check try think"
+    " make sure really likely many much people users"
+    " siempre nunca veces quizas cuidado mejor mal bien cosa cosas algo problema"
+    " problemas caso casos"
 )
 
 
 def derive_lessons(history: History) -> list[Lesson]:
     """Return all lessons, those with the highest confidence first."""
-    groups: defaultdict[str, list[PastEpisode]] = defaultdict(list)
-    for past in _resolved(history):
-        groups[_lesson_of(past)].append(past)
+    agreeing = _group_by_lesson(history)
     versions = _replay_versions(history)
     for version in history.lesson_versions:
         versions[version.lesson_id].append(version)
     found: list[Lesson] = []
     for id_, noted in versions.items():
-        lesson = _build_lesson(id_, groups.get(id_, []), noted, history)
+        episodes = agreeing.get(id_, [])
+        lesson = _build_lesson(id_, episodes, noted, history)
         if lesson is not None:
             found.append(lesson)
     return sorted(found, key=lambda lesson: (-lesson.confidence, lesson.id))
+
+
+def _group_by_lesson(history: History) -> Mapping[str, list[PastEpisode]]:
+    """Return the resolved episodes by the lesson that they support."""
+    groups: defaultdict[str, list[PastEpisode]] = defaultdict(list)
+    for past in _resolved(history):
+        id_ = _lesson_of(past)
+        groups[id_].append(past)
+    return groups
 
 
 def _resolved(history: History) -> list[PastEpisode]:
@@ -137,8 +149,7 @@ def _build_lesson(
     noted: Iterable[LessonVersion],
     history: History,
 ) -> Lesson | None:
-    distinct = {version.id: version for version in noted}
-    versions = sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
+    versions = _in_order(noted)
     text = _current_text(versions)
     if text is None:
         return None
@@ -165,16 +176,28 @@ def _build_lesson(
     return replace(lesson, standing=standing, reason=reason)
 
 
+def _in_order(noted: Iterable[LessonVersion]) -> list[LessonVersion]:
+    """Return the versions by time, each id once; a retirement comes last at one time."""
+    distinct = {version.id: version for version in noted}
+    return sorted(distinct.values(), key=lambda v: (v.at, not v.active, v.id))
+
+
 def _current_text(versions: Sequence[LessonVersion]) -> LessonVersion | None:
     """Return the version whose words count: the last by hand, else the last with words."""
-    by_hand = [v for v in versions if v.origin not in {GENERALIZED, RETIREMENT}]
-    worded = by_hand or [v for v in versions if v.claim]
+    derived = {GENERALIZED, RETIREMENT}
+    by_hand = [version for version in versions if version.origin not in derived]
+    if by_hand:
+        return by_hand[-1]
+    worded = [version for version in versions if version.claim]
     return worded[-1] if worded else None
 
 
 def _successful_uses(id_: str, history: History) -> set[str]:
-    successful = (p for p in history.past_episodes if p.outcome is Outcome.SUCCESS)
-    return {past.id for past in successful if id_ in past.used}
+    ids: set[str] = set()
+    for past in history.past_episodes:
+        if past.outcome is Outcome.SUCCESS and id_ in past.used:
+            ids.add(past.id)
+    return ids
 
 
 def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
@@ -205,8 +228,11 @@ def _harm(lesson: Lesson, history: History) -> str:
         decided = past.outcome in {Outcome.SUCCESS, Outcome.FAILURE}
         if not decided or past.state != lesson.state:
             continue
-        results = with_it if lesson.id in past.used else without
-        results.append(past.outcome is Outcome.SUCCESS)
+        succeeded = past.outcome is Outcome.SUCCESS
+        if lesson.id in past.used:
+            with_it.append(succeeded)
+        else:
+            without.append(succeeded)
     if len(with_it) < USED_ENOUGH or not without:
         return ""
     rate = sum(with_it) / len(with_it)
@@ -231,9 +257,13 @@ def _contradicting(id_: str, action: str, history: History) -> set[str]:
         was_right = normalize(past.resolution) == wanted
         if not followed or was_right:
             continue
-        if id_ in past.used or lesson_id(past.state, action) == id_:
+        same_lesson = lesson_id(past.state, action) == id_
+        if same_lesson or id_ in past.used:
             found.add(past.id)
     return found
+
+
+_PUNCTUATION = ".,;:!?()[]\"'“”¿¡"
 
 
 @dataclass(slots=True)
@@ -253,8 +283,9 @@ class _Agreement:
         text = _text_of(past)
         self.episodes.append(past)
         self.stems.update(content_words(text))
-        for word in text.casefold().replace("_", " ").split():
-            bare = word.strip(".,;:!?()[]\"'“”¿¡")
+        spaced = text.casefold().replace("_", " ")
+        for word in spaced.split():
+            bare = word.strip(_PUNCTUATION)
             for stem in content_words(bare):
                 self.forms[stem][bare] += 1
 
@@ -279,10 +310,10 @@ def _replay_versions(history: History) -> defaultdict[str, list[LessonVersion]]:
         condition = ", ".join(_telling_words(group, stems, count))
         if explain_vagueness(condition, str(past.resolution)) is not None:
             continue
-        claim = _claim(condition, past)
-        known = versions.get(id_)
-        if not known or known[-1].claim != claim:
-            versions[id_].append(_generalize(id_, condition, group.episodes))
+        version = _generalize(id_, condition, group.episodes)
+        known = versions[id_]
+        if not known or known[-1].claim != version.claim:
+            known.append(version)
     return versions
 
 
@@ -296,6 +327,8 @@ def _generalize(
 ) -> LessonVersion:
     last = agreeing[-1]
     episodes = [past.episode for past in agreeing]
+    user_ids = {episode.user_id for episode in episodes if episode.user_id}
+    conversation_ids = {episode.conversation_id for episode in episodes}
     return LessonVersion(
         lesson_id=id_,
         claim=_claim(condition, last),
@@ -307,8 +340,8 @@ def _generalize(
         state=last.state,
         tags=union(episode.tags for episode in episodes),
         supporting=tuple(sorted(episode.id for episode in episodes)),
-        conversation_ids=tuple(sorted({e.conversation_id for e in episodes})),
-        user_ids=tuple(sorted({e.user_id for e in episodes if e.user_id})),
+        conversation_ids=tuple(sorted(conversation_ids)),
+        user_ids=tuple(sorted(user_ids)),
     )
 
 

@@ -39,14 +39,13 @@ def links_of_report(report: Report, target: str) -> list[TripleOperation]:
     """Return the links a report gives its episode: causes, uses and contradictions."""
     weight = LINK_WEIGHTS[report.outcome]
     failed = report.outcome is Outcome.FAILURE
-    links = [
-        _link(report, used, LinkType.LED_TO, target, weight) for used in report.used
-    ]
+    links: list[TripleOperation] = []
+    for used in report.used:
+        links.append(_link(report, used, LinkType.LED_TO, target, weight))
     if failed:
-        links += [
-            _link(report, target, LinkType.CONTRADICTED, used, weight)
-            for used in report.used
-        ]
+        for used in report.used:
+            link = _link(report, target, LinkType.CONTRADICTED, used, weight)
+            links.append(link)
     if report.resolution:
         cause = f"cause: {report.resolution}"
         links.append(_link(report, target, LinkType.CAUSED_BY, cause, 1.0))
@@ -112,10 +111,7 @@ def follow_links(
     start: str, triples: Iterable[Triple], *, depth: int = 4
 ) -> list[Step]:
     """Return the links within `depth` hops of a record, nearest first, each once."""
-    links: dict[str, Triple] = {}
-    for triple in triples:
-        if triple.label in set(LinkType):
-            links.setdefault(triple.id, triple)
+    links = _links_by_id(triples)
     steps: list[Step] = []
     seen = {start}
     frontier = {start}
@@ -129,6 +125,15 @@ def follow_links(
         frontier = ends - seen
         seen |= frontier
     return steps
+
+
+def _links_by_id(triples: Iterable[Triple]) -> dict[str, Triple]:
+    labels = set(LinkType)
+    links: dict[str, Triple] = {}
+    for triple in triples:
+        if triple.label in labels:
+            links.setdefault(triple.id, triple)
+    return links
 
 
 def _ends(triple: Triple) -> set[str]:
@@ -163,7 +168,8 @@ def tell_story(steps: Sequence[Step], history: History) -> list[str]:
     for step in steps:
         source = _label(step.source, history)
         target = _label(step.target, history)
-        sentence = _SENTENCES[LinkType(step.link)].format(source, target)
+        template = _SENTENCES[LinkType(step.link)]
+        sentence = template.format(source, target)
         indent = "  " * step.depth
         sentences.append(f"{indent}{sentence} (weight {step.weight:.1f})")
     return sentences
@@ -174,5 +180,7 @@ def _label(id_: str, history: History) -> str:
     past = history.by_id.get(id_)
     if past is not None:
         return f"{id_} [{past.outcome}] “{past.situation[:60]}”"
-    report = next((report for report in history.reports if report.id == id_), None)
-    return f"“{report.correction or report.resolution}”" if report else id_
+    for report in history.reports:
+        if report.id == id_:
+            return f"“{report.correction or report.resolution}”"
+    return id_

@@ -28,9 +28,8 @@ UNDECIDED = Verdict(Outcome.UNKNOWN, "none")
 
 
 def _compile(*patterns: str) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(rf"(?:{pattern})" for pattern in patterns), re.IGNORECASE
-    )
+    groups = [f"(?:{pattern})" for pattern in patterns]
+    return re.compile("|".join(groups), re.IGNORECASE)
 
 
 _NOT = r"(?:n['’]t|\s+not)"
@@ -69,7 +68,9 @@ _CORRECTED = _compile(
 
 def is_correction(role: str, text: str) -> bool:
     """Return whether a user's message says that an earlier thought or action was wrong."""
-    return role == "user" and bool(_CORRECTED.search(text))
+    if role != "user":
+        return False
+    return _CORRECTED.search(text) is not None
 
 
 def read_cues(said: Sequence[tuple[str, str]]) -> Verdict:
@@ -102,12 +103,14 @@ def _find_success(role: str, text: str) -> str | None:
     """Return the words that say something worked, apart from words that say it failed."""
     if role not in {"user", "tool", "assistant"}:
         return None
-    found = _WORKED.search(_FAILED.sub(" ", text))
+    rest = _FAILED.sub(" ", text)
+    found = _WORKED.search(rest)
     return found[0].strip() if found else None
 
 
 def judge_outcome(stated: Sequence[str], said: Sequence[tuple[str, str]]) -> Verdict:
     """Return the last outcome that a message states, else the one the words imply."""
     if stated:
-        return Verdict(Outcome(stated[-1].upper()), "stated", "a message says so")
+        last = Outcome(stated[-1].upper())
+        return Verdict(last, "stated", "a message says so")
     return read_cues(said)

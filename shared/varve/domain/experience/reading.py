@@ -56,9 +56,7 @@ def read_segment(
     said = _said(messages)
     situation = _situation(messages)
     verdict = _judge(messages, said, judge)
-    corrections = [
-        text[:MAX_QUOTE] for role, text in said[1:] if is_correction(role, text)
-    ]
+    corrections = _corrections(said[1:])
     return Episode(
         id=episode_id(first.conversation_id, first.message_id),
         conversation_id=first.conversation_id,
@@ -70,23 +68,35 @@ def read_segment(
         verdict=verdict,
         created_at=created_at,
         state=segment.state,
-        user_id=next((m.user_id for m in messages if m.user_id), None),
+        user_id=_first_user(messages),
         subject=_subject(situation),
         task_type=segment.state,
         decisions=_sentences(messages, _DECISION),
         assumptions=_sentences(messages, _ASSUMPTION),
-        corrections=tuple(corrections),
+        corrections=corrections,
         tags=_tags(said),
         importance=_importance(verdict, corrections, len(messages)),
         signals=(first.signal, messages[-1].signal),
     )
 
 
+def _first_user(messages: Sequence[SegmentMessage]) -> str | None:
+    users = [message.user_id for message in messages if message.user_id]
+    return users[0] if users else None
+
+
+def _corrections(said: Said) -> tuple[str, ...]:
+    texts = [text for role, text in said if is_correction(role, text)]
+    return tuple(text[:MAX_QUOTE] for text in texts)
+
+
 def worth_keeping(segment: Segment) -> bool:
     """Return whether a segment has a state, a signal, an outcome or words that imply one."""
-    if any(m.state or m.signal or m.outcome for m in segment.messages):
-        return True
-    return judge_outcome([], _said(segment.messages)).outcome is not Outcome.UNKNOWN
+    for message in segment.messages:
+        if message.state or message.signal or message.outcome:
+            return True
+    verdict = judge_outcome([], _said(segment.messages))
+    return verdict.outcome is not Outcome.UNKNOWN
 
 
 def _said(messages: Sequence[SegmentMessage]) -> list[tuple[str, str]]:
@@ -107,7 +117,9 @@ def _judge(
     stated = [message.outcome for message in messages if message.outcome]
     verdict = judge_outcome(stated, said)
     undecided = verdict.outcome is Outcome.UNKNOWN and verdict.source == "none"
-    return judge(said) if judge is not None and undecided else verdict
+    if judge is None or not undecided:
+        return verdict
+    return judge(said)
 
 
 def _sentences(
@@ -143,5 +155,6 @@ def _tags(said: Said) -> tuple[str, ...]:
 def _importance(verdict: Verdict, corrections: Sequence[str], length: int) -> float:
     """Return the importance of an episode: failures and corrections matter most."""
     corrected = 0.1 if corrections else 0.0
-    importance = _IMPORTANCE[verdict.outcome] + corrected + 0.01 * min(10, length)
+    long = 0.01 * min(10, length)
+    importance = _IMPORTANCE[verdict.outcome] + corrected + long
     return min(1.0, importance)

@@ -81,9 +81,12 @@ def recollect(
     vectors = _embed_situations(past, embed)
     precedents = [_precedent(one, vectors) for one in past if one.situation in vectors]
     belief = form_belief(situation, vector, precedents, words)
-    likeness = {one.id: _likeness(vector, one, vectors, state) for one in past}
-    offered = [one for one in lessons if one.active and state in (None, one.state)]
-    evidence = _Evidence(vectors, likeness, belief, _lessons_by_answer(offered, belief))
+    evidence = _Evidence(
+        vectors=vectors,
+        likeness={one.id: _likeness(vector, one, vectors, state) for one in past},
+        belief=belief,
+        lessons=_lessons_by_answer(lessons, belief, state),
+    )
     chosen = _choose(past, evidence, limit)
     items = [*_recall_episodes(chosen, evidence), *_recall_lessons(evidence)]
     items.sort(key=lambda item: (-item.likeness, item.kind, item.id))
@@ -114,10 +117,14 @@ def _embed_situations(past: Sequence[PastEpisode], embed: Embed) -> dict[str, Ve
     return dict(zip(texts, embed(texts), strict=True))
 
 
-def _lessons_by_answer(lessons: Sequence[Lesson], belief: Belief) -> dict[str, Lesson]:
-    """Return the first lesson of each answer that the belief knows."""
+def _lessons_by_answer(
+    lessons: Sequence[Lesson], belief: Belief, state: str | None
+) -> dict[str, Lesson]:
+    """Return the first active lesson of the state for each answer the belief knows."""
     found: dict[str, Lesson] = {}
     for lesson in lessons:
+        if not lesson.active or not _has_state(lesson, state):
+            continue
         answer = normalize(lesson.action)
         if answer in belief.shares:
             found.setdefault(answer, lesson)
@@ -136,7 +143,9 @@ def _precedent(past: PastEpisode, vectors: Mapping[str, Vector]) -> Precedent:
 
 def _answer(past: PastEpisode) -> str:
     """Return the episode's right answer; without one, the episode is its own group."""
-    return normalize(past.resolution) if past.resolution else past.id
+    if past.resolution:
+        return normalize(past.resolution)
+    return past.id
 
 
 def _likeness(
@@ -145,9 +154,16 @@ def _likeness(
     vectors: Mapping[str, Vector],
     state: str | None,
 ) -> float:
-    cosine = max(0.0, float(np.dot(vector, vectors[past.situation])))
-    same_state = state in (None, past.state)
-    return cosine * (1.0 if same_state else OTHER_STATE)
+    product = np.dot(vector, vectors[past.situation])
+    cosine = max(0.0, float(product))
+    if _has_state(past, state):
+        return cosine
+    return cosine * OTHER_STATE
+
+
+def _has_state(item: PastEpisode | Lesson, state: str | None) -> bool:
+    """Return whether an item has the state asked for; without one, every item has it."""
+    return state is None or item.state == state
 
 
 def _choose(
@@ -182,10 +198,13 @@ def _choose_diverse(
         return []
     relevance: list[float] = []
     for one in past:
-        share = evidence.belief.shares[_answer(one)]
-        relevance.append(0.5 * evidence.likeness[one.id] + 0.5 * share)
+        answer = _answer(one)
+        share = evidence.belief.shares[answer]
+        likeness = evidence.likeness[one.id]
+        relevance.append(0.5 * likeness + 0.5 * share)
     vectors = [evidence.vectors[one.situation] for one in past]
-    return [past[index] for index in mmr(relevance, vectors, limit)]
+    chosen = mmr(relevance, vectors, limit)
+    return [past[index] for index in chosen]
 
 
 def _recall_episodes(
@@ -194,22 +213,24 @@ def _recall_episodes(
     """Return the episodes; they divide their answer's share by their likeness."""
     sums: defaultdict[str, float] = defaultdict(float)
     for past in chosen:
-        sums[_answer(past)] += evidence.likeness[past.id] + _NEVER_ZERO
-    return [_recall_episode(past, evidence, sums[_answer(past)]) for past in chosen]
+        answer = _answer(past)
+        sums[answer] += evidence.likeness[past.id] + _NEVER_ZERO
+    return [_recall_episode(past, evidence, sums) for past in chosen]
 
 
 def _recall_episode(
-    past: PastEpisode, evidence: _Evidence, sum_of_answer: float
+    past: PastEpisode, evidence: _Evidence, sums: Mapping[str, float]
 ) -> Recalled:
     episode = past.episode
     likeness = evidence.likeness[episode.id]
+    score = _score(past, evidence, sums)
     return Recalled(
         kind="episode",
         id=episode.id,
         content=episode.situation,
         outcome=str(past.outcome),
         explicit=past.explicit and past.outcome is not Outcome.UNKNOWN,
-        score=round(_score(past, evidence, sum_of_answer), 4),
+        score=round(score, 4),
         likeness=round(likeness, 4),
         answer=past.resolution,
         decision=past.decision,
@@ -219,35 +240,45 @@ def _recall_episode(
     )
 
 
-def _score(past: PastEpisode, evidence: _Evidence, sum_of_answer: float) -> float:
-    """Return the episode's part of its answer's share, less the part of a lesson."""
+def _score(past: PastEpisode, evidence: _Evidence, sums: Mapping[str, float]) -> float:
+    """Return the episode's part of its answer's share, less the part of a lesson.
+
+    `sums` has the sum of the likenesses of each answer's chosen episodes.
+    """
     answer = _answer(past)
+    belief = evidence.belief
     likeness = evidence.likeness[past.id] + _NEVER_ZERO
-    share = evidence.belief.shares[answer] * likeness / sum_of_answer
+    share = belief.shares[answer] * likeness / sums[answer]
     left = 1.0
-    if answer in evidence.lessons:
-        left -= LESSON_SCORE_SHARE * evidence.lessons[answer].confidence
-    return evidence.belief.familiarity * share * left
+    lesson = evidence.lessons.get(answer)
+    if lesson is not None:
+        left -= LESSON_SCORE_SHARE * lesson.confidence
+    return belief.familiarity * share * left
 
 
 def _recall_lessons(evidence: _Evidence) -> list[Recalled]:
+    belief = evidence.belief
     recalled: list[Recalled] = []
     for answer, lesson in sorted(evidence.lessons.items()):
-        likeness = evidence.belief.familiarity * evidence.belief.shares[answer]
-        score = likeness * LESSON_SCORE_SHARE * lesson.confidence
-        supporting = len(lesson.supporting)
-        contradicting = len(lesson.contradicting)
-        item = Recalled(
-            kind="lesson",
-            id=lesson.id,
-            content=lesson.claim,
-            outcome=f"{supporting} for, {contradicting} against",
-            explicit=True,
-            score=round(score, 4),
-            likeness=round(likeness, 4),
-            answer=lesson.action,
-            state=lesson.state,
-            confidence=round(lesson.confidence, 4),
-        )
+        likeness = belief.familiarity * belief.shares[answer]
+        item = _recall_lesson(lesson, likeness)
         recalled.append(item)
     return recalled
+
+
+def _recall_lesson(lesson: Lesson, likeness: float) -> Recalled:
+    score = likeness * LESSON_SCORE_SHARE * lesson.confidence
+    supporting = len(lesson.supporting)
+    contradicting = len(lesson.contradicting)
+    return Recalled(
+        kind="lesson",
+        id=lesson.id,
+        content=lesson.claim,
+        outcome=f"{supporting} for, {contradicting} against",
+        explicit=True,
+        score=round(score, 4),
+        likeness=round(likeness, 4),
+        answer=lesson.action,
+        state=lesson.state,
+        confidence=round(lesson.confidence, 4),
+    )

@@ -105,21 +105,25 @@ class ResearchLog:
         """
         entries = self.of(component)
         wanted = normalize(text)
-        same = [entry for entry in entries if normalize(entry.text) == wanted]
-        if same:
-            return same[0]
+        for entry in entries:
+            if normalize(entry.text) == wanted:
+                return entry
         if not entries or component in {Component.QUERY, Component.SOURCE}:
             return None
-        likeness = cosines(text, [entry.text for entry in entries], embed)
+        texts = [entry.text for entry in entries]
+        likeness = cosines(text, texts, embed)
         best = max(likeness)
-        return entries[likeness.index(best)] if best >= threshold else None
+        if best < threshold:
+            return None
+        return entries[likeness.index(best)]
 
     def surplus(self, most: int = MAX_ENTRIES) -> list[ResearchFinding]:
         """Return the oldest entries beyond `most` of each component."""
         surplus: list[ResearchFinding] = []
         for component in Component:
             entries = self.of(component)
-            surplus += entries[: max(0, len(entries) - most)]
+            number = max(0, len(entries) - most)
+            surplus += entries[:number]
         return surplus
 
     def relevant(
@@ -129,7 +133,8 @@ class ResearchLog:
         facts = self.of(Component.FACT)
         if not facts:
             return []
-        likeness = cosines(question, [fact.text for fact in facts], embed)
+        texts = [fact.text for fact in facts]
+        likeness = cosines(question, texts, embed)
         pairs = list(zip(likeness, facts, strict=True))
         pairs.sort(key=lambda pair: (-pair[0], pair[1].id))
         return [fact for _, fact in pairs[:limit]]
@@ -152,12 +157,15 @@ class ResearchLog:
     def summary(self) -> str:
         """Return the counts of all components, in a line."""
         questions = self.of(Component.QUESTION)
-        answered = sum(question.answer is not None for question in questions)
+        answered = [question for question in questions if question.answer is not None]
+        facts = self.of(Component.FACT)
+        queries = self.of(Component.QUERY)
+        sources = self.of(Component.SOURCE)
         return (
-            f"{len(self.of(Component.FACT))} facts, "
-            f"{answered} of {len(questions)} questions answered, "
-            f"{len(self.of(Component.QUERY))} searches, "
-            f"{len(self.of(Component.SOURCE))} sources"
+            f"{len(facts)} facts, "
+            f"{len(answered)} of {len(questions)} questions answered, "
+            f"{len(queries)} searches, "
+            f"{len(sources)} sources"
         )
 
 

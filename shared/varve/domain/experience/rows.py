@@ -75,7 +75,8 @@ class Report:
         """The id, equal for the same statement at the same time."""
         about = (self.target, self.outcome, iso(self.at))
         said = (self.correction or "", self.decision or "", self.resolution or "")
-        return "outcome-" + digest(*about, *said, *sorted(self.used), length=_ID)
+        used = sorted(self.used)
+        return "outcome-" + digest(*about, *said, *used, length=_ID)
 
     @property
     def names_episode(self) -> bool:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,10 +28,7 @@ def links_of_runs(
     history: History, limits: Thresholds, embed: Embed
 ) -> list[TripleOperation]:
     """Return the links between episodes of one user that continue across conversations."""
-    by_user: defaultdict[str | None, list[PastEpisode]] = defaultdict(list)
-    for past in history.past_episodes:
-        by_user[past.episode.user_id].append(past)
-    neighbours = chain.from_iterable(map(pairwise, by_user.values()))
+    neighbours = _neighbours_of_each_user(history)
     candidates = [pair for pair in neighbours if _may_continue(pair, limits)]
     links: list[TripleOperation] = []
     for before, after in _drop_unlike(candidates, limits, embed):
@@ -39,15 +36,27 @@ def links_of_runs(
     return links
 
 
+def _neighbours_of_each_user(history: History) -> list[Neighbours]:
+    by_user: defaultdict[str | None, list[PastEpisode]] = defaultdict(list)
+    for past in history.past_episodes:
+        user_id = past.episode.user_id
+        by_user[user_id].append(past)
+    neighbours: list[Neighbours] = []
+    for episodes in by_user.values():
+        neighbours += pairwise(episodes)
+    return neighbours
+
+
 def _may_continue(pair: Neighbours, limits: Thresholds) -> bool:
     """Return whether nothing but the change of conversation parts two episodes."""
     before = pair[0].episode
     after = pair[1].episode
-    if before.conversation_id == after.conversation_id:
+    same_conversation = before.conversation_id == after.conversation_id
+    if same_conversation or after.why != RUN_BEGINS:
         return False
-    if after.why != RUN_BEGINS:
-        return False
-    if before.signals[1] == "episode_end" or after.signals[0] == "episode_start":
+    _, last_signal = before.signals
+    first_signal, _ = after.signals
+    if last_signal == "episode_end" or first_signal == "episode_start":
         return False
     silence = after.began - before.ended
     return timedelta(0) <= silence < limits.gap
@@ -61,23 +70,23 @@ def _drop_unlike(
     A pair whose later situation is too short to compare stays. One call embeds all
     situations, because a remote embedder costs a request.
     """
-    long = [pair for pair in pairs if _is_long(pair[1])]
-    if not long:
+    comparable = [pair for pair in pairs if _is_long(pair[1])]
+    if not comparable:
         return list(pairs)
-    situations: list[str] = []
-    for before, after in long:
-        situations += [before.situation, after.situation]
-    vectors = embed(situations)
+    earlier = [before.situation for before, _ in comparable]
+    later = [after.situation for _, after in comparable]
+    vectors = embed([*earlier, *later])
     unlike: set[str] = set()
-    for index, (_, after) in enumerate(long):
-        cosine = float(np.dot(vectors[2 * index], vectors[2 * index + 1]))
-        if cosine < limits.likeness:
+    for index, (_, after) in enumerate(comparable):
+        cosine = np.dot(vectors[index], vectors[len(earlier) + index])
+        if float(cosine) < limits.likeness:
             unlike.add(after.id)
     return [pair for pair in pairs if pair[1].id not in unlike]
 
 
 def _is_long(past: PastEpisode) -> bool:
-    return len(past.situation.split()) >= SHORTEST
+    words = past.situation.split()
+    return len(words) >= SHORTEST
 
 
 def _with_outcome(past: PastEpisode) -> Episode:

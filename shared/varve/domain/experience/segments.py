@@ -59,7 +59,8 @@ class Segment:
     @property
     def state(self) -> str | None:
         """The first state that a message of the segment has, if any."""
-        return next((m.state for m in self.messages if m.state), None)
+        states = [message.state for message in self.messages if message.state]
+        return states[0] if states else None
 
 
 def cut_segments(
@@ -127,7 +128,10 @@ def _likeness(
 
     mean = np.mean(np.stack(vectors), axis=0)
     length = float(np.linalg.norm(mean))
-    return float(np.dot(mean, message.vector)) / length if length else None
+    if not length:
+        return None
+    product = np.dot(mean, message.vector)
+    return float(product) / length
 
 
 def _states_outcome(message: SegmentMessage) -> bool:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from varve.domain.errors import Rejected
 from varve.domain.experience.alike import Embed, closeness, cosines, rarity
 from varve.domain.experience.words import spoken_words
+from varve.domain.search.lexical import Floats
 from varve.domain.validation import rejected
 
 NAME_WEIGHT = 22.3
@@ -142,13 +143,14 @@ class Score:
         """Return JSON values; a share of nothing is None."""
         right = sum(self.right.values())
         rounds = sum(self.rounds.values())
+        by_type: dict[str, float | None] = {}
+        for type_, number in sorted(self.rounds.items()):
+            by_type[type_] = _share(self.right[type_], number)
         return {
             "right": right,
             "rounds": rounds,
             "accuracy": _share(right, rounds),
-            "accuracyByType": {
-                t: _share(self.right[t], n) for t, n in sorted(self.rounds.items())
-            },
+            "accuracyByType": by_type,
             "retrieved": self.retrieved,
             "explicitOutcomeShare": _share(self.explicit, self.retrieved),
             "rightApplications": self.applied_right,
@@ -188,8 +190,10 @@ def _count(
     score.right[round_.type] += right
     score.retrieved += len(returned.shown)
     score.explicit += sum(shown.explicit for shown in returned.shown)
-    score.applied_right += right and applied
-    score.applied_wrong += applied and not right
+    if applied and right:
+        score.applied_right += 1
+    elif applied:
+        score.applied_wrong += 1
 
 
 def decide(
@@ -206,12 +210,15 @@ def decide(
     likeness = name_likeness(situation, candidates, texts, embed)
     shares = _shares(candidates, returned)
     familiarity = _familiarity(returned)
-    rest = (1.0 - familiarity) / max(1, len(candidates) - len(shares))
+    unnamed = max(1, len(candidates) - len(shares))
+    rest = (1.0 - familiarity) / unnamed
 
     def log_odds(candidate: str) -> float:
-        named = candidate in shares
-        prior = familiarity * shares[candidate] if named else rest
-        return log(max(LEAST, prior)) + NAME_WEIGHT * likeness[candidate]
+        prior = rest
+        if candidate in shares:
+            prior = familiarity * shares[candidate]
+        log_prior = log(max(LEAST, prior))
+        return log_prior + NAME_WEIGHT * likeness[candidate]
 
     return max(candidates, key=log_odds)
 
@@ -220,14 +227,17 @@ def _familiarity(returned: Returned) -> float:
     """Return the familiarity, by default the cube root of the best score."""
     if returned.familiarity is not None:
         return returned.familiarity
-    best = max((shown.score for shown in returned.shown), default=0.0)
-    return float(min(1.0, best) ** (1 / 3))
+    scores = [shown.score for shown in returned.shown]
+    best = min(1.0, max(scores, default=0.0))
+    return float(best ** (1 / 3))
 
 
 def favourite(candidates: Sequence[str], returned: Returned) -> str | None:
     """Return the candidate with the largest share of the memory's scores, if any."""
     shares = _shares(candidates, returned)
-    return max(candidates, key=lambda c: shares.get(c, 0.0)) if shares else None
+    if not shares:
+        return None
+    return max(candidates, key=lambda candidate: shares.get(candidate, 0.0))
 
 
 def name_likeness(
@@ -238,7 +248,11 @@ def name_likeness(
     Words that are rare in `texts` count more.
     """
     spoken = spoken_words(situation)
-    near = closeness(spoken, candidates, lambda words: np.stack(embed(words)))
+
+    def embed_words(words: Sequence[str]) -> Floats:
+        return np.stack(embed(words))
+
+    near = closeness(spoken, candidates, embed_words)
     likeness = near @ rarity(spoken, texts)
     return dict(zip(candidates, likeness.tolist(), strict=True))
 
@@ -256,9 +270,13 @@ def _shares(candidates: Sequence[str], returned: Returned) -> Mapping[str, float
 
 def last_named(candidates: Sequence[str], text: str) -> str | None:
     """Return the candidate named last in the text, or None; at one place the longer name."""
-    places = [(text.casefold().rfind(c.casefold()), len(c), c) for c in candidates]
-    place, _, candidate = max(places)
-    return candidate if place >= 0 else None
+    folded = text.casefold()
+    places: list[tuple[int, int, str]] = []
+    for candidate in candidates:
+        place = folded.rfind(candidate.casefold())
+        places.append((place, len(candidate), candidate))
+    last_place, _, last = max(places)
+    return last if last_place >= 0 else None
 
 
 def precedent_text(situation: str, correction: str, truth: str) -> str:
@@ -279,12 +297,10 @@ class FlatMemory:
         if not self._texts:
             return Returned()
         likeness = cosines(asked.situation, self._texts, self._embed)
-        texts = [
-            Shown(str(index), text, max(0.0, cosine))
-            for index, (text, cosine) in enumerate(
-                zip(self._texts, likeness, strict=True)
-            )
-        ]
+        pairs = zip(self._texts, likeness, strict=True)
+        texts: list[Shown] = []
+        for index, (text, cosine) in enumerate(pairs):
+            texts.append(Shown(str(index), text, max(0.0, cosine)))
         texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
         return Returned(texts[: self._limit])
 

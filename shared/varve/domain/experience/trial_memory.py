@@ -43,7 +43,8 @@ class ExperienceMemory:
             state=asked.state,
             limit=self._limit,
         )
-        return Returned([_show(item) for item in recalled.items], recalled.familiarity)
+        shown = [_show(item) for item in recalled.items]
+        return Returned(shown, recalled.familiarity)
 
     def learn(self, played: Played) -> None:
         """Store the round's episode and a report of its outcome."""
@@ -58,8 +59,9 @@ class ExperienceMemory:
             state=round_.state,
         )
         (segment,) = cut_segments([message])
-        right = played.picked == round_.truth
         episode = read_segment(segment, at)
+        self.rows.append(episode_record(episode, PERIOD))
+        right = played.picked == round_.truth
         report = Report(
             target=episode.id,
             outcome=Outcome.SUCCESS if right else Outcome.FAILURE,
@@ -71,7 +73,7 @@ class ExperienceMemory:
             used=tuple(sorted(played.used)),
             conversation_id=episode.conversation_id,
         )
-        self.rows += [episode_record(episode, PERIOD), report_record(report, PERIOD)]
+        self.rows.append(report_record(report, PERIOD))
 
 
 def _show(item: Recalled) -> Shown:

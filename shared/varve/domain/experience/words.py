@@ -1,4 +1,4 @@
-"""The words of a text that can tell two situations apart: stems, without what every sentence has."""
+"""The words of a text that can tell two situations apart: stems without stop words."""
 
 import re
 from collections.abc import Mapping
@@ -15,15 +15,16 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @lru_cache(maxsize=8192)
 def content_words(text: str) -> frozenset[str]:
-    """Return the stems of a text's words without accents; stop words are left out.
+    """Return the stems of a text's words without accents and without stop words.
 
-    The English Snowball stemmer (Porter 2) serves every language: it only has to do the same each time.
+    The English Snowball stemmer (Porter 2) serves every language: stems only have to be
+    the same each time.
     """
     return frozenset(_spoken(text))
 
 
 def spoken_words(text: str) -> Mapping[str, str]:
-    """Return the same stems in the text's order, each with the word it last stood for, as written."""
+    """Return the same stems in the text's order, each with its last written form."""
     return MappingProxyType(_spoken(text))
 
 

@@ -31,7 +31,12 @@ class WorkingMemory:
 
     def within_budget(self, tokens: int = 0, tool_calls: int = 0) -> bool:
         """Return whether this much more may be spent; without a budget, always."""
-        if self.max_tokens is not None and self.tokens + tokens > self.max_tokens:
-            return False
-        calls = self.tool_calls + tool_calls
-        return self.max_tool_calls is None or calls <= self.max_tool_calls
+        total_tokens = self.tokens + tokens
+        total_calls = self.tool_calls + tool_calls
+        return _fits(total_tokens, self.max_tokens) and _fits(
+            total_calls, self.max_tool_calls
+        )
+
+
+def _fits(amount: int, limit: int | None) -> bool:
+    return limit is None or amount <= limit
