@@ -40,14 +40,19 @@ class Route:
     lasting: bool = False
 
     @property
+    def _near(self) -> "TimeWords | None":
+        """The time words near whose time records rank higher."""
+        return self.understood if self.weighs else None
+
+    @property
     def near_since(self) -> datetime | None:
         """The start of the time near which records rank higher."""
-        return self.understood.since if self.weighs and self.understood else None
+        return self._near.since if self._near else None
 
     @property
     def near_until(self) -> datetime | None:
         """The end of the time near which records rank higher."""
-        return self.understood.until if self.weighs and self.understood else None
+        return self._near.until if self._near else None
 
     @property
     def since(self) -> datetime | None:
