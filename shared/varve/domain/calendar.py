@@ -268,10 +268,13 @@ def _shift_first_day(first: date, steps: int, grain: Grain) -> date:
     Raises OverflowError or ValueError: outside the calendar.
     """
     if grain in _DAYS:
-        return first + steps * _DAYS[grain] * _DAY
+        days = steps * _DAYS[grain]
+        return first + days * _DAY
     thursday = first + 3 * _DAY
-    month = thursday.year * 12 + thursday.month - 1 + steps * _MONTHS[grain]
-    return _first_monday(month // 12, month % 12 + 1)
+    months = thursday.year * 12 + thursday.month - 1
+    months += steps * _MONTHS[grain]
+    year, month = divmod(months, 12)
+    return _first_monday(year, month + 1)
 
 
 def _first_monday(year: int, month: int) -> date:
@@ -289,11 +292,13 @@ def _label(day: date, grain: Grain) -> str:
     year, week, weekday = day.isocalendar()
     if grain is Grain.WEEKLY:
         return f"{year:04}-W{week:02}"
-    month = (day + (4 - weekday) * _DAY).month
+    thursday = day + (4 - weekday) * _DAY
+    month = thursday.month
     if grain is Grain.MONTHLY:
         return f"{year:04}-{month:02}"
     if grain is Grain.QUARTERLY:
-        return f"{year:04}-Q{(month + 2) // 3}"
+        quarter = (month + 2) // 3
+        return f"{year:04}-Q{quarter}"
     return f"{year:04}"
 
 
@@ -317,14 +322,14 @@ def _parse_label(label: str) -> tuple[Grain, date]:
 
 
 def _first_day(grain: Grain, form: re.Match[str]) -> date:
-    numbers = {name: int(digits) for name, digits in form.groupdict("0").items()}
-    year = numbers["yearly"]
+    year = int(form["yearly"])
+    if grain is Grain.YEARLY:
+        return _first_monday(year, 1)
+    number = int(form[grain])
     if grain is Grain.DAILY:
-        return date(year, numbers["monthly"], numbers["daily"])
+        return date(year, int(form["monthly"]), number)
     if grain is Grain.WEEKLY:
-        return date.fromisocalendar(year, numbers["weekly"], 1)
-    if grain is Grain.MONTHLY:
-        return _first_monday(year, numbers["monthly"])
+        return date.fromisocalendar(year, number, 1)
     if grain is Grain.QUARTERLY:
-        return _first_monday(year, 3 * numbers["quarterly"] - 2)
-    return _first_monday(year, 1)
+        return _first_monday(year, 3 * number - 2)
+    return _first_monday(year, number)

@@ -20,10 +20,16 @@ def find_spellings(triples: Iterable[Triple]) -> dict[str, str]:
     The usual spelling is the one in most statements; of equals, the earliest.
     """
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for operation in sorted(evidence_of(triples).values(), key=_time_and_id):
+    operations = evidence_of(triples).values()
+    for operation in sorted(operations, key=_time_and_id):
         for text in (operation.subject, operation.object):
-            written[normalized(text)][text.strip()] += 1
-    return {form: texts.most_common(1)[0][0] for form, texts in written.items()}
+            spellings = written[normalized(text)]
+            spellings[text.strip()] += 1
+    usual = {}
+    for form, spellings in written.items():
+        [(spelling, _)] = spellings.most_common(1)
+        usual[form] = spelling
+    return usual
 
 
 def _time_and_id(operation: TripleOperation) -> tuple[datetime, str]:

@@ -138,7 +138,8 @@ class Tombstones:
     def _bars_summary(self, summary: Record) -> bool:
         if self.stained_sources(summary):
             return True
-        return any(map(self.bars_fact, key_facts_from_json(summary.key_facts)))
+        facts = key_facts_from_json(summary.key_facts)
+        return any(self.bars_fact(fact) for fact in facts)
 
     def _bars_outcome(self, outcome: Record) -> bool:
         reported = self.hash(_REPORTED, outcome.conversation_id or "")
@@ -246,5 +247,6 @@ def turn_ids(conversation_id: str, message: Message) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def _hash(key: str, kind: str, *parts: str) -> str:
-    message = "\0".join((kind, *parts)).encode()
-    return hmac.new(key.encode(), message, "sha256").hexdigest()[:_LENGTH]
+    message = "\0".join((kind, *parts))
+    digest = hmac.new(key.encode(), message.encode(), "sha256")
+    return digest.hexdigest()[:_LENGTH]

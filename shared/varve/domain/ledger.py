@@ -159,7 +159,8 @@ def require_own(keys: Iterable[str], scope: Scope) -> None:
 
 
 def _is_owned(parts: Sequence[str], scope: Scope) -> bool:
-    owner = _OWNER.get("/".join(parts[:2]))
+    folder = "/".join(parts[:2])
+    owner = _OWNER.get(folder)
     if owner is None or len(parts) != owner.stop + 1:
         return False
     return parts[owner] == [scope.workspace, scope.agent]

@@ -43,6 +43,9 @@ class Detection:
     canonical: str
 
 
+Span = tuple[int, int]
+"""The first index of a passage and the index behind its last one, in characters."""
+
 PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(Kind)})(?::[b-t]{{12}})?\]")
 _PRECEDENCE = tuple(Kind)
 _HEX_AS_CONSONANTS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
@@ -102,8 +105,10 @@ def drop_overlaps(
     return sorted(chosen, key=lambda detection: detection.start)
 
 
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+def _overlap(one: Span, other: Span) -> bool:
+    start, end = one
+    other_start, other_end = other
+    return start < other_end and other_start < end
 
 
 def _rank(detection: Detection) -> tuple[int, int, int]:

@@ -92,9 +92,8 @@ class Triple:
     @property
     def id(self) -> str:
         """The id, derived from the first statement: the same operations give the same id."""
-        return digest(
-            self.source_id, self.label, self.target_id, self.evidence[0].id, length=24
-        )
+        first = self.evidence[0]
+        return digest(self.source_id, self.label, self.target_id, first.id, length=24)
 
     @property
     def confidence(self) -> float:
@@ -102,11 +101,9 @@ class Triple:
 
         The statement that closed it does not count.
         """
-        told = self.evidence[:-1] if self.invalid_at else self.evidence
-        asserted = [o.confidence for o in told if o.op is not Op.DELETE]
-        if asserted:
-            return max(asserted)
-        return max(operation.confidence for operation in self.evidence)
+        stated = self.evidence[:-1] if self.invalid_at else self.evidence
+        asserted = [one for one in stated if one.op is not Op.DELETE]
+        return max(one.confidence for one in asserted or self.evidence)
 
     def holds(self, at: datetime) -> bool:
         """Return whether it holds at the time: it has begun and has not ended."""
@@ -134,9 +131,10 @@ def fold(
 def _fold_groups(
     operations: Iterable[TripleOperation], names: Names
 ) -> Iterator[Triple]:
-    groups: defaultdict[tuple[str, str], list[TripleOperation]] = defaultdict(list)
+    groups = defaultdict[tuple[str, str], list[TripleOperation]](list)
     for operation in operations:
-        groups[group_key(operation, names)].append(operation)
+        key = group_key(operation, names)
+        groups[key].append(operation)
     for (subject, predicate), group in groups.items():
         yield from _Group(subject, predicate, names).run(group)
 
@@ -153,9 +151,15 @@ def group_key(operation: TripleOperation, names: Names) -> tuple[str, str]:
 
 def stated_names(operations: Iterable[TripleOperation]) -> Names:
     """Return the names that the operations state and that still hold."""
-    aliases = [o for o in operations if normalized(o.predicate) == ALSO_KNOWN_AS]
-    triples = _fold_groups(aliases, Names())
-    return Names((t.source_id, t.target_id) for t in triples if t.invalid_at is None)
+    aliases = []
+    for operation in operations:
+        if normalized(operation.predicate) == ALSO_KNOWN_AS:
+            aliases.append(operation)
+    current = []
+    for triple in _fold_groups(aliases, Names()):
+        if triple.invalid_at is None:
+            current.append((triple.source_id, triple.target_id))
+    return Names(current)
 
 
 def first_learnt(one: TripleOperation, other: TripleOperation) -> TripleOperation:

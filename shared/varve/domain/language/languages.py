@@ -106,6 +106,8 @@ class Questions:
     `asks_when` and `current` ask for a time and for the present. `opening` words, after a
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
     `state_opening` begins one about a `state`. `happened` are words that ask for whatever there was.
+    `relative_times` are words of a time relative to the present. `time_marks` are words of any text
+    that show a time; `{unit}` in them stands for the `time_units` of all languages.
     """
 
     asks_when: Words = ()
@@ -117,6 +119,9 @@ class Questions:
     state_opening: Words = ()
     state: Words = ()
     happened: Words = ()
+    relative_times: Words = ()
+    time_marks: Words = ()
+    time_units: Words = ()
 
 
 @dataclass(frozen=True, slots=True)

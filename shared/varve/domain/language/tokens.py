@@ -8,6 +8,7 @@ _WORD = re.compile(rf"[^\W_]++(?:{_JOINT}[^\W_]++)*+")
 _ASCII_WORD = re.compile(rf"[a-z0-9]++(?:{_JOINT}[a-z0-9]++)*+")
 """The same in folded text of ASCII alone, in half the time."""
 _PART = re.compile(r"[^\W_]+")
+_PLAIN_WORD = re.compile(r"\w+")
 
 
 def fold(text: str) -> str:
@@ -31,3 +32,8 @@ def words(text: str) -> list[str]:
 def parts(word: str) -> list[str]:
     """Return what stands between a word's joints, if it has any: `e-4711` has `e` and `4711`."""
     return [] if word.isalnum() else _PART.findall(word)
+
+
+def plain_words(text: str) -> list[str]:
+    """Return the runs of letters, digits and underscores in lower case, with accents."""
+    return _PLAIN_WORD.findall(text.casefold())

@@ -1,21 +1,30 @@
 """All records of one store at one version as columns, with cached derived values."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from varve.domain.language.stopwords import STOP_WORDS
+from varve.domain.language.timemarks import tells_time
 from varve.domain.language.tokens import words
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.search.indexing import index_texts
 from varve.domain.search.lexical import Bools, Floats, Lexical, Spots
 from varve.domain.search.occurrences import Occurrences
-from varve.domain.search.outline import TYPES, Outline, encode_values, microseconds
+from varve.domain.search.outline import (
+    NO_CODE,
+    TYPES,
+    Codes,
+    Outline,
+    encode_values,
+    microseconds,
+)
 from varve.domain.search.places import Places, build_places
 from varve.domain.search.row import RecordRow
 
@@ -29,24 +38,7 @@ and the memory.
 
 MAX_CACHED_ROWS = 4_096
 
-_MONTH_NAMES = (
-    "january|february|april|june|july|august|september|october|november|december"
-    "|enero|febrero|abril|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
-)
-_WEEKDAY_NAMES = (
-    "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    "|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
-)
-_TIME_UNITS = "days?|weeks?|weekends?|months?|years?|d[ií]as?|semanas?|meses|mes|años?"
-TIME_EXPRESSION = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ayer|anoche|hoy|mañana|ago"
-    rf"|{_WEEKDAY_NAMES}|{_MONTH_NAMES}|(?:19|20)\d\d"
-    rf"|(?:last|next|this|past|few|couple of) (?:{_TIME_UNITS}|night|morning|evening"
-    r"|summer|winter|spring|fall|autumn|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)"
-    rf"|hace \w+ (?:{_TIME_UNITS})|(?:{_TIME_UNITS}) pasad[oa]s?"
-    r"|\d{1,2}(?:st|nd|rd|th))\b"
-)
-"""Words of lower-case text that say when something happened or will happen."""
+NumberT = TypeVar("NumberT", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +72,15 @@ class Columns(Outline):
     def read_rows(self, numbers: Spots) -> list[RecordRow]:
         """Return these rows and cache them: consecutive questions share answers."""
         self.expect(numbers)
-        cached = self.row_cache
-        return [
-            cached.get(number) or self._cache_row(number) for number in numbers.tolist()
-        ]
+        return [self._read_row(number) for number in numbers.tolist()]
 
-    def _cache_row(self, number: int) -> RecordRow:
-        if len(self.row_cache) >= MAX_CACHED_ROWS:
-            self.row_cache.clear()
-        row = self._build_row(number)
-        self.row_cache[number] = row
+    def _read_row(self, number: int) -> RecordRow:
+        row = self.row_cache.get(number)
+        if row is None:
+            if len(self.row_cache) >= MAX_CACHED_ROWS:
+                self.row_cache.clear()
+            row = self._build_row(number)
+            self.row_cache[number] = row
         return row
 
     def _build_row(self, number: int) -> RecordRow:
@@ -144,22 +135,27 @@ class Columns(Outline):
         """Return each row's weighted sum of the constant signals."""
         signals = self.constant_signals
         used = tuple(weights[name] for name in signals)
-        if used not in self.scores_by_weights:
+        scores = self.scores_by_weights.get(used)
+        if scores is None:
             table = np.stack(list(signals.values()))
-            row = np.array(used, np.float32)
-            self.scores_by_weights[used] = row @ table
-        return self.scores_by_weights[used]
+            scores = np.array(used, np.float32) @ table
+            self.scores_by_weights[used] = scores
+        return scores
 
     @cached_property
     def speakers_by_word(self) -> Mapping[str, frozenset[int]]:
         """The codes of the speakers whose names contain a word, by folded word."""
-        spoken = np.unique(self.speakers.of[self._is_turn])
-        found = defaultdict[str, set[int]](set)
-        for code in spoken[spoken >= 0].tolist():
-            for word in words(self.speakers.names[code]):
-                if word not in STOP_WORDS:
-                    found[word].add(code)
-        return {word: frozenset(codes) for word, codes in found.items()}
+        speakers_of_turns = self.speakers.of[self._is_turn]
+        codes_by_word = defaultdict[str, list[int]](list)
+        for code in set(speakers_of_turns.tolist()) - {NO_CODE}:
+            name = self.speakers.names[code]
+            for word in words(name):
+                codes_by_word[word].append(code)
+        return {
+            word: frozenset(codes)
+            for word, codes in codes_by_word.items()
+            if word not in STOP_WORDS
+        }
 
     @cached_property
     def centre(self) -> Floats:
@@ -211,8 +207,7 @@ class Columns(Outline):
 
 def mark_time_expressions(texts: Sequence[str]) -> Floats:
     """Return 1 for each text whose words tell a time, else 0."""
-    found = (TIME_EXPRESSION.search(text.lower()) is not None for text in texts)
-    return np.fromiter(found, np.float32, len(texts))
+    return np.fromiter(map(tells_time, texts), np.float32, len(texts))
 
 
 def mark_questions(texts: Sequence[str]) -> Floats:
@@ -230,25 +225,35 @@ def columns_of(embedded: Iterable[EmbeddedRecord]) -> Columns:
         contents=[record.content for record in records],
         sources=[record.source_ids for record in records],
         vectors=_stack_vectors(given),
-        **_build_short_columns(records),
+        types=_build_array(records, _get_type_code, np.int8),
+        periods=_encode_field(records, "period"),
+        conversations=_encode_field(records, "conversation_id"),
+        users=_encode_field(records, "user_id"),
+        speakers=_encode_field(records, "about"),
+        positions=_build_array(records, attrgetter("position"), np.int32),
+        event_times=_build_array(records, _get_event_time, np.int64),
+        importances=_build_array(records, attrgetter("importance"), np.float32),
     )
 
 
-def _build_short_columns(records: Sequence[Record]) -> dict[str, Any]:
-    types = [TYPES.index(record.memory_type) for record in records]
-    times = [microseconds(record.event_time) for record in records]
-    positions = [record.position for record in records]
-    importances = [record.importance for record in records]
-    return {
-        "types": np.array(types, np.int8),
-        "periods": encode_values([record.period for record in records]),
-        "conversations": encode_values([record.conversation_id for record in records]),
-        "users": encode_values([record.user_id for record in records]),
-        "speakers": encode_values([record.about for record in records]),
-        "positions": np.array(positions, np.int32),
-        "event_times": np.array(times, np.int64),
-        "importances": np.array(importances, np.float32),
-    }
+def _get_type_code(record: Record) -> int:
+    return TYPES.index(record.memory_type)
+
+
+def _get_event_time(record: Record) -> int:
+    return microseconds(record.event_time)
+
+
+def _build_array(
+    records: Sequence[Record],
+    get_value: Callable[[Record], float],
+    dtype: type[NumberT],
+) -> npt.NDArray[NumberT]:
+    return np.fromiter(map(get_value, records), dtype, len(records))
+
+
+def _encode_field(records: Sequence[Record], name: str) -> Codes:
+    return encode_values([getattr(record, name) for record in records])
 
 
 def _stack_vectors(embedded: Sequence[EmbeddedRecord]) -> Floats:

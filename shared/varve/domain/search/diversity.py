@@ -1,6 +1,5 @@
 """Maximal marginal relevance: choose items that are relevant and differ from each other."""
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -8,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.language.stopwords import STOP_WORDS_BUT_DENIALS
+from varve.domain.language.tokens import plain_words
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
@@ -17,12 +17,11 @@ NEAR_DUPLICATE_SHARE = 0.85
 """The share of common words (Jaccard) from which on two texts are near duplicates."""
 
 Words = frozenset[str]
-
-_WORD = re.compile(r"\w+")
+Doubles = npt.NDArray[np.float64]
 
 
 def mmr(
-    relevance: Sequence[float] | npt.NDArray[np.float64],
+    relevance: Sequence[float] | Doubles,
     vectors: Sequence[Vector] | Floats,
     limit: int,
     balance: float = DEFAULT_BALANCE,
@@ -35,18 +34,19 @@ def mmr(
     After Carbonell and Goldstein (SIGIR 1998).
     Raises ValueError: the numbers of relevances and vectors differ.
     """
-    if len(relevance) != len(vectors):
-        raise ValueError(f"{len(relevance)} relevances, {len(vectors)} vectors")
-    if not len(relevance):
+    count = len(relevance)
+    if count != len(vectors):
+        raise ValueError(f"{count} relevances, {len(vectors)} vectors")
+    if not count:
         return []
-    worth = balance * np.asarray(relevance, dtype=np.float64)
-    matrix = np.asarray(vectors, dtype=np.float32)
+    worth = balance * np.asarray(relevance, np.float64)
+    matrix = np.asarray(vectors, np.float32)
     cosines = np.maximum(matrix @ matrix.T, 0)
     penalties = (1.0 - balance) * cosines.astype(np.float64)
     worth_beside = worth - penalties
     np.fill_diagonal(worth_beside, -np.inf)  # never choose an item twice
     chosen: list[int] = []
-    for _ in range(min(limit, len(worth))):
+    for _ in range(min(limit, count)):
         best = int(worth.argmax())
         chosen.append(best)
         # The largest cosine leaves the least worth.
@@ -63,14 +63,17 @@ def distinct(texts: Sequence[str]) -> list[int]:
     kept: list[int] = []
     words_by_telling = defaultdict[Words, list[Words]](list)
     for index, text in enumerate(texts):
-        words = frozenset(_WORD.findall(text.casefold()))
+        words = frozenset(plain_words(text))
         others = words_by_telling[words - STOP_WORDS_BUT_DENIALS]
-        if not any(_are_near_duplicates(words, other) for other in others):
+        if not _has_near_duplicate(words, others):
             kept.append(index)
             others.append(words)
     return kept
 
 
-def _are_near_duplicates(one: Words, other: Words) -> bool:
-    shared = len(one & other)
-    return shared >= NEAR_DUPLICATE_SHARE * len(one | other)
+def _has_near_duplicate(words: Words, others: Sequence[Words]) -> bool:
+    for other in others:
+        shared = len(words & other)
+        if shared >= NEAR_DUPLICATE_SHARE * len(words | other):
+            return True
+    return False

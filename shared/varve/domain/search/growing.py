@@ -191,14 +191,21 @@ def _plan_merge(before: Columns, stay: Bools, fresh: Columns) -> MergePlan:
     is_wanted[: len(before)] = stay
     rows = np.insert(old_rows, insert_at, fresh_rows)
     rows = rows[is_wanted[rows]]
-    starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
-    lengths = np.diff(starts, append=len(rows)).tolist()
     runs = []
-    for row, length in zip(rows[starts].tolist(), lengths, strict=True):
+    for row, length in _split_runs(rows):
         is_fresh = row >= fresh_from
         first = row - fresh_from if is_fresh else row
         runs.append(Run(is_fresh, first, first + length))
     return MergePlan(runs)
+
+
+def _split_runs(numbers: Spots) -> Iterable[tuple[int, int]]:
+    """Return the first number and the length of each run of consecutive numbers."""
+    steps = np.diff(numbers, prepend=-2)
+    starts = np.flatnonzero(steps != 1)
+    lengths = np.diff(starts, append=len(numbers))
+    firsts = numbers[starts]
+    return zip(firsts.tolist(), lengths.tolist(), strict=True)
 
 
 def _find_place(before: Columns, fresh: Columns, row: int) -> int:

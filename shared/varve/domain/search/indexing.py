@@ -121,12 +121,11 @@ def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccu
 
     Each word is stemmed in the language that most small words of its text belong to.
     """
-    stop_words = STOP_WORDS_BY_STEMMER.values()
-    stop_word_counts = [read.count(words) for words in stop_words]
-    language = np.argmax(stop_word_counts, axis=0)
-    languages = len(stop_word_counts)
+    languages = len(_STEMS)
+    language_of_text = _find_languages(read)
+    language_of_token = language_of_text[read.text_of]
     # The number of a word in a language: `languages` numbers for each word.
-    word_in_language = languages * read.tokens + language[read.text_of]
+    word_in_language = languages * read.tokens + language_of_token
     total = languages * len(read.seen)
     distinct = find_distinct(word_in_language, total)
     stems_by_word = []
@@ -145,11 +144,21 @@ def _stem_words(read: "_Words", codes: Numbering, forms: Numbering) -> _StemOccu
     starts = np.zeros(total, np.int64)
     starts[distinct] = np.cumsum(stem_counts) - stem_counts
     count_of_token = counts[word_in_language]
-    picked = runs(starts[word_in_language], count_of_token)
+    start_of_token = starts[word_in_language]
+    picked = runs(start_of_token, count_of_token)
+    code_array = np.array(found_codes, np.int64)
     return _StemOccurrences(
-        code=np.array(found_codes, np.int64)[picked],
+        code=code_array[picked],
         text=np.repeat(read.text_of, count_of_token),
     )
+
+
+def _find_languages(read: "_Words") -> Spots:
+    """Return the number of the language that most small words of each text belong to."""
+    stop_words = STOP_WORDS_BY_STEMMER.values()
+    counts = [read.count(words) for words in stop_words]
+    languages: Spots = np.argmax(counts, axis=0)
+    return languages
 
 
 class _Words:

@@ -1,7 +1,7 @@
-"""Everyday kinds of things: what a question asks for by a kind's name is told by its members' names.
+"""Everyday kinds of things: a question names a kind, its answers name members.
 
-"What hobbies does Dana have?" is answered by "we went hiking", which shares no word with it and, for
-static word vectors, little meaning. The kinds are data of the languages.
+"What hobbies does Dana have?" is answered by "we went hiking". The two share no word and,
+for static word vectors, little meaning. The kinds are data of the languages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,30 +10,40 @@ from functools import cache
 from varve.domain.language.languages import Language, gathered, installed_languages
 from varve.domain.language.stems import stems
 
-Members = Mapping[str, tuple[str, ...]]
+Words = tuple[str, ...]
+Members = Mapping[str, Words]
 """The words of a kind by each stem that asks for it."""
 
 
 @cache
-def _installed_members() -> Members:
+def _read_installed_members() -> Members:
     return read_members(installed_languages())
 
 
 def read_members(languages: Iterable[Language]) -> Members:
     """Return the kinds of some languages; a kind has the members of all of them."""
-    kinds = [language.kinds for language in languages]
-    asked_by = gathered({n: kind.asked_by for n, kind in own.items()} for own in kinds)
-    members = gathered({n: kind.members for n, kind in own.items()} for own in kinds)
-    found: dict[str, dict[str, None]] = {}
-    for name, words in asked_by.items():
-        for word in words:
-            for stem in stems(word):
-                found.setdefault(stem, {}).update(dict.fromkeys(members[name]))
+    asking_tables = []
+    member_tables = []
+    for language in languages:
+        kinds = language.kinds.items()
+        asking_tables.append({name: kind.asked_by for name, kind in kinds})
+        member_tables.append({name: kind.members for name, kind in kinds})
+    members = gathered(member_tables)
+    members_by_stem = []
+    for name, asking_words in gathered(asking_tables).items():
+        for word in asking_words:
+            members_by_stem.append(dict.fromkeys(stems(word), members[name]))
+    found = gathered(members_by_stem)
     return {stem: tuple(words) for stem, words in found.items()}
 
 
-def kinds_asked(words: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Return, for each of the folded words that asks for a kind, the kind's words; each kind once."""
-    known = _installed_members()
-    found = (known.get(stem) for word in words for stem in stems(word))
-    return tuple(dict.fromkeys(members for members in found if members))
+def kinds_asked(words: Iterable[str]) -> tuple[Words, ...]:
+    """Return the words of each kind that any of the folded words asks for."""
+    members = _read_installed_members()
+    found: dict[Words, None] = {}
+    for word in words:
+        for stem in stems(word):
+            kind = members.get(stem)
+            if kind:
+                found[kind] = None
+    return tuple(found)

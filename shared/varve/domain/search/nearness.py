@@ -4,6 +4,7 @@ from datetime import datetime
 from math import log
 
 import numpy as np
+import numpy.typing as npt
 
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats
@@ -24,17 +25,22 @@ def measure_date_nearness(
     """
     if question.since is None and question.until is None:
         return np.zeros(len(times), np.float32)
-    before = np.zeros(len(times))
-    after = np.zeros(len(times))
+    halvings = np.zeros(len(times))
     if question.since is not None:
+        days = strategy.half_life_days if question.lasting else strategy.date_days
         too_early = microseconds(question.since) - times
-        before = np.maximum(0, too_early) / MICROSECONDS_PER_DAY
+        halvings += _count_days(too_early) / days
     if question.until is not None:
         too_late = times - microseconds(question.until)
-        after = np.maximum(0, too_late) / MICROSECONDS_PER_DAY
-    days = strategy.half_life_days if question.lasting else strategy.date_days
-    halvings = before / days + after / strategy.date_days
-    return (0.5**halvings).astype(np.float32)
+        halvings += _count_days(too_late) / strategy.date_days
+    nearness = 0.5**halvings
+    return nearness.astype(np.float32)
+
+
+def _count_days(spans: Times) -> npt.NDArray[np.float64]:
+    """Return spans in microseconds as days; negative spans count as 0."""
+    days: npt.NDArray[np.float64] = np.maximum(0, spans) / MICROSECONDS_PER_DAY
+    return days
 
 
 def recency(times: Times, present: datetime, half_life_days: float) -> Floats:

@@ -15,6 +15,7 @@ from varve.domain.search.lexical import Floats, Lexical, Spots, Term, WordVector
 from varve.domain.search.places import Places
 
 KeyT = TypeVar("KeyT")
+Words = tuple[str, ...]
 
 MAX_CACHE_BYTES = 16 * 1024 * 1024
 """The most bytes cached for one store; when more are needed, the cache is emptied."""
@@ -85,6 +86,10 @@ class Kinship:
     excluded_codes: tuple[int, ...]
 
 
+KinKey = tuple[Kinship, bool]
+"""A kinship, and whether words are embedded."""
+
+
 @dataclass(eq=False)
 class Occurrences:
     """Where words occur in the texts of one store at one version."""
@@ -96,8 +101,8 @@ class Occurrences:
     def __post_init__(self) -> None:
         self._place_of_posting: Spots = self.places.of[self.index.rows]
         self._words: dict[str, Sparse] = {}
-        self._kinds: dict[tuple[str, ...], Sparse] = {}
-        self._kin: dict[tuple[Kinship, bool], dict[str, Sparse]] = {}
+        self._kinds: dict[Words, Sparse] = {}
+        self._kin: dict[KinKey, dict[str, Sparse]] = {}
         self._bytes = 0
 
     def words(self, terms: Sequence[Term]) -> list[Sparse]:
@@ -111,7 +116,7 @@ class Occurrences:
             rows.append(row)
         return rows
 
-    def kinds(self, kinds: Sequence[tuple[str, ...]]) -> list[Sparse]:
+    def kinds(self, kinds: Sequence[Words]) -> list[Sparse]:
         """Return for each list of words 1 in each row that has any of them, else 0."""
         cached = self._kinds
         rows = []
@@ -133,9 +138,9 @@ class Occurrences:
         found = self._kin.get(key, {})
         missing = [term for term in terms if term.form not in found]
         if missing:
-            forms = [term.form for term in missing]
             rows = self._find_kin(missing, kinship, embed)
             self._make_room(sum(row.bytes for row in rows))
+            forms = [term.form for term in missing]
             added = dict(zip(forms, rows, strict=True))
             self._kin.setdefault(key, {}).update(added)
             found = found | added
@@ -159,8 +164,8 @@ class Occurrences:
         rows, weights = self.index.postings(term.codes)
         size = self.index.size
         has_one_code = len(term.codes) < 2
-        is_long = size > WHOLE_ROW_LENGTH
-        if has_one_code and is_long and len(rows) * SPARSE_RATIO <= size:
+        is_sparse = len(rows) * SPARSE_RATIO <= size
+        if has_one_code and is_sparse and size > WHOLE_ROW_LENGTH:
             return Sparse(rows.astype(np.intp), weights)
         by_row = np.zeros(size, np.float32)
         if has_one_code:
@@ -172,55 +177,78 @@ class Occurrences:
     def _mark_any(self, words: Sequence[str]) -> Sparse:
         by_row = np.zeros(self.index.size, np.float32)
         for word in words:
-            for code in self.index.term(word).codes:
-                rows = self.index.rows[self.index.span(code)]
-                by_row[rows] = 1
+            term = self.index.term(word)
+            rows, _ = self.index.postings(term.codes)
+            by_row[rows] = 1
         return compress_row(by_row)
 
     def _find_kin(
         self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
     ) -> list[Sparse]:
         """Find for each word the most similar word around each place."""
-        numbers, codes, likenesses = self._find_similar(terms, kinship, embed)
+        pairs = _pair_with_own_stems(terms)
+        if embed is not None and self.index.forms:
+            pairs = self._find_similar(terms, kinship, embed).followed_by(pairs)
         place_count = len(self.places)
-        here = np.zeros((len(terms), place_count), np.float32)
-        starts = self.index.starts[codes]
-        ends = self.index.starts[codes + 1]
-        counts = ends - starts
-        spots = self._place_of_posting[runs(starts, counts)]
-        spots += np.repeat(numbers * place_count, counts)
-        values = np.repeat(likenesses, counts)
+        shape = (len(terms), place_count)
+        here = np.zeros(shape, np.float32)
+        starts = self.index.starts[pairs.codes]
+        counts = self.index.starts[pairs.codes + 1] - starts
+        postings = runs(starts, counts)
+        spots = self._place_of_posting[postings]
+        first_spots = pairs.terms * place_count
+        spots += np.repeat(first_spots, counts)
+        values = np.repeat(pairs.likenesses, counts)
         np.maximum.at(here.reshape(-1), spots, values)
         around = self.places.best_around(here, self.reach)
         return [compress_row(row) for row in around]
 
     def _find_similar(
-        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors | None
-    ) -> tuple[Spots, Spots, Floats]:
-        """Find stems similar to terms.
-
-        Return the number of the term, the code of the stem and the likeness in [0, 1] of
-        each pair. A term's own stems have likeness 1.
-        """
-        own_codes: list[int] = []
-        for term in terms:
-            own_codes += term.codes
-        own_counts = [len(term.codes) for term in terms]
-        own = np.repeat(np.arange(len(terms)), own_counts)
-        codes = np.array(own_codes, np.intp)
-        ones = np.ones(len(codes), np.float32)
-        if embed is None or not self.index.forms:
-            return own, codes, ones
-        forms = [term.form for term in terms]
+        self, terms: Sequence[Term], kinship: Kinship, embed: WordVectors
+    ) -> "_Pairs":
+        """Pair each term with the stems that are similar to it."""
         least = kinship.least
+        forms = [term.form for term in terms]
         all_likenesses = self.index.likenesses(embed)
-        numbers, near, cosines = all_likenesses.of(forms, least)
+        numbers, codes, cosines = all_likenesses.of(forms, least)
         above_least = cosines - np.float32(least)
-        likenesses = np.sqrt(above_least * np.float32(1 / (1 - least)))
+        widest = 1 - least
+        likenesses = np.sqrt(above_least * np.float32(1 / widest))
         for code in kinship.excluded_codes:
-            likenesses[near == code] = 0
-        return (
-            np.append(numbers, own),
-            np.append(near, codes),
-            np.append(likenesses, ones),
+            likenesses[codes == code] = 0
+        return _Pairs(numbers, codes, likenesses)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Pairs:
+    """Pairs of a term, by its number, and a stem, by its code.
+
+    `likenesses` lie in [0, 1].
+    """
+
+    terms: Spots
+    codes: Spots
+    likenesses: Floats
+
+    def followed_by(self, other: "_Pairs") -> "_Pairs":
+        """Return these pairs with the other ones appended."""
+        return _Pairs(
+            terms=np.append(self.terms, other.terms),
+            codes=np.append(self.codes, other.codes),
+            likenesses=np.append(self.likenesses, other.likenesses),
         )
+
+
+def _pair_with_own_stems(terms: Sequence[Term]) -> _Pairs:
+    """Pair each term with its own stems, at likeness 1."""
+    numbers: list[int] = []
+    codes: list[int] = []
+    for number, term in enumerate(terms):
+        for code in term.codes:
+            numbers.append(number)
+            codes.append(code)
+    return _Pairs(
+        terms=np.array(numbers, np.intp),
+        codes=np.array(codes, np.intp),
+        likenesses=np.ones(len(codes), np.float32),
+    )

@@ -20,7 +20,8 @@ NO_FILTER = Filter()
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _POSITION_BITS = 31
-_NO_CODE = -1
+NO_CODE = -1
+"""The code of a row without a value."""
 _UNKNOWN_CODE = -2
 
 
@@ -36,12 +37,20 @@ class Codes:
 
     def code(self, name: str) -> int:
         """Return the code of a value, or -2, which no row has, if it does not occur."""
-        return self.names.index(name) if name in self.names else _UNKNOWN_CODE
+        try:
+            return self.names.index(name)
+        except ValueError:
+            return _UNKNOWN_CODE
+
+    def has(self, name: str) -> Bools:
+        """Mark the rows with this value."""
+        marked: Bools = self.of == self.code(name)
+        return marked
 
     def name(self, row: int) -> str | None:
         """Return a row's value."""
         code = self.of.item(row)
-        return None if code < 0 else self.names[code]
+        return None if code == NO_CODE else self.names[code]
 
     def take(self, rows: Spots | slice) -> "Codes":
         """Return the column of these rows alone."""
@@ -49,16 +58,19 @@ class Codes:
 
     def followed_by(self, more: "Codes") -> "Codes":
         """Return this column with the other one appended."""
-        codes = {name: code for code, name in enumerate(self.names)}
-        new_codes = [codes.setdefault(name, len(codes)) for name in more.names]
+        names = dict.fromkeys([*self.names, *more.names])
+        codes = {name: code for code, name in enumerate(names)}
+        new_codes = [codes[name] for name in more.names]
         more_of = renumber(more.of, new_codes)
-        return Codes(np.concatenate((self.of, more_of)), list(codes))
+        both = np.concatenate((self.of, more_of))
+        return Codes(both, list(names))
 
 
 def renumber(of: Ints, new_codes: Sequence[int]) -> Ints:
     """Replace each code by its new one; -1 (no value) stays -1."""
     # As an index, -1 picks the last item, which is -1 again.
-    return np.array([*new_codes, _NO_CODE], np.int32)[of]
+    table = np.array([*new_codes, NO_CODE], np.int32)
+    return table[of]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,24 +117,24 @@ class Outline:
         if where.until is not None:
             passing &= self.event_times < microseconds(where.until)
         if where.user_id is not None:
-            user = self.users.code(where.user_id)
-            passing &= self.users.of == user
+            passing &= self.users.has(where.user_id)
         if where.conversation_id is not None:
-            conversation = self.conversations.code(where.conversation_id)
-            passing &= self.conversations.of == conversation
+            passing &= self.conversations.has(where.conversation_id)
         if where.memory_types:
-            types = [TYPES.index(MemoryType(name)) for name in where.memory_types]
-            passing &= np.isin(self.types, types)
+            passing &= self._has_type(where.memory_types)
         if where.unfinished:
-            passing &= ~self._find_summaries(where.unfinished)
+            passing &= ~self._is_summary_of(where.unfinished)
         return passing
 
-    def _find_summaries(self, labels: Sequence[str]) -> Bools:
+    def _has_type(self, names: Sequence[str]) -> Bools:
+        codes = [TYPES.index(MemoryType(name)) for name in names]
+        return np.isin(self.types, codes)
+
+    def _is_summary_of(self, labels: Sequence[str]) -> Bools:
         """Mark the summaries of these periods."""
-        periods = [self.periods.code(label) for label in labels]
-        is_summary = self.types == TYPES.index(MemoryType.SUMMARY)
-        found: Bools = is_summary & np.isin(self.periods.of, periods)
-        return found
+        codes = [self.periods.code(label) for label in labels]
+        is_in_periods = np.isin(self.periods.of, codes)
+        return is_in_periods & self._has_type([MemoryType.SUMMARY])
 
     def short(self, rows: Spots | slice = slice(None)) -> dict[str, Any]:
         """Return the short columns of these rows, by name."""
@@ -184,7 +196,7 @@ def encode_values(values: Sequence[str | None]) -> Codes:
     of = []
     for value in values:
         if value is None:
-            of.append(_NO_CODE)
+            of.append(NO_CODE)
         else:
             of.append(codes.setdefault(value, len(codes)))
     return Codes(np.array(of, np.int32), list(codes))

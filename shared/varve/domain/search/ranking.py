@@ -255,9 +255,12 @@ def _explain(
 
 
 def _get_vectors(best: Sequence[Contender]) -> Floats:
-    columns = best[0].columns
-    if all(item.columns is columns for item in best):
+    first = best[0].columns
+    if all(item.columns is first for item in best):
         numbers = [item.number for item in best]
-        return columns.vectors[numbers]
-    vectors = [item.columns.vectors[item.number] for item in best]
+        return first.vectors[numbers]
+    vectors = []
+    for item in best:
+        lane_vectors = item.columns.vectors
+        vectors.append(lane_vectors[item.number])
     return np.array(vectors)

@@ -1,23 +1,17 @@
 """Routing of a question to a time window and grains, by rule and without a model."""
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain
+from varve.domain.language.timemarks import is_relative_time
 from varve.domain.search.query import Filter, SearchRequest, as_of, window
 from varve.domain.search.question import asks_for_a_state, asks_what_happened
 
 if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
-
-
-_RELATIVE_TIME = re.compile(
-    r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|last|this|next|past|previous|coming|recent|ayer|anoche|hoy"
-    r"|mañana|hace|(?:ante)?pasad[oa]s?|últim[oa]s?|próxim[oa]s?|est[ea]|que viene)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +40,19 @@ class Route:
     lasting: bool = False
 
     @property
+    def _near(self) -> "TimeWords | None":
+        """The time words near whose time records rank higher."""
+        return self.understood if self.weighs else None
+
+    @property
     def near_since(self) -> datetime | None:
         """The start of the time near which records rank higher."""
-        return self.understood.since if self.weighs and self.understood else None
+        return self._near.since if self._near else None
 
     @property
     def near_until(self) -> datetime | None:
         """The end of the time near which records rank higher."""
-        return self.understood.until if self.weighs and self.understood else None
+        return self._near.until if self._near else None
 
     @property
     def since(self) -> datetime | None:
@@ -145,7 +144,7 @@ def _has_weighing_time(text: str, words: "TimeWords") -> bool:
     """
     if asks_for_a_state(text):
         return True
-    if _RELATIVE_TIME.search(words.phrase):
+    if is_relative_time(words.phrase):
         return False
     return not asks_what_happened(words.rest)
 

@@ -178,8 +178,8 @@ class _LaneWords:
             self._fill_kind(lines["kind"])
 
     def _fill_turn(self, line: Floats, terms: Sequence[Term]) -> None:
-        weights = [self._idfs[term.form] for term in terms]
-        write_weighted_sum(self._occurrences.words(terms), weights, line)
+        rows = self._occurrences.words(terms)
+        write_weighted_sum(rows, self._get_idfs(terms), line)
 
     def _fill_reply(self, line: Floats, turn: Floats) -> None:
         """Give each row the BM25 of the place before it, if a question is asked there."""
@@ -201,19 +201,24 @@ class _LaneWords:
         """
         without_names = [term for term in terms if term.form not in self._names]
         focus = without_names or terms
+        idfs = self._get_idfs(focus)
+        total = sum(idfs) or 1.0
+        weights = [idf / total for idf in idfs]
+        kinship = Kinship(self._strategy.kinship, self._get_name_codes())
         places = self._lane.places
         kin = np.zeros(len(places), np.float32)
         batch_sum = np.empty_like(kin)
-        total = sum(self._idfs[term.form] for term in focus) or 1.0
-        kinship = Kinship(self._strategy.kinship, self._get_name_codes())
-        embed = self._embedded.embed_words
         for start in range(0, len(focus), WORDS_PER_BATCH):
-            batch = focus[start : start + WORDS_PER_BATCH]
-            rows = self._occurrences.kin(batch, kinship, embed)
-            weights = [self._idfs[term.form] / total for term in batch]
-            write_weighted_sum(rows, weights, batch_sum)
+            batch = slice(start, start + WORDS_PER_BATCH)
+            rows = self._occurrences.kin(
+                focus[batch], kinship, self._embedded.embed_words
+            )
+            write_weighted_sum(rows, weights[batch], batch_sum)
             kin += batch_sum
         line[:] = places.to_rows(kin)
+
+    def _get_idfs(self, terms: Sequence[Term]) -> list[float]:
+        return [self._idfs[term.form] for term in terms]
 
     def _get_name_codes(self) -> tuple[int, ...]:
         """Return the codes of the speakers' names; they are similar to no other word."""
@@ -226,7 +231,8 @@ class _LaneWords:
 def _fill_cosine(line: Floats, focus: Vector, lane: Columns) -> None:
     """Write the cosine of each row to the question, both relative to the centre."""
     centred = focus - lane.centre
-    centred /= max(sqrt(centred @ centred), 1e-6)
+    length = sqrt(centred @ centred)
+    centred /= max(length, 1e-6)
     np.matmul(lane.vectors, centred, out=line)
     line -= np.float32(lane.centre @ centred)
     line *= lane.inverse_distances

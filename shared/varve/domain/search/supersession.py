@@ -99,9 +99,8 @@ def _build_statement(triple: Triple, until: datetime) -> EndedStatement:
     for evidence in triple.evidence:
         is_same = normalized(evidence.object) == normalized(value)
         if is_same and evidence.op is not Op.DELETE:
-            messages |= {
-                (evidence.conversation_id, id_) for id_ in evidence.message_ids
-            }
+            for id_ in evidence.message_ids:
+                messages.add((evidence.conversation_id, id_))
     words = _find_telling_stems(triple.label.replace("_", " "))
     return EndedStatement(value.casefold(), until, frozenset(messages), words)
 
