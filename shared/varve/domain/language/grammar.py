@@ -22,6 +22,10 @@ from varve.domain.language.vocabulary import (
     read_vocabulary,
 )
 
+Pattern = re.Pattern[str]
+Form = tuple[str, Pattern]
+"""The name of a form, such as "ago", and its pattern."""
+
 NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 
 _DAY = "(?:(?:{the_day}) )?(?P<day>0?[1-9]|[12][0-9]|3[01])(?:{ordinal})?"
@@ -37,11 +41,11 @@ class CompiledRefusal:
     """A refusal with its patterns compiled."""
 
     name: str
-    form: re.Pattern[str]
-    lead: re.Pattern[str]
-    before: re.Pattern[str]
-    phrase: re.Pattern[str]
-    behind: re.Pattern[str]
+    form: Pattern
+    lead: Pattern
+    before: Pattern
+    phrase: Pattern
+    behind: Pattern
 
     def applies(
         self,
@@ -71,32 +75,31 @@ class Grammar:
     """
 
     vocabulary: Vocabulary
-    forms: Sequence[tuple[str, re.Pattern[str]]]
-    scan: re.Pattern[str]
-    lead: re.Pattern[str]
+    forms: Sequence[Form]
+    scan: Pattern
+    lead: Pattern
     lead_kinds: Sequence[str]
     needs: WordsByName
     refused: Sequence[CompiledRefusal]
-    to: re.Pattern[str]
-    and_: re.Pattern[str]
-    or_: re.Pattern[str]
-    year_alone: re.Pattern[str]
-    like_what: re.Pattern[str]
+    to: Pattern
+    and_: Pattern
+    or_: Pattern
+    year_alone: Pattern
+    like_what: Pattern
 
     def parse(self, match: re.Match[str]) -> tuple[str, Parts | None]:
         """Return the form of a match of `scan` and its parts.
 
         The parts are None where a word is unknown: `scan` takes any word for a number.
         """
-        groups = (match[f"f{number}"] for number in range(len(self.forms)))
-        for (form, pattern), text in zip(self.forms, groups, strict=True):
-            if text is None:
-                continue
-            found = pattern.fullmatch(text)
-            if found is None:
-                return form, None
-            return form, read_parts(found, self.vocabulary)
-        raise ValueError(f"{match[0]!r} is no match of this grammar")
+        number = 0
+        while match[f"f{number}"] is None:
+            number += 1
+        form, pattern = self.forms[number]
+        found = pattern.fullmatch(match[f"f{number}"])
+        if found is None:
+            return form, None
+        return form, read_parts(found, self.vocabulary)
 
 
 @cache
@@ -107,14 +110,17 @@ def installed_grammar() -> Grammar:
 
 def build_grammar(languages: Iterable[Language]) -> Grammar:
     """Build the grammar of questions; a question may mix the words of the languages."""
-    own_times = (language.times for language in languages)
+    own_times = [language.times for language in languages]
     times = merge_times([common_times(), *own_times])
+    words = times.words
     vocabulary = read_vocabulary(times)
-    forms = expand_forms(times, vocabulary, times.words, _DAY)
+    forms = expand_forms(times, vocabulary, words, _DAY)
+    patterns = [pattern for _, pattern in forms]
+    like_what = _any(words["like_what"])
     return Grammar(
         vocabulary=vocabulary,
         forms=compile_forms(forms),
-        scan=_build_scan([pattern for _, pattern in forms], times.words),
+        scan=_build_scan(patterns, words),
         lead=_build_lead(times),
         lead_kinds=list(times.leads),
         needs=times.needs,
@@ -122,8 +128,8 @@ def build_grammar(languages: Iterable[Language]) -> Grammar:
         to=_build_join(times.joins["to"], r"\s*"),
         and_=_build_join(times.joins["and"], r"\s*"),
         or_=_build_join(times.joins["or"], r",?\s*"),
-        year_alone=_build_year_alone(times.words),
-        like_what=re.compile(rf"(?i)^ {_any(times.words['like_what'])}\b"),
+        year_alone=_build_year_alone(words),
+        like_what=re.compile(rf"(?i)^ {like_what}\b"),
     )
 
 
@@ -137,15 +143,20 @@ def expand_forms(
     patterns: list[tuple[str, str]] = []
     for form, templates in times.forms.items():
         for template in templates:
-            patterns.append((form, _expand(template, vocabulary, words, day)))
+            pattern = _expand(template, vocabulary, words, day)
+            patterns.append((form, pattern))
     return patterns
 
 
 def compile_forms(
     forms: Iterable[tuple[str, str]],
-) -> list[tuple[str, re.Pattern[str]]]:
+) -> list[Form]:
     """Compile the pattern of each form, in any case of letters."""
-    return [(form, re.compile(text, re.IGNORECASE)) for form, text in forms]
+    compiled: list[Form] = []
+    for form, text in forms:
+        pattern = re.compile(text, re.IGNORECASE)
+        compiled.append((form, pattern))
+    return compiled
 
 
 def _expand(template: str, vocabulary: Vocabulary, words: WordsByName, day: str) -> str:
@@ -159,7 +170,8 @@ def _expand(template: str, vocabulary: Vocabulary, words: WordsByName, day: str)
         if kind == "year":
             return f"(?P<year>{YEAR})"
         if kind in vocabulary:
-            return f"(?P<{kind}>{_name_pattern(kind, vocabulary[kind])})"
+            names = _name_pattern(kind, vocabulary[kind])
+            return f"(?P<{kind}>{names})"
         if kind in words:
             return _any(words[kind])
         raise ValueError(
@@ -171,18 +183,20 @@ def _expand(template: str, vocabulary: Vocabulary, words: WordsByName, day: str)
 
 def _name_pattern(kind: str, names: Iterable[str]) -> str:
     """Return a pattern for any of the names, the longest first; of numbers also for digits."""
-    escaped = sorted(re.escape(name) for name in names)
-    alternatives = sorted(escaped, key=len, reverse=True)
+    alternatives = [re.escape(name) for name in names]
+    alternatives.sort()
+    alternatives.sort(key=len, reverse=True)
     if kind == "n":
         alternatives.append("[0-9]{1,3}")
     return "|".join(alternatives)
 
 
 def _any(patterns: Iterable[str]) -> str:
-    return f"(?:{'|'.join(patterns)})"
+    alternatives = "|".join(patterns)
+    return f"(?:{alternatives})"
 
 
-def _build_scan(forms: Sequence[str], words: WordsByName) -> re.Pattern[str]:
+def _build_scan(forms: Sequence[str], words: WordsByName) -> Pattern:
     """Compile one pattern for all forms; group `f3` is the fourth."""
     numbered: list[str] = []
     for number, form in enumerate(forms):
@@ -190,26 +204,32 @@ def _build_scan(forms: Sequence[str], words: WordsByName) -> re.Pattern[str]:
         loose = _NUMBER_GROUP.sub(r"\\w+", form)
         nameless = NAMED_GROUP.sub("(?:", loose)
         numbered.append(f"(?P<f{number}>{nameless})")
-    glued = "".join(rf"|(?<=\b{prefix})" for prefix in words["glued_before"])
-    left = _LEFT.replace("{glued}", glued)
-    part_of_day = f"(?: {_any(words['part_of_day'])})?(?:['’]s)?"
-    return re.compile(f"(?i){left}{_any(numbered)}{part_of_day}{_RIGHT}")
+    expression = _any(numbered)
+    glued = [rf"|(?<=\b{prefix})" for prefix in words["glued_before"]]
+    left = _LEFT.replace("{glued}", "".join(glued))
+    part_of_day = _any(words["part_of_day"])
+    right = f"(?: {part_of_day})?(?:['’]s)?{_RIGHT}"
+    return re.compile(f"(?i){left}{expression}{right}")
 
 
-def _build_lead(times: Times) -> re.Pattern[str]:
+def _build_lead(times: Times) -> Pattern:
     """Compile the pattern of a preposition at the end of a text, with "the end of" after it."""
     groups: list[str] = []
     for kind, patterns in times.leads.items():
-        groups.append(f"(?P<{kind}>{'|'.join(patterns)})")
-    edge = rf"(?P<edge>{_any(times.words['edge'])}[\s-]+)?"
-    return re.compile(rf"(?i)(?<![\w'’-])(?:{_any(groups)}\s+)?{edge}$")
+        alternatives = "|".join(patterns)
+        groups.append(f"(?P<{kind}>{alternatives})")
+    preposition = _any(groups)
+    edges = _any(times.words["edge"])
+    edge = rf"(?P<edge>{edges}[\s-]+)?"
+    return re.compile(rf"(?i)(?<![\w'’-])(?:{preposition}\s+)?{edge}$")
 
 
-def _build_join(joins: Sequence[str], before: str) -> re.Pattern[str]:
-    return re.compile(rf"(?i){before}{_any(joins)}\s*")
+def _build_join(joins: Sequence[str], before: str) -> Pattern:
+    words = _any(joins)
+    return re.compile(rf"(?i){before}{words}\s*")
 
 
-def _build_year_alone(words: WordsByName) -> re.Pattern[str]:
+def _build_year_alone(words: WordsByName) -> Pattern:
     """Compile the pattern of a question before its year: "how was (the year)"."""
     how = _any(words["how"])
     it_was = _any(words["it_was"])
@@ -222,7 +242,7 @@ def _compile_refusals(times: Times) -> list[CompiledRefusal]:
 
 
 def _compile_refusal(refusal: Refusal, words: WordsByName) -> CompiledRefusal:
-    def build_pattern(template: str) -> re.Pattern[str]:
+    def build_pattern(template: str) -> Pattern:
         return re.compile(_expand(template, {}, words, _DAY))
 
     return CompiledRefusal(

@@ -6,7 +6,7 @@ them share.
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -18,18 +18,7 @@ WordsByName = Mapping[str, Sequence[str]]
 
 _COMMON = "common.toml"
 _LISTS_BY_NUMBER = ("months", "short_months", "weekdays", "quarters")
-_LISTS_BY_NAME = (
-    "units",
-    "numbers",
-    "turns",
-    "turns_after",
-    "fixed",
-    "forms",
-    "leads",
-    "joins",
-    "words",
-    "needs",
-)
+_PLAIN_LISTS = ("only_with_accents", "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +157,9 @@ class Language:
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
 
 
+_TIMES_FIELDS = [one.name for one in fields(Times)]
+
+
 @cache
 def installed_languages() -> tuple[Language, ...]:
     """Return the languages that come with the package, by order."""
@@ -229,12 +221,16 @@ def _read_language(path: Traversable) -> Language:
 
 def _read_words(table: dict[str, str]) -> WordLists:
     stemmer = table.pop("stemmer", "")
-    lists = {name: frozenset(text.split()) for name, text in table.items()}
+    lists: dict[str, frozenset[str]] = {}
+    for name, text in table.items():
+        lists[name] = frozenset(text.split())
     return WordLists(stemmer, **lists)
 
 
 def _read_kind(table: dict[str, str]) -> KindWords:
-    lists = {name: tuple(text.split()) for name, text in table.items()}
+    lists: dict[str, Words] = {}
+    for name, text in table.items():
+        lists[name] = tuple(text.split())
     return KindWords(**lists)
 
 
@@ -253,7 +249,8 @@ def _read_statements(table: dict[str, Any] | None) -> Statements | None:
 
 
 def _read_times(table: dict[str, Any]) -> Times:
-    refused = tuple(Refusal(**row) for row in table.pop("refused", ()))
+    rows = table.pop("refused", ())
+    refused = tuple(Refusal(**row) for row in rows)
     return Times(**_freeze(table), refused=refused)
 
 
@@ -270,13 +267,14 @@ def merge_times(tables: Iterable[Times]) -> Times:
     """Return the words of several tables as one, in the order of the tables, each word once."""
     listed = list(tables)
     merged: dict[str, Any] = {}
-    for name in _LISTS_BY_NUMBER:
-        merged[name] = _merge_by_number([getattr(table, name) for table in listed])
-    for name in _LISTS_BY_NAME:
-        merged[name] = gathered(getattr(table, name) for table in listed)
-    for name in ("only_with_accents", "refused"):
-        rows = (getattr(table, name) for table in listed)
-        merged[name] = tuple(chain.from_iterable(rows))
+    for field_name in _TIMES_FIELDS:
+        values = [getattr(table, field_name) for table in listed]
+        if field_name in _LISTS_BY_NUMBER:
+            merged[field_name] = _merge_by_number(values)
+        elif field_name in _PLAIN_LISTS:
+            merged[field_name] = tuple(chain.from_iterable(values))
+        else:
+            merged[field_name] = gathered(values)
     return Times(**merged)
 
 

@@ -33,7 +33,7 @@ def _moved(base: date, count: int, unit: str) -> Span:
     return whole(moved, unit)
 
 
-def _ago(parts: Parts, base: date, _: int) -> Span | None:
+def _ago(parts: Parts, base: date, _: int) -> Span:
     """three months ago"""
     count = parts.count or 0
     return _moved(base, -count, parts.unit)
@@ -47,20 +47,23 @@ def _fixed(parts: Parts, base: date, _: int) -> Span | None:
     return _moved(base, count, unit)
 
 
-def _rolling(parts: Parts, base: date, _: int) -> Span | None:
+def _rolling(parts: Parts, base: date, _: int) -> Span:
     """the last three months, up to and with today"""
-    count = 1 if parts.count is None else parts.count
+    count = parts.count
+    if count is None:
+        count = 1
     first = shift(base, -count, parts.unit)
     return Span(first, base, parts.unit)
 
 
-def _ahead(parts: Parts, base: date, _: int) -> Span | None:
+def _ahead(parts: Parts, base: date, _: int) -> Span:
     """the next ten days, today among them"""
-    last = shift(base, parts.count or 0, parts.unit)
+    count = parts.count or 0
+    last = shift(base, count, parts.unit)
     return Span(base, last, parts.unit)
 
 
-def _turned(parts: Parts, base: date, _: int) -> Span | None:
+def _turned(parts: Parts, base: date, _: int) -> Span:
     """last week, this March, next Friday"""
     turn = parts.turn or 0
     if parts.unit:
@@ -76,30 +79,33 @@ def _turned(parts: Parts, base: date, _: int) -> Span | None:
     return _nearest_month(month_before, month, PAST)
 
 
-def _before_last(parts: Parts, base: date, _: int) -> Span | None:
+def _before_last(parts: Parts, base: date, _: int) -> Span:
     """the week before last"""
     return _moved(base, -2, parts.unit)
 
 
-def _weekday_week(parts: Parts, base: date, _: int) -> Span | None:
+def _weekday_week(parts: Parts, base: date, _: int) -> Span:
     """Friday of last week"""
-    week = _moved(base, parts.turn or 0, "week")
+    turn = parts.turn or 0
+    week = _moved(base, turn, "week")
     weekday = timedelta(days=parts.weekday or 0)
     return _one_day(week.first + weekday)
 
 
-def _month_turn(parts: Parts, base: date, _: int) -> Span | None:
+def _month_turn(parts: Parts, base: date, _: int) -> Span:
     """March of last year"""
-    in_year = shift(base, parts.turn or 0, "year")
-    return _month_of(in_year.year, parts.month or 1)
+    turn = parts.turn or 0
+    month = parts.month or 1
+    in_year = shift(base, turn, "year")
+    return _month_of(in_year.year, month)
 
 
-def _iso(parts: Parts, *_: object) -> Span | None:
+def _iso(parts: Parts, *_: object) -> Span:
     """2026-03-02"""
     return _one_day(date.fromisoformat(parts.iso))
 
 
-def _iso_month(parts: Parts, *_: object) -> Span | None:
+def _iso_month(parts: Parts, *_: object) -> Span:
     """2026-03"""
     first = date.fromisoformat(f"{parts.iso}-01")
     return whole(first, "month")
@@ -117,7 +123,7 @@ def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
     return _one_day(found)
 
 
-def _month(parts: Parts, base: date, direction: int) -> Span | None:
+def _month(parts: Parts, base: date, direction: int) -> Span:
     """March, March 2026"""
     month = parts.month or 1
     if parts.year is not None:
@@ -125,7 +131,7 @@ def _month(parts: Parts, base: date, direction: int) -> Span | None:
     return _nearest_month(base, month, direction)
 
 
-def _quarter(parts: Parts, base: date, direction: int) -> Span | None:
+def _quarter(parts: Parts, base: date, direction: int) -> Span:
     """the third quarter, Q3 2025"""
     number = parts.quarter or 1
     first_month = 3 * number - 2
@@ -135,13 +141,13 @@ def _quarter(parts: Parts, base: date, direction: int) -> Span | None:
     return whole(nearest.first, "quarter")
 
 
-def _weekday(parts: Parts, base: date, direction: int) -> Span | None:
+def _weekday(parts: Parts, base: date, direction: int) -> Span:
     """Friday"""
     weekday = parts.weekday or 0
     return _one_day(nearest_weekday(base, weekday, direction))
 
 
-def _year(parts: Parts, *_: object) -> Span | None:
+def _year(parts: Parts, *_: object) -> Span:
     """2025"""
     first = date(parts.year or 1, 1, 1)
     return whole(first, "year")

@@ -20,6 +20,8 @@ from varve.domain.language.dates import (
 )
 from varve.domain.language.grammar import (
     NAMED_GROUP,
+    Form,
+    Pattern,
     compile_forms,
     expand_forms,
 )
@@ -56,10 +58,10 @@ class Expressions:
     """
 
     vocabulary: Vocabulary
-    forms: Sequence[tuple[str, re.Pattern[str]]]
+    forms: Sequence[Form]
     pattern: str
-    scan: re.Pattern[str]
-    loose: re.Pattern[str]
+    scan: Pattern
+    loose: Pattern
 
     def resolve(self, text: str, said: date, lean: Lean) -> Span | None:
         """Return what the whole text means, if it is one expression and has one meaning."""
@@ -90,7 +92,8 @@ def build_expressions(language: Language) -> Expressions:
     forms = expand_forms(stated.times, vocabulary, stated.times.words, _DAY)
     nameless = [NAMED_GROUP.sub("(?:", text) for _, text in forms]
     expression = rf"(?:{'|'.join(nameless)})(?![\w/-])"
-    blocked = "".join(f"(?<!\\b{word} )" for word in stated.not_after)
+    not_after = [f"(?<!\\b{word} )" for word in stated.not_after]
+    blocked = "".join(not_after)
     pattern = rf"(?i:(?<![\w/-]){blocked}{expression})"
     loose = rf"(?<![\w/-]){expression}"
     return Expressions(
@@ -109,8 +112,14 @@ def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
     such as "yesterday" count: "last week" is another form.
     """
     known = read_vocabulary(merge_times([shared, stated]), plain=False)
-    units = {word: unit for word, unit in known["unit"].items() if unit != "quarter"}
-    days = {word: away for word, away in known["fixed"].items() if away.endswith("day")}
+    units: dict[str, str] = {}
+    for word, unit in known["unit"].items():
+        if unit != "quarter":
+            units[word] = unit
+    days: dict[str, str] = {}
+    for word, distance in known["fixed"].items():
+        if distance.endswith("day"):
+            days[word] = distance
     return {**known, "unit": units, "fixed": days}
 
 
@@ -125,8 +134,7 @@ def _resolve_form(form: str, parts: Parts, said: date, lean: Lean) -> Span | Non
 def _span(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
     """Return what an expression means. Raises ValueError or OverflowError: outside the calendar."""
     direction = _DIRECTIONS.get(lean, PAST)
-    undirected = lean is Lean.NONE and parts.year is None
-    if undirected and form in _WITHOUT_DIRECTION:
+    if form in _WITHOUT_DIRECTION and parts.year is None and lean is Lean.NONE:
         return None
     if form == "ago":
         return _distance(parts, said, PAST)

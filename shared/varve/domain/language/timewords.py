@@ -72,7 +72,9 @@ class _Expression:
 
     @property
     def lacks_year(self) -> bool:
-        return self.form in _YEARLESS and self.parts.year is None
+        if self.parts.year is not None:
+            return False
+        return self.form in _YEARLESS
 
 
 def understand(
@@ -129,11 +131,14 @@ class _Match:
         start = self.found.start()
         if self.lead is None:
             return start
-        return start - len(self.before) + self.lead.start()
+        behind_lead = len(self.before) - self.lead.start()
+        return start - behind_lead
 
     @property
     def has_edge(self) -> bool:
-        return self.lead is not None and bool(self.lead["edge"])
+        if self.lead is None:
+            return False
+        return bool(self.lead["edge"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,8 @@ class _TimeReader:
         """Yield everything that looks like an expression of time."""
         for found in self.grammar.scan.finditer(self.text):
             start, end = found.span()
-            before = self.text[max(0, start - _NEARBY) : start]
+            nearby = max(0, start - _NEARBY)
+            before = self.text[nearby:start]
             lead = self.grammar.lead.search(before)
             form, parts = self.grammar.parse(found)
             yield _Match(
@@ -200,7 +206,10 @@ class _TimeReader:
 
     def choose(self, found: Sequence[_Expression]) -> Sequence[_Expression]:
         """Return the expressions that certainly tell a time, and those joined to such a one."""
-        kept = {index for index, one in enumerate(found) if self._stands_alone(one)}
+        kept: set[int] = set()
+        for index, one in enumerate(found):
+            if self._stands_alone(one):
+                kept.add(index)
         for index, (one, two) in enumerate(pairwise(found)):
             is_open = index in kept
             if not is_open:
@@ -220,7 +229,9 @@ class _TimeReader:
         if needed is None or one.edge or one.lead in needed:
             return True
         around = self.text[: one.start] + behind
-        return not _has_word(around) and one.parts.month != _MAY
+        if _has_word(around):
+            return False
+        return one.parts.month != _MAY
 
     def _is_linked(self, one: _Expression, two: _Expression) -> bool:
         """Return whether two expressions are joined; a comma joins only equal forms."""
@@ -229,21 +240,24 @@ class _TimeReader:
         between = self.text[one.end : two.start]
         if between.strip() == ",":  # "Friday, 3 March" is no list
             return one.form == two.form
-        joins = (self.grammar.to, self.grammar.and_, self.grammar.or_)
+        grammar = self.grammar
+        joins = (grammar.to, grammar.and_, grammar.or_)
         return any(join.fullmatch(between) for join in joins)
 
     def _may_be_verb(self, one: _Expression) -> bool:
         if one.lead:
             return False
-        return self.text[one.start : one.end] in _MONTHS_OR_VERBS
+        phrase = self.text[one.start : one.end]
+        return phrase in _MONTHS_OR_VERBS
 
     def join(self, chosen: Sequence[_Expression], today: date) -> Span | None:
         """Return one span: of the only expression, from one to the other, or around a list."""
         first = chosen[0]
         if len(chosen) == 1:
             return _read_single(first, today)
-        if not all(self._is_linked(one, two) for one, two in pairwise(chosen)):
-            return None
+        for one, two in pairwise(chosen):
+            if not self._is_linked(one, two):
+                return None
         if len(chosen) == 2 and self._is_range(first, chosen[1]):
             return _read_range(first, chosen[1], today)
         if first.lead in _BORDERS:
@@ -252,7 +266,9 @@ class _TimeReader:
 
     def _is_range(self, one: _Expression, two: _Expression) -> bool:
         between = self.text[one.end : two.start]
-        join = self.grammar.and_ if one.lead == "between" else self.grammar.to
+        join = self.grammar.to
+        if one.lead == "between":
+            join = self.grammar.and_
         return join.fullmatch(between) is not None
 
 
@@ -262,7 +278,9 @@ def _has_word(text: str) -> bool:
 
 def _lends_year(two: _Expression, one: _Expression) -> bool:
     """Return whether a later expression has the year of an earlier one: "March and April 2026"."""
-    return two.parts.year is not None and one.form in _BORROWS_YEAR
+    if two.parts.year is None:
+        return False
+    return one.form in _BORROWS_YEAR
 
 
 def _read(one: _Expression, seen_from: date) -> Span | None:
@@ -295,7 +313,8 @@ def _read_range(one: _Expression, two: _Expression, today: date) -> Span | None:
     seen_from = today
     if second is not None and one.lacks_year:
         seen_from = second.last
-    return _around([_read(one, seen_from), second])
+    first = _read(one, seen_from)
+    return _around([first, second])
 
 
 def _around(spans: Sequence[Span | None]) -> Span | None:
@@ -306,7 +325,8 @@ def _around(spans: Sequence[Span | None]) -> Span | None:
     first = min(span.first for span in known)
     last = max(span.last for span in known)
     units = (span.unit for span in known)
-    return Span(first, last, min(units, key=_UNITS.index))
+    unit = min(units, key=_UNITS.index)
+    return Span(first, last, unit)
 
 
 def _answer(
@@ -318,7 +338,8 @@ def _answer(
     end = start_of_day(day_after, zone)
     if begin >= end:
         return None
-    since, until = _window(_deciding_lead(chosen), begin, end)
+    lead = _deciding_lead(chosen)
+    since, until = _window(lead, begin, end)
     left = chosen[0].left
     right = chosen[-1].end
     return TimeWords(
