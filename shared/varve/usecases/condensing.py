@@ -9,7 +9,7 @@ from typing import Any
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
-from varve.domain.extractive import Line, candidates, chosen, lines_of, shortened
+from varve.domain.extractive import SourceLine, candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.language.stopwords import NO_TOPICS
@@ -246,7 +246,7 @@ _NAMED = re.compile(
 _TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
-def _people(lines: Sequence[Line]) -> tuple[str, ...]:
+def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     """Speakers by their names and those whom the words call persons, the most frequent first."""
     found = Counter(
         name
@@ -257,14 +257,14 @@ def _people(lines: Sequence[Line]) -> tuple[str, ...]:
     return _listed(name for name, _ in found.most_common())
 
 
-def _names(line: Line) -> Iterator[str]:
+def _names(line: SourceLine) -> Iterator[str]:
     if line.speaker[:1].isalpha() and not line.speaker[0].islower():
         yield line.speaker
     for found in _NAMED.finditer(line.sentence):
         yield found[str(found.lastgroup)]
 
 
-def _topics(lines: Sequence[Line], people: Iterable[str]) -> tuple[str, ...]:
+def _topics(lines: Sequence[SourceLine], people: Iterable[str]) -> tuple[str, ...]:
     """The words and pairs of words that the weightiest lines share; no word is in two of them."""
     names = {word for name in people for word in _TERM.findall(name.lower())}
     weights: defaultdict[str, float] = defaultdict(float)
@@ -308,7 +308,7 @@ def _apart(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(topics)
 
 
-def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
+def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     """The questions with which a person had the last word; nothing that anybody spoke after counts."""
     heard = [line for line in lines if line.heard]
     last = [line for line in heard if line.at == heard[-1].at]
@@ -322,5 +322,5 @@ def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
     return tuple(reversed(asked[:MAX_QUESTIONS]))
 
 
-def _asks(line: Line) -> bool:
+def _asks(line: SourceLine) -> bool:
     return line.sentence.endswith(("?", "？")) and len(line.sentence.split()) > 3

@@ -143,12 +143,14 @@ class KindWords:
 class Language:
     """All data of one language.
 
-    A word of several languages has the meaning of the language with the lowest `order`.
+    A word of several languages has the meaning of the language with the lowest `order`. `rules` names
+    the module in `domain/rules` with the language's extraction rules; empty if it has none.
     """
 
     code: str
     name: str
     order: int
+    rules: str = ""
     words: WordLists = field(default_factory=WordLists)
     times: Times = field(default_factory=Times)
     statements: Statements | None = None
