@@ -16,24 +16,26 @@ import numpy as np
 import numpy.typing as npt
 
 from varve.domain.calendar import day_of
+from varve.domain.language.abbreviations import LONGEST, build_abbreviation
 from varve.domain.record import MemoryType, Vector
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 
 MAX_LINES = 8_000
-"""How many lines are weighed at most; of more, the most important of each day are."""
+"""The most lines that are weighed; of more, the most important of each day."""
 
 MAX_LINE_CHARACTERS = 300
 
 _RELEVANCE_SHARE = 0.7
 _NEAR_DUPLICATE = 0.95
 _QUESTION_WEIGHT = 0.5
+_QUESTION_MARKS = ("?", "？")
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """One sentence on one line, with its local day and its speaker ("": none is known).
 
     `heard` is true for words as they were said, false for a fact or a summary.
@@ -55,43 +57,56 @@ class Line:
         return f"{self.day}: {self.said}"
 
 
-def lines_of(task: SummaryTask) -> list[Line]:
-    """Return every sentence that has words, by local day, time and id, in any order of the sources."""
-    ordered = sorted(task.sources, key=lambda s: (s.at, s.id, s.text, s.importance))
-    lines: list[Line] = []
+def lines_of(task: SummaryTask) -> list[SourceLine]:
+    """Return every sentence that has words, by local day, time and id.
+
+    The order of the sources does not matter.
+    """
+    ordered = sorted(
+        task.sources,
+        key=lambda source: (source.at, source.id, source.text, source.importance),
+    )
+    lines: list[SourceLine] = []
     for source in ordered:
-        lines += _lines(source, task.zone)
-    return sorted(lines, key=lambda line: line.day)
+        lines += _read_lines(source, task.zone)
+    lines.sort(key=lambda line: line.day)
+    return lines
 
 
-def candidates(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines worth choosing from, in order, each said once; no greetings if there is more."""
-    once: dict[str, Line] = {}
+def candidates(lines: Sequence[SourceLine]) -> list[SourceLine]:
+    """Return the lines worth choosing from, in order, each sentence once.
+
+    Greetings count only if there is nothing else.
+    """
+    once: dict[str, SourceLine] = {}
     for line in lines:
         words = " ".join(_WORD.findall(line.said.casefold()))
         first = once.setdefault(words, line)
-        once[words] = replace(first, importance=max(first.importance, line.importance))
+        importance = max(first.importance, line.importance)
+        once[words] = replace(first, importance=importance)
     every = list(once.values())
     telling = [line for line in every if not _is_trivial(line)]
     return _bounded(telling or every)
 
 
-def _is_trivial(line: Line) -> bool:
-    """Return whether it is a greeting, or too short to tell anything.
+def _is_trivial(line: SourceLine) -> bool:
+    """Return whether a line is a greeting, or too short to tell anything.
 
-    Scripts without spaces tell more in fewer words: their bytes count too.
+    Scripts without spaces tell more in fewer words, so the bytes count too.
     """
     words = len(_WORD.findall(line.sentence))
-    if words < 3 and len(line.sentence.encode()) < 18:
+    size = len(line.sentence.encode())
+    if words < 3 and size < 18:
         return True
-    return words < 5 and _GREETING.match(line.sentence) is not None
+    is_greeting = _GREETING.match(line.sentence) is not None
+    return is_greeting and words < 5
 
 
-def chosen(lines: Sequence[Line], vectors: Sequence[Vector], budget: int) -> str:
+def chosen(lines: Sequence[SourceLine], vectors: Sequence[Vector], budget: int) -> str:
     """Return the best of the lines in their order, within the budget in tokens.
 
-    `vectors` are those of the lines' `said`. If no line fits whole, the best one is cut. Empty:
-    there are no lines, or the budget (under four tokens) has no room for a word.
+    `vectors` are those of the lines' `said`. If no line fits whole, the best one is cut. The result
+    is empty without lines, or if the budget (under four tokens) has no room for a word.
     """
     if not lines:
         return ""
@@ -99,31 +114,32 @@ def chosen(lines: Sequence[Line], vectors: Sequence[Vector], budget: int) -> str
     relevance = _relevance(lines, matrix)
     picked = _picked(lines, matrix, relevance, budget)
     if picked:
-        return "\n".join(str(lines[index]) for index in sorted(picked))
-    best = lines[int(np.argmax(relevance))]
+        texts = [str(lines[index]) for index in sorted(picked)]
+        return "\n".join(texts)
+    most_relevant = int(np.argmax(relevance))
+    best = lines[most_relevant]
     return shortened(best.said, budget, head=f"{best.day}: ")
 
 
-def _relevance(lines: Sequence[Line], matrix: Floats) -> Floats:
-    """Return how much each line stands for all of them and matters in itself, in [0, 1]."""
+def _relevance(lines: Sequence[SourceLine], matrix: Floats) -> Floats:
+    """Return each line's centrality and importance as one number, in [0, 1]."""
     importance = np.clip([line.importance for line in lines], 0.0, 1.0)
     centroid = (0.5 + importance) @ matrix
-    cosine = matrix @ (centroid / max(float(np.linalg.norm(centroid)), 1e-9))
-    asking = np.where(
-        [line.sentence.endswith(("?", "？")) for line in lines], _QUESTION_WEIGHT, 1.0
-    )
+    length = max(float(np.linalg.norm(centroid)), 1e-9)
+    cosine = matrix @ (centroid / length)
+    centrality = np.clip(cosine, 0.0, 1.0)
+    asks = [line.sentence.endswith(_QUESTION_MARKS) for line in lines]
+    question_weight = np.where(asks, _QUESTION_WEIGHT, 1.0)
     substance = np.array([0.5 + salience(line.sentence) for line in lines])
-    relevance: Floats = (
-        (np.clip(cosine, 0.0, 1.0) + importance) / 2 * substance * asking
-    )
+    relevance: Floats = (centrality + importance) / 2 * substance * question_weight
     # Rounded, so that equal lines are equal on every machine, and the earlier one is picked.
     return np.round(relevance, 6)
 
 
 def _picked(
-    lines: Sequence[Line], matrix: Floats, relevance: Floats, budget: int
+    lines: Sequence[SourceLine], matrix: Floats, relevance: Floats, budget: int
 ) -> list[int]:
-    """Return the lines' indexes in the order of picking.
+    """Return the indexes of the picked lines, in the order of picking.
 
     Each pick costs one product of the matrix with a vector.
     """
@@ -133,11 +149,15 @@ def _picked(
     is_open = costs <= budget
     picked: list[int] = []
     while is_open.any():
-        gain = _RELEVANCE_SHARE * relevance - (1 - _RELEVANCE_SHARE) * nearest
-        best = int(np.argmax(np.where(is_open, gain, -np.inf)))
+        penalty = (1 - _RELEVANCE_SHARE) * nearest
+        gain = _RELEVANCE_SHARE * relevance - penalty
+        open_gain = np.where(is_open, gain, -np.inf)
+        best = int(np.argmax(open_gain))
         likeness = np.round(matrix @ matrix[best], 6)
         nearest = np.maximum(nearest, likeness)
-        is_open &= (likeness < _NEAR_DUPLICATE) | (figures != figures[best])
+        is_different = likeness < _NEAR_DUPLICATE
+        has_other_figures = figures != figures[best]
+        is_open &= is_different | has_other_figures
         is_open[best] = False
         budget -= int(costs[best])
         is_open &= costs <= budget
@@ -145,28 +165,39 @@ def _picked(
     return picked
 
 
-def _figures(lines: Sequence[Line]) -> npt.NDArray[np.int64]:
+def _figures(lines: Sequence[SourceLine]) -> npt.NDArray[np.int64]:
     """Return a number for each line, equal for lines that hold the same figures.
 
-    Two lines that differ in a figure alone say two things.
+    Two lines that differ only in a figure say two things.
     """
     seen: dict[tuple[str, ...], int] = {}
-    keys = [tuple(_FIGURE.findall(line.sentence)) for line in lines]
-    return np.array([seen.setdefault(key, len(seen)) for key in keys])
+    numbers: list[int] = []
+    for line in lines:
+        figures = tuple(_FIGURE.findall(line.sentence))
+        number = seen.setdefault(figures, len(seen))
+        numbers.append(number)
+    return np.array(numbers)
 
 
-def _bounded(lines: list[Line]) -> list[Line]:
-    """Return at most `MAX_LINES`, evenly over the days: the most important of each, then the second."""
+def _bounded(lines: list[SourceLine]) -> list[SourceLine]:
+    """Return at most `MAX_LINES`, evenly over the days.
+
+    The most important line of each day comes first, then the second of each.
+    """
     if len(lines) <= MAX_LINES:
         return lines
     places: Counter[str] = Counter()
     ranked: list[tuple[int, int]] = []
-    for index in sorted(range(len(lines)), key=lambda i: -lines[i].importance):
+    by_importance = sorted(
+        range(len(lines)), key=lambda index: lines[index].importance, reverse=True
+    )
+    for index in by_importance:
         day = lines[index].day
         ranked.append((places[day], index))
         places[day] += 1
-    kept = sorted(index for _, index in sorted(ranked)[:MAX_LINES])
-    return [lines[index] for index in kept]
+    ranked.sort()
+    kept = [index for _, index in ranked[:MAX_LINES]]
+    return [lines[index] for index in sorted(kept)]
 
 
 # Sentences
@@ -178,10 +209,7 @@ _SPEAKER = re.compile(r"([^\s:][^:\n]{0,79}): (?=\S)")
 _END = re.compile(
     r"\n|(?<![.!?…])[.!?…]++[\"'”»)\]*_]*+(?=\s++(?![a-zà-öø-ÿ])|\s*+$)|[。！？]++[」』）”]*+"
 )
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:(?i:drs?|mrs?|ms|prof|sra?|srta|sta?|ste|av|avda|vs|approx|no|núm|nr|fig|art|tel|ext)"
-    r"|e\.g|i\.e|[^\W\d_])\.$"
-)
+_ABBREVIATION = build_abbreviation(r"drs|sta|(?-i:e\.g|i\.e)")
 _GREETING = re.compile(
     r"(?i:hi|hello|hey|hiya|good (?:morning|afternoon|evening|night)|morning|thanks|thank you|cheers"
     r"|bye|goodbye|welcome|hola|buen[oa]s(?: (?:días|tardes|noches))?|gracias|adiós|chao|hasta luego)\b"
@@ -192,7 +220,8 @@ def sentences(text: str) -> Iterator[str]:
     """Yield the text's sentences, each on one line without a bullet, long ones in pieces."""
     start = 0
     for end in (*_sentence_ends(text), len(text)):
-        plain = " ".join(text[start:end].split()).lstrip("-–—*•#> ")
+        words = text[start:end].split()
+        plain = " ".join(words).lstrip("-–—*•#> ")
         yield from passages(plain, MAX_LINE_CHARACTERS)
         start = end
 
@@ -200,52 +229,69 @@ def sentences(text: str) -> Iterator[str]:
 def shortened(text: str, tokens: int, head: str = "") -> str:
     """Return `head` and as much of the text as the tokens hold.
 
-    Whole sentences if one fits, else whole words. Empty: not even one character fits.
+    The text is cut after a sentence, else after a word. Empty: not one character fits.
     """
+
+    def count_tokens(length: int) -> int:
+        return estimated_tokens(head + text[:length])
+
     lengths = range(1, len(text) + 1)
-    room = bisect_right(
-        lengths, tokens, key=lambda length: estimated_tokens(head + text[:length])
-    )
+    room = bisect_right(lengths, tokens, key=count_tokens)
     if not room:
         return ""
     if room == len(text):
         return head + text
-    return head + text[: _cut(text, room)].rstrip()
+    end = _find_cut(text, room)
+    return head + text[:end].rstrip()
 
 
-def _cut(text: str, room: int) -> int:
+def _find_cut(text: str, room: int) -> int:
     """Return where to cut: after the last sentence that fits, else the last word, else at `room`."""
     ends = [end for end in _sentence_ends(text[: room + 1]) if end <= room]
     if ends:
         return ends[-1]
     space = text.rfind(" ", 1, room + 1)
-    return space if space > 0 else room
+    if space > 0:
+        return space
+    return room
 
 
 def _sentence_ends(text: str) -> Iterator[int]:
     for found in _END.finditer(text):
-        if not _ABBREVIATION.search(text[max(0, found.end() - 12) : found.end()]):
-            yield found.end()
+        end = found.end()
+        nearby = max(0, end - LONGEST)
+        if not _ABBREVIATION.search(text[nearby:end]):
+            yield end
 
 
-def _lines(source: Source, zone: ZoneInfo) -> Iterator[Line]:
+def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
     """Yield a source's sentences.
 
-    Each line of a summary may have a date and a speaker of its own. A turn is one text with one
-    speaker. A fact has no speaker: the words before its colon are no name.
+    Each line of a summary may have a date and a speaker. A turn is one text with one speaker. A
+    fact has no speaker: the words before its colon are no name.
     """
     heard = source.memory_type is MemoryType.TURN
     is_summary = bool(source.label)
-    for text in source.text.split("\n") if is_summary else [source.text]:
-        day, speaker, words = "", "", text
+    texts = source.text.split("\n") if is_summary else [source.text]
+    for text in texts:
+        day = ""
+        speaker = ""
+        words = text
         if is_summary:
             day, words = _split_date(words)
         if heard or is_summary:
             speaker, words = _split_speaker(words, source)
-        day = day or day_of(source.at, zone)
         for sentence in sentences(words):
-            if _WORD.search(sentence):
-                yield Line(day, sentence, source.at, source.importance, speaker, heard)
+            if not _WORD.search(sentence):
+                continue
+            yield SourceLine(
+                day=day or day_of(source.at, zone),
+                sentence=sentence,
+                at=source.at,
+                importance=source.importance,
+                speaker=speaker,
+                heard=heard,
+            )
 
 
 def _split_date(text: str) -> tuple[str, str]:
@@ -263,10 +309,17 @@ def _split_date(text: str) -> tuple[str, str]:
 def _split_speaker(text: str, source: Source) -> tuple[str, str]:
     """Return the speaker that a text begins with, if it looks like a name or is the user's id."""
     found = _SPEAKER.match(text)
-    if found is None or not (found[1] == source.user_id or _is_name(found[1])):
+    if found is None:
         return "", text
-    return " ".join(found[1].split()), text[found.end() :]
+    speaker = found[1]
+    if speaker != source.user_id and not _is_name(speaker):
+        return "", text
+    rest = text[found.end() :]
+    return " ".join(speaker.split()), rest
 
 
 def _is_name(text: str) -> bool:
-    return text[:1].isalpha() and not text[0].islower() and len(text.split()) <= 3
+    first = text[:1]
+    if not first.isalpha() or first.islower():
+        return False
+    return len(text.split()) <= 3

@@ -22,7 +22,10 @@ _POSSESSIVE = re.compile(r"'s\b")
 def mentioned(
     prompt: str, triples: Iterable[Triple], given: Iterable[str] = ()
 ) -> set[str]:
-    """Return the ids of the entities that the prompt or a text of `given` names, aliases resolved."""
+    """Return the ids of the entities that the prompt or a text of `given` names.
+
+    An alias counts for its entity.
+    """
     names = _entities_by_name(triples)
     wanted: set[str] = set()
     for text in (prompt, *given):
@@ -38,23 +41,27 @@ def _entities_by_name(triples: Iterable[Triple]) -> dict[str, set[str]]:
     names: dict[str, set[str]] = {}
     for triple in triples:
         for name in (triple.source_id, triple.target_id):
-            names.setdefault(_key(name), set()).add(name)
+            ids = names.setdefault(_key(name), set())
+            ids.add(name)
         if triple.label in ALIASES:
-            names[_key(triple.target_id)].add(triple.source_id)
+            alias = _key(triple.target_id)
+            names[alias].add(triple.source_id)
     return names
 
 
 def in_words(triple: Triple) -> str:
     """Return `Dana lives in: Lisbon`, with the names as they were last written."""
-    said = _statement(triple)
-    return f"{said.subject} {triple.label.replace('_', ' ')}: {said.object}"
+    said = _find_statement(triple)
+    predicate = triple.label.replace("_", " ")
+    return f"{said.subject} {predicate}: {said.object}"
 
 
-def _statement(triple: Triple) -> TripleOperation:
+def _find_statement(triple: Triple) -> TripleOperation:
     """Return the newest statement for a triple; its evidence may also hold the one that ended it."""
     for operation in reversed(triple.evidence):
-        states = operation.op is not Op.DELETE
-        if states and normalized(operation.object) == triple.target_id:
+        if operation.op is Op.DELETE:
+            continue
+        if normalized(operation.object) == triple.target_id:
             return operation
     return triple.evidence[0]
 
@@ -63,9 +70,10 @@ def _phrases(text: str) -> Iterator[str]:
     """Yield every run of up to `MAX_NAME_WORDS` words."""
     words = _words(text)
     for start in range(len(words)):
-        longest = min(start + MAX_NAME_WORDS, len(words))
-        for end in range(start + 1, longest + 1):
-            yield " ".join(words[start:end])
+        last_end = min(start + MAX_NAME_WORDS, len(words))
+        for end in range(start + 1, last_end + 1):
+            phrase = words[start:end]
+            yield " ".join(phrase)
 
 
 def _key(name: str) -> str:
@@ -73,10 +81,14 @@ def _key(name: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return _WORD.findall(_POSSESSIVE.sub("", folded))
+    composed = unicodedata.normalize("NFKC", text)
+    folded = composed.casefold().replace("’", "'")
+    bare = _POSSESSIVE.sub("", folded)
+    return _WORD.findall(bare)
 
 
 def _is_name(name: str) -> bool:
-    """Return whether it can name something: no role, and a word that is not in every prompt."""
-    return name not in _ROLES and bool(telling_stems(name))
+    """Return whether a name can mean an entity: it is no role and not only common words."""
+    if name in _ROLES:
+        return False
+    return bool(telling_stems(name))

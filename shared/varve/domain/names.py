@@ -33,28 +33,29 @@ def normalized(name: str) -> str:
     NFKC, case folded, single spaces, no punctuation at the end.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return " ".join(folded.split()).rstrip(".!?,; ")
+    spaced = " ".join(folded.split())
+    return spaced.rstrip(".!?,; ")
 
 
 def meant(value: str, known: Collection[str]) -> list[str]:
-    """Return the known values that a value means: itself, else its longer and shorter forms.
+    """Return the known values that equal a value, else its longer and shorter forms.
 
     All are normalized. "Acme" and "Acme Ltd" are one employer.
     """
     if value in known:
         return [value]
-    return [
-        other
-        for other in known
-        if other.startswith(f"{value} ") or value.startswith(f"{other} ")
-    ]
+    found: list[str] = []
+    for other in known:
+        if other.startswith(f"{value} ") or value.startswith(f"{other} "):
+            found.append(other)
+    return found
 
 
 class Names:
     """Names resolved to entities. The result depends on the set of stated pairs alone.
 
     An alias stands for the one entity that claims it. An alias that several entities claim (two
-    people called Dana) stands for none and stays a name of its own, unless the claimants resolve to
+    people called Dana) stands for none and stays a separate name, unless the claimants resolve to
     one entity. If names claim each other, the longest is the entity's.
     """
 
@@ -64,12 +65,11 @@ class Names:
         for owner, alias in stated:
             if owner != alias and not {owner, alias} & _NO_NAMES:
                 self._claims[alias].add(owner)
-        self._owner = {
-            alias: next(iter(owners))
-            for alias, owners in self._claims.items()
-            if len(owners) == 1
-        }
-        while self._joined():
+        self._owner: dict[str, str] = {}
+        for alias, owners in self._claims.items():
+            if len(owners) == 1:
+                self._owner[alias] = next(iter(owners))
+        while self._settle_one():
             pass
         self._entities = {name: self._root(name) for name in sorted(self._claims)}
 
@@ -83,22 +83,26 @@ class Names:
         form = normalized(name)
         if form in self._owner or form not in self._claims:
             return ()
-        return tuple(sorted({self._root(owner) for owner in self._claims[form]}))
+        roots = {self._root(owner) for owner in self._claims[form]}
+        return tuple(sorted(roots))
 
     def resolved(self) -> Mapping[str, str]:
         """Return every alias that stands for another name, with that name."""
-        return {
-            alias: entity for alias, entity in self._entities.items() if alias != entity
-        }
+        found: dict[str, str] = {}
+        for alias, entity in self._entities.items():
+            if alias != entity:
+                found[alias] = entity
+        return found
 
     def changed(self, other: "Names") -> set[str]:
         """Return the names that the two resolve differently."""
         known = {*self._claims, *other._claims}
         return {name for name in known if self.entity(name) != other.entity(name)}
 
-    def _joined(self) -> bool:
+    def _settle_one(self) -> bool:
         """Settle one alias whose claimants resolve to one entity; return whether there was one."""
-        for alias in sorted(self._claims.keys() - self._owner.keys()):
+        unsettled = self._claims.keys() - self._owner.keys()
+        for alias in sorted(unsettled):
             roots = {self._root(owner) for owner in self._claims[alias]}
             if len(roots) == 1 and alias not in roots:
                 self._owner[alias] = roots.pop()
@@ -106,10 +110,16 @@ class Names:
         return False
 
     def _root(self, name: str) -> str:
-        """Return the end of the chain of owners; of a circle the longest name, then the first by letters."""
+        """Return the end of the chain of owners.
+
+        If the chain is a circle, its longest name; of equally long ones the first by letters.
+        """
         seen: list[str] = []
         while name in self._owner and name not in seen:
             seen.append(name)
             name = self._owner[name]
-        circle = seen[seen.index(name) :] if name in seen else [name]
+        if name not in seen:
+            return name
+        start = seen.index(name)
+        circle = seen[start:]
         return min(circle, key=lambda member: (-len(member), member))

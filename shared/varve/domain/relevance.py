@@ -1,4 +1,4 @@
-"""How much a text has to do with a prompt, on a scale with a zero: is anything worth injecting?
+"""The relevance of a text to a prompt, on a scale with a zero: is anything worth injecting?
 
 Search ranks all records, so that even a prompt about nothing in memory has a first result. Here a
 text is compared with sentences about nothing in particular, in the same embedder. That makes the
@@ -60,7 +60,7 @@ _STEM = Stemmer.Stemmer("english")
 
 
 def telling_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that say what is meant; a code such as `NW-53977` is one word."""
+    """Return the stems of the words that carry meaning; a code such as `NW-53977` is one word."""
     words = (word.removesuffix("'s") for word in _WORD.findall(fold(text)))
     kept = [word for word in words if word not in EMPTY_IN_PROMPTS and _is_long(word)]
     return frozenset(_STEM.stemWords(kept))
@@ -78,11 +78,11 @@ def relevances(
     vectors: Sequence[Vector],
     nothing: Sequence[Vector],
 ) -> list[float]:
-    """Return a number for each text: 0 if it has no more to do with the prompt than any text.
+    """Return a number for each text: 0 if it is as near to the prompt as any text is.
 
-    It is the text's cosine to the prompt, less the mean of the prompt's three greatest cosines to
-    the vectors of `BACKGROUND`, plus a share for the prompt's words that the text holds. Rare words
-    count more. `nothing` are the vectors of `BACKGROUND`.
+    It is the text's cosine to the prompt, minus a zero, plus a share for the prompt's words that
+    the text holds. The zero is the mean of the prompt's three greatest cosines to the vectors of
+    `BACKGROUND`, which are `nothing`. Rare words count more.
     """
     background = [float(vector @ prompt_vector) for vector in nothing]
     nearest = sorted(background, reverse=True)[:_NEAREST]

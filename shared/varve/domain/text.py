@@ -7,7 +7,10 @@ _BREAKS = ("\n\n", "\n", ". ", "? ", "! ", " ")
 
 
 def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:
-    """Yield the text in pieces of at most `limit` characters, cut at paragraphs, sentences or words."""
+    """Yield the text in pieces of at most `limit` characters.
+
+    A piece ends with a paragraph, else a line, a sentence or a word.
+    """
     rest = text.strip()
     while len(rest) > limit:
         cut = _cut(rest, limit)
@@ -18,7 +21,7 @@ def passages(text: str, limit: int = MAX_PASSAGE_CHARACTERS) -> Iterator[str]:
 
 
 def _cut(text: str, limit: int) -> int:
-    """Return where to cut: after the last of the strongest breaks in the second half, else `limit`."""
+    """Return where to cut: after the last strongest break in the second half, else at `limit`."""
     for mark in _BREAKS:
         at = text.rfind(mark, limit // 2, limit)
         if at >= 0:
@@ -31,7 +34,9 @@ def salience(text: str) -> float:
 
     It grows with the words, up to twenty. The importance of an extracted fact starts at 0.5.
     """
-    return max(0.05, 0.5 * min(1.0, len(text.split()) / 20))
+    words = len(text.split())
+    share = min(1.0, words / 20)
+    return max(0.05, 0.5 * share)
 
 
 def estimated_tokens(text: str) -> int:

@@ -14,20 +14,30 @@ def introduction(text: str) -> tuple[str, str]:
     A name has one to three words. None of them begins with a small letter.
     """
     found = _INTRODUCED.match(text)
-    if found is None or any(word[0].islower() for word in found[1].split()):
+    if found is None:
         return "", text
-    return found[1], text[found.end() :]
+    name = found[1]
+    if any(word[0].islower() for word in name.split()):
+        return "", text
+    rest = text[found.end() :]
+    return name, rest
 
 
 def speakers(texts: Iterable[str]) -> frozenset[str]:
     """Return the names that begin the texts of a conversation; none if it is no transcript.
 
     In a transcript at least two texts, and `SHARE` of all, begin with a name. There are at most two
-    names, or half as many as such texts: a list of headings has another one on each line.
+    names, or half as many as such texts: a list of headings has a new one on each line.
     """
     every = list(texts)
-    named = [name for name, _ in map(introduction, every) if name]
+    named: list[str] = []
+    for text in every:
+        name, _ = introduction(text)
+        if name:
+            named.append(name)
     names = frozenset(named)
-    if len(named) < max(2, SHARE * len(every)) or len(names) > max(2, len(named) / 2):
+    least_named = max(2, SHARE * len(every))
+    most_names = max(2, len(named) / 2)
+    if len(named) < least_named or len(names) > most_names:
         return frozenset()
     return names

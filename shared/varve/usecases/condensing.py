@@ -9,7 +9,7 @@ from typing import Any
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
-from varve.domain.extractive import Line, candidates, chosen, lines_of, shortened
+from varve.domain.extractive import SourceLine, candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.language.stopwords import NO_TOPICS
@@ -250,7 +250,7 @@ _NAMED = re.compile(
 _TERM = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 
 
-def _people(lines: Sequence[Line]) -> tuple[str, ...]:
+def _people(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     """Return speakers with names and persons in the text, the most frequent first."""
     found: Counter[str] = Counter()
     for line in lines:
@@ -258,14 +258,14 @@ def _people(lines: Sequence[Line]) -> tuple[str, ...]:
     return _listed(name for name, _ in found.most_common())
 
 
-def _names(line: Line) -> Iterator[str]:
+def _names(line: SourceLine) -> Iterator[str]:
     if line.speaker[:1].isalpha() and not line.speaker[0].islower():
         yield line.speaker
     for found in _NAMED.finditer(line.sentence):
         yield found[str(found.lastgroup)]
 
 
-def _topics(lines: Sequence[Line], people: Iterable[str]) -> tuple[str, ...]:
+def _topics(lines: Sequence[SourceLine], people: Iterable[str]) -> tuple[str, ...]:
     """Return the words and word pairs of the heaviest lines; no two share a word."""
     names: set[str] = set()
     for name in people:
@@ -317,7 +317,7 @@ def _without_overlap(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(topics)
 
 
-def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
+def _open_questions(lines: Sequence[SourceLine]) -> tuple[str, ...]:
     """Return the questions at the end of the last message, if a person sent it."""
     heard = [line for line in lines if line.heard]
     last = [line for line in heard if line.at == heard[-1].at]
@@ -331,5 +331,5 @@ def _open_questions(lines: Sequence[Line]) -> tuple[str, ...]:
     return tuple(reversed(asked[:MAX_QUESTIONS]))
 
 
-def _asks(line: Line) -> bool:
+def _asks(line: SourceLine) -> bool:
     return line.sentence.endswith(("?", "？")) and len(line.sentence.split()) > 3

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from dateutil.relativedelta import relativedelta
 
-PAST, FUTURE = -1, 1
+PAST = -1
+FUTURE = 1
+_YEARS_TO_LEAP_DAY = 8
 MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 
 class Span(NamedTuple):
-    """Local days, `last` included. `unit` tells how exact the span was told: day, week, month, …"""
+    """Local days, `last` included. `unit` is the precision: day, week, month, quarter or year."""
 
     first: date
     last: date
@@ -18,14 +20,16 @@ class Span(NamedTuple):
 
 
 def shift(day: date, count: int, unit: str) -> date:
-    """Return the day so many units away; a day that its month lacks becomes the month's last.
+    """Return the day `count` units away; a day that its month lacks becomes the month's last.
 
-    Raises ValueError or OverflowError: outside the calendar.
+    Raises ValueError or OverflowError: the result is outside the calendar.
     """
     if unit in MONTHS_IN:
-        moved: date = day + relativedelta(months=count * MONTHS_IN[unit])
+        months = count * MONTHS_IN[unit]
+        moved: date = day + relativedelta(months=months)
         return moved
-    return day + timedelta(days=count * (7 if unit == "week" else 1))
+    days_in = 7 if unit == "week" else 1
+    return day + timedelta(days=count * days_in)
 
 
 def whole(day: date, unit: str) -> Span:
@@ -34,29 +38,37 @@ def whole(day: date, unit: str) -> Span:
     if unit == "week":
         first = day - timedelta(days=day.weekday())
     elif unit in MONTHS_IN:
-        months = MONTHS_IN[unit]
-        first = day.replace(month=day.month - (day.month - 1) % months, day=1)
-    return Span(first, shift(first, 1, unit) - timedelta(days=1), unit)
+        months_into = (day.month - 1) % MONTHS_IN[unit]
+        first = day.replace(month=day.month - months_into, day=1)
+    next_first = shift(first, 1, unit)
+    return Span(first, next_first - timedelta(days=1), unit)
 
 
 def nearest_weekday(day: date, weekday: int, direction: int) -> date:
-    """Return the last such weekday before the day, the first after it, or with 0 the first from it on."""
-    ahead = (weekday - day.weekday()) % 7
-    if direction < 0:
-        return day + timedelta(days=ahead - 7)
-    if direction > 0:
-        return day + timedelta(days=ahead or 7)
-    return day + timedelta(days=ahead)
+    """Return the last such weekday before the day, or with `FUTURE` the first after it.
+
+    With the direction 0, the first from the day on.
+    """
+    days = (weekday - day.weekday()) % 7
+    if direction == PAST:
+        days -= 7
+    if direction == FUTURE and days == 0:
+        days = 7
+    return day + timedelta(days=days)
 
 
 def nearest_date(day: date, month: int, number: int, direction: int) -> date | None:
     """Return the latest such date up to the day, or with `FUTURE` the first from it on.
 
-    None where there is none: 29 February may lie eight years away, 30 February nowhere.
+    None: no year has the date, such as 30 February. 29 February may lie eight years away.
     """
-    for years in range(9):
-        found = _date_or_none(day.year + years * direction, month, number)
-        if found is not None and (found - day).days * direction >= 0:
+    for years in range(_YEARS_TO_LEAP_DAY + 1):
+        year = day.year + years * direction
+        found = _date_or_none(year, month, number)
+        if found is None:
+            continue
+        days_ahead = (found - day).days * direction
+        if days_ahead >= 0:
             return found
     return None
 

@@ -6,26 +6,29 @@ them share.
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain, zip_longest
 from typing import Any
 
 Words = tuple[str, ...]
 WordsByName = Mapping[str, Sequence[str]]
 
 _COMMON = "common.toml"
+_LISTS_BY_NUMBER = ("months", "short_months", "weekdays", "quarters")
+_PLAIN_LISTS = ("only_with_accents", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A phrase that looks like a time and is left alone, because it may mean something else.
 
-    `form` and `lead` are patterns for the beginning of an expression's form and of its preposition,
-    `before` is searched in the text before it, `phrase` and `behind` match at the beginning of the
-    expression and of the text after it. An empty pattern admits everything. `example` is a text
-    that holds a refused expression.
+    Five patterns, of which an empty one admits everything. `form` and `lead` match at the beginning
+    of an expression's form and of its preposition. `phrase` and `behind` match at the beginning of
+    the expression and of the text after it. `before` is searched in the text before it. `example`
+    is a text that holds a refused expression.
     """
 
     name: str
@@ -101,7 +104,7 @@ class WordLists:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Patterns, in lower case, by which a question shows what it asks for.
+    """Patterns, in lower case, that tell what a question asks for.
 
     `asks_when` and `current` ask for a time and for the present. `opening` words, after a
     `greeting`, begin a question about the present if a word of `present` and none of `past` follows;
@@ -134,7 +137,7 @@ class NameWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindWords:
     """An everyday kind of things: the words that ask for it, and words of it, without accents."""
 
     asked_by: Words
@@ -143,34 +146,48 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """All data of one language. Of a word that several share, the lowest `order` tells the meaning."""
+    """All data of one language.
+
+    A word of several languages has the meaning of the language with the lowest `order`. `rules` names
+    the module in `domain/rules` with the language's extraction rules; empty if it has none.
+    """
 
     code: str
     name: str
     order: int
+    rules: str = ""
     words: WordLists = field(default_factory=WordLists)
     times: Times = field(default_factory=Times)
     statements: Statements | None = None
     questions: Questions = field(default_factory=Questions)
     names: NameWords = field(default_factory=NameWords)
-    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kinds: Mapping[str, KindWords] = field(default_factory=dict)
+
+
+_TIMES_FIELDS = [one.name for one in fields(Times)]
 
 
 @cache
 def installed_languages() -> tuple[Language, ...]:
     """Return the languages that come with the package, by order."""
-    return read_languages(files(__package__) / "data")
+    return read_languages(_data_folder())
 
 
 def installed_language(code: str) -> Language:
     """Return the language of a code such as "en". Raises KeyError: there is none."""
-    return {language.code: language for language in installed_languages()}[code]
+    by_code = {language.code: language for language in installed_languages()}
+    return by_code[code]
+
+
+def _data_folder() -> Traversable:
+    return files(__package__) / "data"
 
 
 @cache
 def common_times() -> Times:
     """Return the forms of times that all languages share."""
-    return _times(_table(files(__package__) / "data" / _COMMON)["times"])
+    table = _read_table(_data_folder() / _COMMON)
+    return _read_times(table["times"])
 
 
 def read_languages(folder: Traversable) -> tuple[Language, ...]:
@@ -178,70 +195,104 @@ def read_languages(folder: Traversable) -> tuple[Language, ...]:
 
     Raises ValueError: a file has an unknown field or lacks a needed one; names the file.
     """
-    named = (path for path in folder.iterdir() if path.name.endswith(".toml"))
-    languages = [_language(path) for path in named if path.name != _COMMON]
-    return tuple(
-        sorted(languages, key=lambda language: (language.order, language.code))
-    )
+    languages: list[Language] = []
+    for path in folder.iterdir():
+        if path.name.endswith(".toml") and path.name != _COMMON:
+            languages.append(_read_language(path))
+    languages.sort(key=lambda language: (language.order, language.code))
+    return tuple(languages)
 
 
-def _language(path: Traversable) -> Language:
-    table = _table(path)
+def _read_language(path: Traversable) -> Language:
+    table = _read_table(path)
     lists = table.pop("words", {})
     times = table.pop("times", {})
-    stated = table.pop("statements", None)
+    statements = table.pop("statements", None)
     questions = table.pop("questions", {})
     names = table.pop("names", {})
     kinds = table.pop("kinds", {})
     try:
         return Language(
             code=path.name.removesuffix(".toml"),
-            words=_words(lists),
-            times=_times(times),
-            statements=_statements(stated) if stated else None,
-            questions=Questions(**_frozen(questions)),
-            names=NameWords(**_frozen(names)),
-            kinds={name: _kind(kind) for name, kind in kinds.items()},
+            words=_read_words(lists),
+            times=_read_times(times),
+            statements=_read_statements(statements),
+            questions=Questions(**_freeze(questions)),
+            names=NameWords(**_freeze(names)),
+            kinds={name: _read_kind(kind) for name, kind in kinds.items()},
             **table,
         )
     except TypeError as wrong:
         raise ValueError(f"{path.name}: {wrong}") from wrong
 
 
-def _words(table: dict[str, str]) -> WordLists:
+def _read_words(table: dict[str, str]) -> WordLists:
     stemmer = table.pop("stemmer", "")
-    lists = {name: frozenset(text.split()) for name, text in table.items()}
+    lists: dict[str, frozenset[str]] = {}
+    for name, text in table.items():
+        lists[name] = frozenset(text.split())
     return WordLists(stemmer, **lists)
 
 
-def _kind(table: dict[str, str]) -> Kind:
-    return Kind(**{name: tuple(text.split()) for name, text in table.items()})
+def _read_kind(table: dict[str, str]) -> KindWords:
+    lists: dict[str, Words] = {}
+    for name, text in table.items():
+        lists[name] = tuple(text.split())
+    return KindWords(**lists)
 
 
-def _table(path: Traversable) -> dict[str, Any]:
+def _read_table(path: Traversable) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as wrong:
         raise ValueError(f"{path.name}: {wrong}") from wrong
 
 
-def _statements(table: dict[str, Any]) -> Statements:
+def _read_statements(table: dict[str, Any] | None) -> Statements | None:
+    if not table:
+        return None
     not_after = tuple(table.pop("not_after", ()))
-    return Statements(_times(table), not_after)
+    return Statements(_read_times(table), not_after)
 
 
-def _times(table: dict[str, Any]) -> Times:
-    refused = tuple(Refusal(**row) for row in table.pop("refused", ()))
-    return Times(**_frozen(table), refused=refused)
+def _read_times(table: dict[str, Any]) -> Times:
+    rows = table.pop("refused", ())
+    refused = tuple(Refusal(**row) for row in rows)
+    return Times(**_freeze(table), refused=refused)
 
 
-def _frozen(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     """Return TOML's lists as tuples, at every depth."""
     if isinstance(value, dict):
-        return {name: _frozen(member) for name, member in value.items()}
+        return {name: _freeze(member) for name, member in value.items()}
     if isinstance(value, list):
-        return tuple(_frozen(member) for member in value)
+        return tuple(_freeze(member) for member in value)
     return value
+
+
+def merge_times(tables: Iterable[Times]) -> Times:
+    """Return the words of several tables as one, in the order of the tables, each word once."""
+    listed = list(tables)
+    merged: dict[str, Any] = {}
+    for field_name in _TIMES_FIELDS:
+        values = [getattr(table, field_name) for table in listed]
+        if field_name in _LISTS_BY_NUMBER:
+            merged[field_name] = _merge_by_number(values)
+        elif field_name in _PLAIN_LISTS:
+            merged[field_name] = tuple(chain.from_iterable(values))
+        else:
+            merged[field_name] = gathered(values)
+    return Times(**merged)
+
+
+def _merge_by_number(tables: Iterable[tuple[Words, ...]]) -> tuple[Words, ...]:
+    """Return the names of each member, such as January, in all the tables."""
+    members = zip_longest(*tables, fillvalue=())
+    return tuple(_unique(chain.from_iterable(names)) for names in members)
+
+
+def _unique(words: Iterable[str]) -> Words:
+    return tuple(dict.fromkeys(words))
 
 
 def gathered(tables: Iterable[WordsByName]) -> dict[str, list[str]]:
@@ -249,14 +300,6 @@ def gathered(tables: Iterable[WordsByName]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for table in tables:
         for name, words in table.items():
-            found.setdefault(name, {}).update(dict.fromkeys(words))
+            known = found.setdefault(name, {})
+            known.update(dict.fromkeys(words))
     return {name: list(words) for name, words in found.items()}
-
-
-def by_number(tables: Sequence[tuple[Words, ...]], first: int) -> dict[str, list[str]]:
-    """Return each table's members by number, the first one being `first`, as one table of words."""
-    numbered = [
-        {str(number): words for number, words in enumerate(table, first)}
-        for table in tables
-    ]
-    return gathered(numbered)

@@ -12,46 +12,58 @@ from varve.domain.language.dates import (
     shift,
     whole,
 )
-from varve.domain.language.grammar import Parts
+from varve.domain.language.vocabulary import Parts
 
 Meaning = Callable[[Parts, date, int], Span | None]
 
 
 def read(form: str, parts: Parts, base: date, direction: int = PAST) -> Span | None:
-    """Return what an expression means, seen from `base`; a bare name is the nearest in the direction.
+    """Return what an expression means, seen from `base`.
 
-    Raises ValueError or OverflowError: outside the calendar.
+    A bare name, such as "March", is the nearest in the direction. Raises ValueError or
+    OverflowError: the result is outside the calendar.
     """
-    return _MEANINGS[form](parts, base, direction)
+    meaning = _MEANINGS[form]
+    return meaning(parts, base, direction)
 
 
 def _moved(base: date, count: int, unit: str) -> Span:
-    """Return the whole unit so many units away."""
-    return whole(shift(base, count, unit), unit)
+    """Return the whole unit `count` units away."""
+    moved = shift(base, count, unit)
+    return whole(moved, unit)
 
 
-def _ago(parts: Parts, base: date, _: int) -> Span | None:
+def _ago(parts: Parts, base: date, _: int) -> Span:
     """three months ago"""
-    return _moved(base, -(parts.count or 0), parts.unit)
+    count = parts.count or 0
+    return _moved(base, -count, parts.unit)
 
 
 def _fixed(parts: Parts, base: date, _: int) -> Span | None:
     """yesterday, la semana pasada"""
-    return _moved(base, *parts.away) if parts.away else None
+    if parts.away is None:
+        return None
+    count, unit = parts.away
+    return _moved(base, count, unit)
 
 
-def _rolling(parts: Parts, base: date, _: int) -> Span | None:
+def _rolling(parts: Parts, base: date, _: int) -> Span:
     """the last three months, up to and with today"""
-    count = 1 if parts.count is None else parts.count
-    return Span(shift(base, -count, parts.unit), base, parts.unit)
+    count = parts.count
+    if count is None:
+        count = 1
+    first = shift(base, -count, parts.unit)
+    return Span(first, base, parts.unit)
 
 
-def _ahead(parts: Parts, base: date, _: int) -> Span | None:
+def _ahead(parts: Parts, base: date, _: int) -> Span:
     """the next ten days, today among them"""
-    return Span(base, shift(base, parts.count or 0, parts.unit), parts.unit)
+    count = parts.count or 0
+    last = shift(base, count, parts.unit)
+    return Span(base, last, parts.unit)
 
 
-def _turned(parts: Parts, base: date, _: int) -> Span | None:
+def _turned(parts: Parts, base: date, _: int) -> Span:
     """last week, this March, next Friday"""
     turn = parts.turn or 0
     if parts.unit:
@@ -60,75 +72,93 @@ def _turned(parts: Parts, base: date, _: int) -> Span | None:
         return _one_day(nearest_weekday(base, parts.weekday, turn))
     month = parts.month or 1
     if turn == 0:
-        return whole(date(base.year, month, 1), "month")
-    before = base.replace(day=1) - timedelta(days=1)
-    return _nearest_month(before if turn < 0 else base, month, turn)
+        return _month_of(base.year, month)
+    if turn == FUTURE:
+        return _nearest_month(base, month, FUTURE)
+    month_before = base.replace(day=1) - timedelta(days=1)
+    return _nearest_month(month_before, month, PAST)
 
 
-def _before_last(parts: Parts, base: date, _: int) -> Span | None:
+def _before_last(parts: Parts, base: date, _: int) -> Span:
     """the week before last"""
     return _moved(base, -2, parts.unit)
 
 
-def _weekday_week(parts: Parts, base: date, _: int) -> Span | None:
+def _weekday_week(parts: Parts, base: date, _: int) -> Span:
     """Friday of last week"""
-    week = _moved(base, parts.turn or 0, "week")
-    return _one_day(week.first + timedelta(days=parts.weekday or 0))
+    turn = parts.turn or 0
+    week = _moved(base, turn, "week")
+    weekday = timedelta(days=parts.weekday or 0)
+    return _one_day(week.first + weekday)
 
 
-def _month_turn(parts: Parts, base: date, _: int) -> Span | None:
+def _month_turn(parts: Parts, base: date, _: int) -> Span:
     """March of last year"""
-    year = shift(base, parts.turn or 0, "year").year
-    return whole(date(year, parts.month or 1, 1), "month")
+    turn = parts.turn or 0
+    month = parts.month or 1
+    in_year = shift(base, turn, "year")
+    return _month_of(in_year.year, month)
 
 
-def _iso(parts: Parts, *_: object) -> Span | None:
+def _iso(parts: Parts, *_: object) -> Span:
     """2026-03-02"""
     return _one_day(date.fromisoformat(parts.iso))
 
 
-def _iso_month(parts: Parts, *_: object) -> Span | None:
+def _iso_month(parts: Parts, *_: object) -> Span:
     """2026-03"""
-    return whole(date.fromisoformat(f"{parts.iso}-01"), "month")
+    first = date.fromisoformat(f"{parts.iso}-01")
+    return whole(first, "month")
 
 
 def _day_month(parts: Parts, base: date, direction: int) -> Span | None:
     """3 March, 3 March 2026"""
-    month, number = parts.month or 1, parts.day or 1
+    month = parts.month or 1
+    number = parts.day or 1
     if parts.year is not None:
         return _one_day(date(parts.year, month, number))
     found = nearest_date(base, month, number, direction)
-    return None if found is None else _one_day(found)
+    if found is None:
+        return None
+    return _one_day(found)
 
 
-def _month(parts: Parts, base: date, direction: int) -> Span | None:
+def _month(parts: Parts, base: date, direction: int) -> Span:
     """March, March 2026"""
+    month = parts.month or 1
     if parts.year is not None:
-        return whole(date(parts.year, parts.month or 1, 1), "month")
-    return _nearest_month(base, parts.month or 1, direction)
+        return _month_of(parts.year, month)
+    return _nearest_month(base, month, direction)
 
 
-def _quarter(parts: Parts, base: date, direction: int) -> Span | None:
+def _quarter(parts: Parts, base: date, direction: int) -> Span:
     """the third quarter, Q3 2025"""
-    month = 3 * (parts.quarter or 1) - 2
+    number = parts.quarter or 1
+    first_month = 3 * number - 2
     if parts.year is not None:
-        return whole(date(parts.year, month, 1), "quarter")
-    nearest = _nearest_month(base, month, direction)
+        return whole(date(parts.year, first_month, 1), "quarter")
+    nearest = _nearest_month(base, first_month, direction)
     return whole(nearest.first, "quarter")
 
 
-def _weekday(parts: Parts, base: date, direction: int) -> Span | None:
+def _weekday(parts: Parts, base: date, direction: int) -> Span:
     """Friday"""
-    return _one_day(nearest_weekday(base, parts.weekday or 0, direction))
+    weekday = parts.weekday or 0
+    return _one_day(nearest_weekday(base, weekday, direction))
 
 
-def _year(parts: Parts, *_: object) -> Span | None:
+def _year(parts: Parts, *_: object) -> Span:
     """2025"""
-    return whole(date(parts.year or 1, 1, 1), "year")
+    first = date(parts.year or 1, 1, 1)
+    return whole(first, "year")
 
 
 def _one_day(day: date) -> Span:
     return Span(day, day)
+
+
+def _month_of(year: int, month: int) -> Span:
+    return whole(date(year, month, 1), "month")
 
 
 def _nearest_month(base: date, month: int, direction: int) -> Span:
@@ -138,7 +168,7 @@ def _nearest_month(base: date, month: int, direction: int) -> Span:
         year += 1
     elif direction == PAST and month > base.month:
         year -= 1
-    return whole(date(year, month, 1), "month")
+    return _month_of(year, month)
 
 
 _MEANINGS: Mapping[str, Meaning] = {

@@ -6,16 +6,18 @@ UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻ
 """The capital letters, for a class of characters."""
 
 
-def _any(field: str) -> str:
+def _collect(field: str) -> list[str]:
     words: list[str] = []
     for language in installed_languages():
         words += getattr(language.names, field)
-    return "|".join(words)
+    return words
 
 
-_CAPITAL = rf"(?!(?:{_any('not_names')})\b(?!-))[{UPPER}][\w&-]*(?:['.](?!s\b)\w+)*"
-_JOINED = rf"(?:(?:{_any('particles')}) )?"
-_NO_CHOICE = "".join(f"(?! {word} )" for word in _any("or_").split("|"))
+_NOT_NAMES = "|".join(_collect("not_names"))
+_PARTICLES = "|".join(_collect("particles"))
+_NO_CHOICE = "".join(f"(?! {word} )" for word in _collect("or_"))
+_CAPITAL = rf"(?!(?:{_NOT_NAMES})\b(?!-))[{UPPER}][\w&-]*(?:['.](?!s\b)\w+)*"
+_JOINED = rf"(?:(?:{_PARTICLES}) )?"
 NAME = rf"(?-i:(?>{_CAPITAL}(?: {_JOINED}{_CAPITAL}){{0,3}}))(?![\w'-]){_NO_CHOICE}"
 """One to four capitalized words, with particles between them."""
 

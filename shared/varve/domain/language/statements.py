@@ -1,11 +1,11 @@
 """Expressions of time in statements, and the days they mean, seen from the day they were said.
 
 "last Friday" is the latest before today, "next Friday" the first after it, "this Friday" the first
-from today on. A bare "Friday" or "3 March" has no direction of its own: the statement lends it one.
+from today on. A bare "Friday" or "3 March" has no direction: it takes the statement's.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -20,14 +20,19 @@ from varve.domain.language.dates import (
 )
 from varve.domain.language.grammar import (
     NAMED_GROUP,
+    Form,
+    Pattern,
+    compile_forms,
+    expand_forms,
+)
+from varve.domain.language.languages import Language, Times, merge_times
+from varve.domain.language.meanings import read
+from varve.domain.language.vocabulary import (
     Parts,
     Vocabulary,
-    expand,
     read_parts,
     read_vocabulary,
 )
-from varve.domain.language.languages import Language
-from varve.domain.language.meanings import read
 
 _DAY = "(?P<day>[0-9]{1,2})"
 _WITHOUT_DIRECTION = ("day_month", "month", "weekday")
@@ -35,7 +40,7 @@ _WITHOUT_DIRECTION = ("day_month", "month", "weekday")
 
 
 class Lean(StrEnum):
-    """Whether a statement speaks of what was or of what will be."""
+    """Whether a statement speaks of the past or of the future."""
 
     PAST = "past"
     FUTURE = "future"
@@ -53,24 +58,29 @@ class Expressions:
     """
 
     vocabulary: Vocabulary
-    forms: Sequence[tuple[str, re.Pattern[str]]]
+    forms: Sequence[Form]
     pattern: str
-    scan: re.Pattern[str]
-    loose: re.Pattern[str]
+    scan: Pattern
+    loose: Pattern
 
     def resolve(self, text: str, said: date, lean: Lean) -> Span | None:
         """Return what the whole text means, if it is one expression and has one meaning."""
         for form, pattern in self.forms:
             found = pattern.fullmatch(text)
-            if found is not None:
-                parts = read_parts(found, self.vocabulary)
-                return None if parts is None else _meaning(form, parts, said, lean)
+            if found is None:
+                continue
+            parts = read_parts(found, self.vocabulary)
+            if parts is None:
+                return None
+            return _resolve_form(form, parts, said, lean)
         return None
 
     def find(self, text: str, said: date, lean: Lean) -> Span | None:
         """Return what the one expression in the text means; None: there are none or several."""
         found = [match[0] for match in self.scan.finditer(text)]
-        return self.resolve(found[0], said, lean) if len(found) == 1 else None
+        if len(found) != 1:
+            return None
+        return self.resolve(found[0], said, lean)
 
 
 def build_expressions(language: Language) -> Expressions:
@@ -78,37 +88,42 @@ def build_expressions(language: Language) -> Expressions:
     stated = language.statements
     if stated is None:
         raise ValueError(f"{language.code}: no [statements]")
-    known = read_vocabulary([language.times, stated.times], plain=False)
-    vocabulary = {**known, "unit": _units(known), "fixed": _days(known)}
-    forms = [
-        (form, expand(template, vocabulary, stated.times.words, _DAY))
-        for form, templates in stated.times.forms.items()
-        for template in templates
-    ]
-    anonymous = "|".join(NAMED_GROUP.sub("(?:", text) for _, text in forms)
-    blocked = "".join(f"(?<!\\b{word} )" for word in stated.not_after)
-    pattern = rf"(?i:(?<![\w/-]){blocked}(?:{anonymous})(?![\w/-]))"
-    loose = rf"(?<![\w/-])(?:{anonymous})(?![\w/-])"
+    vocabulary = _read_stated_vocabulary(language.times, stated.times)
+    forms = expand_forms(stated.times, vocabulary, stated.times.words, _DAY)
+    nameless = [NAMED_GROUP.sub("(?:", text) for _, text in forms]
+    expression = rf"(?:{'|'.join(nameless)})(?![\w/-])"
+    not_after = [f"(?<!\\b{word} )" for word in stated.not_after]
+    blocked = "".join(not_after)
+    pattern = rf"(?i:(?<![\w/-]){blocked}{expression})"
+    loose = rf"(?<![\w/-]){expression}"
     return Expressions(
         vocabulary=vocabulary,
-        forms=[(form, re.compile(text, re.IGNORECASE)) for form, text in forms],
+        forms=compile_forms(forms),
         pattern=pattern,
         scan=re.compile(pattern),
         loose=re.compile(loose, re.IGNORECASE),
     )
 
 
-def _units(known: Vocabulary) -> Mapping[str, str]:
-    """Return the units of statements: facts are dated by day, week, month or year."""
-    return {word: unit for word, unit in known["unit"].items() if unit != "quarter"}
+def _read_stated_vocabulary(shared: Times, stated: Times) -> Vocabulary:
+    """Return the words by kind, without units and fixed times that statements do not have.
+
+    Facts are dated by day, week, month or year, not by quarter. Of the fixed times only single days
+    such as "yesterday" count: "last week" is another form.
+    """
+    known = read_vocabulary(merge_times([shared, stated]), plain=False)
+    units: dict[str, str] = {}
+    for word, unit in known["unit"].items():
+        if unit != "quarter":
+            units[word] = unit
+    days: dict[str, str] = {}
+    for word, distance in known["fixed"].items():
+        if distance.endswith("day"):
+            days[word] = distance
+    return {**known, "unit": units, "fixed": days}
 
 
-def _days(known: Vocabulary) -> Mapping[str, str]:
-    """Return the names of single days, such as "yesterday"; "last week" is a form of its own."""
-    return {word: away for word, away in known["fixed"].items() if away.endswith("day")}
-
-
-def _meaning(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
+def _resolve_form(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
     """Return what an expression means; None: outside the calendar, or nothing for this lean."""
     try:
         return _span(form, parts, said, lean)
@@ -119,13 +134,14 @@ def _meaning(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
 def _span(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
     """Return what an expression means. Raises ValueError or OverflowError: outside the calendar."""
     direction = _DIRECTIONS.get(lean, PAST)
-    undirected = lean is Lean.NONE and parts.year is None
-    if undirected and form in _WITHOUT_DIRECTION:
+    if form in _WITHOUT_DIRECTION and parts.year is None and lean is Lean.NONE:
         return None
     if form == "ago":
         return _distance(parts, said, PAST)
-    if form == "ahead":  # of something past it would tell how long it took
-        return None if lean is Lean.PAST else _distance(parts, said, FUTURE)
+    if form == "ahead":
+        if lean is Lean.PAST:  # "built it in two days" tells how long it took
+            return None
+        return _distance(parts, said, FUTURE)
     if form == "month":
         return _month(parts, said, direction)
     if form == "turned" and parts.unit == "day":
@@ -135,11 +151,15 @@ def _span(form: str, parts: Parts, said: date, lean: Lean) -> Span | None:
 
 def _distance(parts: Parts, said: date, sign: int) -> Span:
     """two weeks ago: one day, and as exact as its unit"""
-    day = shift(said, sign * (parts.count or 0), parts.unit)
+    count = sign * (parts.count or 0)
+    day = shift(said, count, parts.unit)
     return Span(day, day, parts.unit)
 
 
 def _month(parts: Parts, said: date, direction: int) -> Span | None:
     """in March: the one whose first day is nearest in the direction"""
-    first = nearest_date(said, parts.month or 1, 1, direction)
-    return None if first is None else whole(first, "month")
+    month = parts.month or 1
+    first = nearest_date(said, month, 1, direction)
+    if first is None:
+        return None
+    return whole(first, "month")

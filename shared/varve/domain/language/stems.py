@@ -12,7 +12,8 @@ _STEMMERS = tuple(Stemmer.Stemmer(name) for name in STOP_WORDS_BY_STEMMER)
 
 @lru_cache(maxsize=MOST_STEMMED_ONCE)
 def stems(word: str) -> tuple[str, ...]:
-    """Return a word's stems, one for each language that has another; codes and numbers as they are."""
+    """Return a word's different stems in all languages; codes and numbers stay as they are."""
     if not word.isalpha():
         return (word,)
-    return tuple(dict.fromkeys(stemmer.stemWord(word) for stemmer in _STEMMERS))
+    every = [stemmer.stemWord(word) for stemmer in _STEMMERS]
+    return tuple(dict.fromkeys(every))

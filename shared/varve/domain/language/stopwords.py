@@ -1,6 +1,7 @@
 """Words that say little, of all languages together.
 
-Each language's file has one list of stop words; the readers that differ from it name what they keep.
+Each language's file has one list of stop words. A reader with other needs has a list of the words
+that it keeps.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,10 @@ from varve.domain.language.languages import Language, installed_languages
 
 def united(languages: Iterable[Language], name: str) -> frozenset[str]:
     """Return the words of one list of `WordLists` in all the languages."""
-    return frozenset().union(*(getattr(one.words, name) for one in languages))
+    found: set[str] = set()
+    for language in languages:
+        found |= getattr(language.words, name)
+    return frozenset(found)
 
 
 _INSTALLED = installed_languages()
@@ -31,12 +35,14 @@ EMPTY_IN_PROMPTS = (STOP_WORDS | _COURTESIES) - united(_INSTALLED, "kept_in_prom
 EMPTY_IN_LESSONS = STOP_WORDS - united(_INSTALLED, "kept_in_lessons")
 """For the comparison of lessons and situations."""
 
-NO_TOPICS = (STOP_WORDS | _COURTESIES | united(_INSTALLED, "fillers")) - united(
-    _INSTALLED, "kept_in_topics"
-)
-"""For the topics of a summary: its days and everyday verbs tell none."""
+_FILLERS = united(_INSTALLED, "fillers")
+_KEPT_IN_TOPICS = united(_INSTALLED, "kept_in_topics")
+NO_TOPICS = (STOP_WORDS | _COURTESIES | _FILLERS) - _KEPT_IN_TOPICS
+"""For the topics of a summary: names of days and everyday verbs are no topics."""
 
 STOP_WORDS_BY_STEMMER = {
-    one.words.stemmer: one.words.stop_words for one in _INSTALLED if one.words.stemmer
+    language.words.stemmer: language.words.stop_words
+    for language in _INSTALLED
+    if language.words.stemmer
 }
-"""For each Snowball stemmer its language's stop words, by which a text's language is told."""
+"""For each Snowball stemmer the stop words of its language, by which a text's language is found."""

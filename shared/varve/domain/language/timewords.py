@@ -1,6 +1,6 @@
 """Time words in a question: the phrase, the window it means, and the words that are left.
 
-A phrase that may mean anything else is left alone: a wrong window hides what was asked for.
+An ambiguous phrase is left alone, because a wrong window hides results.
 """
 
 import re
@@ -12,18 +12,14 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import Grain, start_of_day
 from varve.domain.language.dates import FUTURE, Span
-from varve.domain.language.grammar import (
-    Grammar,
-    Parts,
-    hints_at_time,
-    installed_grammar,
-)
+from varve.domain.language.grammar import Grammar, installed_grammar
 from varve.domain.language.meanings import read
+from varve.domain.language.vocabulary import Parts, hints_at_time
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWords:
-    """What was understood: a half-open window in UTC, and the text with and without the phrase."""
+    """The time in a text: a half-open window in UTC, the phrase, and the text without it."""
 
     since: datetime | None
     until: datetime | None
@@ -42,7 +38,9 @@ _WITHIN_AFTER_FROM = (
 )  # fmt: skip
 _BORDERS = ("since", "before", "after", "until", "by", "from", "between")
 _YEARLESS = ("month", "weekday", "quarter", "day_month")
-_MAY, _MARCH_VERBS = 5, ("may", "march")
+_BORROWS_YEAR = ("month", "quarter", "day_month")
+_MAY = 5
+_MONTHS_OR_VERBS = ("may", "march")
 _GRAINS: Mapping[str, Grain] = {
     "day": Grain.DAILY,
     "week": Grain.WEEKLY,
@@ -50,6 +48,7 @@ _GRAINS: Mapping[str, Grain] = {
     "quarter": Grain.QUARTERLY,
     "year": Grain.YEARLY,
 }
+_UNITS = tuple(_GRAINS)
 _EMPTY_BRACKETS = re.compile(r"\(\s*\)")
 _BLANKS = re.compile(r"\s+")
 _LOOSE_BLANK = re.compile(r" (?=[?!.,;:)])|(?<=[(¿¡]) ")
@@ -58,7 +57,10 @@ _ANY_WORD = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class _Expression:
-    """One expression in a text. `left` is where its preposition begins, `edge`: "the end of …"."""
+    """One expression in a text.
+
+    `left` is where its preposition begins. `edge` is true for "the end of …".
+    """
 
     form: str
     parts: Parts
@@ -68,34 +70,47 @@ class _Expression:
     start: int
     end: int
 
+    @property
+    def lacks_year(self) -> bool:
+        if self.parts.year is not None:
+            return False
+        return self.form in _YEARLESS
+
 
 def understand(
     text: str, now: datetime, zone: ZoneInfo, grammar: Grammar | None = None
 ) -> TimeWords | None:
     """Return the one window that the text speaks of.
 
-    None: it speaks of none, of several, or may mean none. Without `grammar`, that of the installed
-    languages is loaded, only for a text that hints at time.
+    None: the text has no window, several, or an ambiguous one. Without `grammar`, a text that hints
+    at time loads the grammar of the installed languages.
     """
     if grammar is None:
         if not hints_at_time(text):
             return None
         grammar = installed_grammar()
-    reading = _Reading(text, grammar)
-    chosen = reading.choose(list(reading.expressions()))
+    reader = _TimeReader(text, grammar)
+    expressions = list(reader.find_expressions())
+    chosen = reader.choose(expressions)
     if not chosen:
         return None
     try:
-        span = reading.join(chosen, now.astimezone(zone).date())
-        return None if span is None else _answer(text, chosen, span, zone)
+        today = now.astimezone(zone).date()
+        span = reader.join(chosen, today)
+        if span is None:
+            return None
+        return _answer(text, chosen, span, zone)
     except (ValueError, OverflowError):  # outside the calendar
         return None
 
 
 def find_refusals(text: str, grammar: Grammar) -> list[str]:
     """Return the names of the rows that refuse an expression of the text, in order."""
-    reading = _Reading(text, grammar)
-    return [name for found in reading.matches() for name in reading.refusals(found)]
+    reader = _TimeReader(text, grammar)
+    names: list[str] = []
+    for match in reader.find_matches():
+        names.extend(reader.find_refusals(match))
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,179 +125,267 @@ class _Match:
     before: str
     behind: str
 
+    @property
+    def left(self) -> int:
+        """Where the preposition begins; without one, where the match begins."""
+        start = self.found.start()
+        if self.lead is None:
+            return start
+        behind_lead = len(self.before) - self.lead.start()
+        return start - behind_lead
+
+    @property
+    def has_edge(self) -> bool:
+        if self.lead is None:
+            return False
+        return bool(self.lead["edge"])
+
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """A text as a grammar reads it."""
+class _TimeReader:
+    """Reads the times of a text by a grammar."""
 
     text: str
     grammar: Grammar
 
-    def expressions(self) -> Iterator[_Expression]:
-        """Yield every expression with its preposition, but for refused ones."""
-        for match in self.matches():
-            if match.parts is None or any(self.refusals(match)):
+    def find_expressions(self) -> Iterator[_Expression]:
+        """Yield every expression with its preposition, except refused ones."""
+        for match in self.find_matches():
+            if match.parts is None:
                 continue
-            left, end = match.found.span()
-            start = left
-            if match.lead is not None:
-                left -= len(match.before) - match.lead.start()
-            edge = bool(match.lead and match.lead["edge"])
+            if any(self.find_refusals(match)):
+                continue
             yield _Expression(
-                match.form, match.parts, match.kind, edge, left, start, end
+                form=match.form,
+                parts=match.parts,
+                lead=match.kind,
+                edge=match.has_edge,
+                left=match.left,
+                start=match.found.start(),
+                end=match.found.end(),
             )
 
-    def matches(self) -> Iterator[_Match]:
+    def find_matches(self) -> Iterator[_Match]:
         """Yield everything that looks like an expression of time."""
         for found in self.grammar.scan.finditer(self.text):
             start, end = found.span()
-            before = self.text[max(0, start - _NEARBY) : start]
-            behind = self.text[end : end + _NEARBY]
+            nearby = max(0, start - _NEARBY)
+            before = self.text[nearby:start]
             lead = self.grammar.lead.search(before)
             form, parts = self.grammar.parse(found)
-            kind = self._lead_kind(lead)
-            yield _Match(found, form, parts, lead, kind, before, behind)
+            yield _Match(
+                found=found,
+                form=form,
+                parts=parts,
+                lead=lead,
+                kind=self._find_lead_kind(lead),
+                before=before,
+                behind=self.text[end : end + _NEARBY],
+            )
 
-    def refusals(self, match: _Match) -> Iterator[str]:
+    def find_refusals(self, match: _Match) -> Iterator[str]:
         """Yield the names of the rows that refuse an expression."""
-        for row in self.grammar.refused:
-            if row.applies(
-                match.form, match.kind, match.before, match.found[0], match.behind
-            ):
-                yield row.name
+        for refusal in self.grammar.refused:
+            refuses = refusal.applies(
+                form=match.form,
+                lead=match.kind,
+                before=match.before,
+                phrase=match.found[0],
+                behind=match.behind,
+            )
+            if refuses:
+                yield refusal.name
 
-    def _lead_kind(self, lead: re.Match[str] | None) -> str:
+    def _find_lead_kind(self, lead: re.Match[str] | None) -> str:
         if lead is None:
             return ""
-        return next((kind for kind in self.grammar.lead_kinds if lead[kind]), "")
+        for kind in self.grammar.lead_kinds:
+            if lead[kind]:
+                return kind
+        return ""
 
     def choose(self, found: Sequence[_Expression]) -> Sequence[_Expression]:
-        """Return those that are about time beyond doubt, or are joined to such a one."""
-        kept = {i for i, one in enumerate(found) if self._stands(one)}
-        for i, (one, two) in enumerate(pairwise(found)):
-            lends_year = (
-                i + 1 in kept
-                and two.parts.year is not None
-                and one.form in ("month", "quarter", "day_month")
-            )
-            if (i in kept or lends_year) and self._linked(one, two):
-                kept |= {i, i + 1}
-        return [found[i] for i in sorted(kept)]
+        """Return the expressions that certainly tell a time, and those joined to such a one."""
+        kept: set[int] = set()
+        for index, one in enumerate(found):
+            if self._stands_alone(one):
+                kept.add(index)
+        for index, (one, two) in enumerate(pairwise(found)):
+            is_open = index in kept
+            if not is_open:
+                is_open = index + 1 in kept and _lends_year(two, one)
+            if is_open and self._is_linked(one, two):
+                kept |= {index, index + 1}
+        return [found[index] for index in sorted(kept)]
 
-    def _stands(self, one: _Expression) -> bool:
-        """Return whether an expression tells a time without another one's help."""
-        before, behind = self.text[: one.left], self.text[one.end :]
+    def _stands_alone(self, one: _Expression) -> bool:
+        """Return whether an expression tells a time without the help of another one."""
+        before = self.text[: one.left]
+        behind = self.text[one.end :]
         if one.form == "year" and self.grammar.year_alone.fullmatch(before):
-            return not _ANY_WORD.search(self.grammar.like_what.sub("", behind))
+            rest = self.grammar.like_what.sub("", behind)
+            return not _has_word(rest)
         needed = self.grammar.needs.get(one.form)
         if needed is None or one.edge or one.lead in needed:
             return True
         around = self.text[: one.start] + behind
-        return not _ANY_WORD.search(around) and one.parts.month != _MAY
+        if _has_word(around):
+            return False
+        return one.parts.month != _MAY
 
-    def _linked(self, one: _Expression, two: _Expression) -> bool:
-        """Return whether two expressions are joined, by a comma only where their forms are equal."""
-        if self._may_be_a_verb(one) or self._may_be_a_verb(two):
+    def _is_linked(self, one: _Expression, two: _Expression) -> bool:
+        """Return whether two expressions are joined; a comma joins only equal forms."""
+        if self._may_be_verb(one) or self._may_be_verb(two):
             return False
         between = self.text[one.end : two.start]
         if between.strip() == ",":  # "Friday, 3 March" is no list
             return one.form == two.form
-        joins = (self.grammar.to, self.grammar.and_, self.grammar.or_)
+        grammar = self.grammar
+        joins = (grammar.to, grammar.and_, grammar.or_)
         return any(join.fullmatch(between) for join in joins)
 
-    def _may_be_a_verb(self, one: _Expression) -> bool:
-        return not one.lead and self.text[one.start : one.end] in _MARCH_VERBS
+    def _may_be_verb(self, one: _Expression) -> bool:
+        if one.lead:
+            return False
+        phrase = self.text[one.start : one.end]
+        return phrase in _MONTHS_OR_VERBS
 
     def join(self, chosen: Sequence[_Expression], today: date) -> Span | None:
         """Return one span: of the only expression, from one to the other, or around a list."""
+        first = chosen[0]
         if len(chosen) == 1:
-            return _single(chosen[0], today)
-        if not all(self._linked(*pair) for pair in pairwise(chosen)):
+            return _read_single(first, today)
+        for one, two in pairwise(chosen):
+            if not self._is_linked(one, two):
+                return None
+        if len(chosen) == 2 and self._is_range(first, chosen[1]):
+            return _read_range(first, chosen[1], today)
+        if first.lead in _BORDERS:
             return None
-        one, last = chosen[0], chosen[-1]
-        if len(chosen) == 2 and self._is_range(one, last):
-            both_weekdays = one.form == last.form == "weekday"
-            return None if both_weekdays else _range(one, last, today)
-        if one.lead in _BORDERS:
-            return None
-        return _around([read(each.form, each.parts, today) for each in chosen])
+        return _around([_read(one, today) for one in chosen])
 
     def _is_range(self, one: _Expression, two: _Expression) -> bool:
-        join = self.grammar.and_ if one.lead == "between" else self.grammar.to
-        return join.fullmatch(self.text[one.end : two.start]) is not None
+        between = self.text[one.end : two.start]
+        join = self.grammar.to
+        if one.lead == "between":
+            join = self.grammar.and_
+        return join.fullmatch(between) is not None
 
 
-def _single(one: _Expression, today: date) -> Span | None:
+def _has_word(text: str) -> bool:
+    return _ANY_WORD.search(text) is not None
+
+
+def _lends_year(two: _Expression, one: _Expression) -> bool:
+    """Return whether a later expression has the year of an earlier one: "March and April 2026"."""
+    if two.parts.year is None:
+        return False
+    return one.form in _BORROWS_YEAR
+
+
+def _read(one: _Expression, seen_from: date) -> Span | None:
+    return read(one.form, one.parts, seen_from)
+
+
+def _read_single(one: _Expression, today: date) -> Span | None:
     """Return the span of the only expression; None: it is where something begins."""
-    begins = one.lead == "from" and one.form not in _WITHIN_AFTER_FROM
-    if begins or one.lead == "between":
+    if one.lead == "between":
         return None
-    return read(one.form, one.parts, today)
+    if one.lead == "from" and one.form not in _WITHIN_AFTER_FROM:
+        return None
+    return _read(one, today)
 
 
-def _range(one: _Expression, two: _Expression, today: date) -> Span | None:
-    """Return the span from one to the other.
+def _read_range(one: _Expression, two: _Expression, today: date) -> Span | None:
+    """Return the span from one to the other; None between two weekdays.
 
-    The one that names its year, or is nearer to today, places the other.
+    The expression that names its year, or is nearer to today, places the other.
     """
-    if _lacks_year(two):
-        first = read(one.form, one.parts, today)
+    if one.form == two.form == "weekday":
+        return None
+    if two.lacks_year:
+        first = _read(one, today)
         if first is None:
             return None
-        return _around([first, read(two.form, two.parts, first.first, FUTURE)])
-    second = read(two.form, two.parts, today)
-    seen_from = second.last if second and _lacks_year(one) else today
-    return _around([read(one.form, one.parts, seen_from), second])
-
-
-def _lacks_year(one: _Expression) -> bool:
-    return one.form in _YEARLESS and one.parts.year is None
+        second = read(two.form, two.parts, first.first, FUTURE)
+        return _around([first, second])
+    second = _read(two, today)
+    seen_from = today
+    if second is not None and one.lacks_year:
+        seen_from = second.last
+    first = _read(one, seen_from)
+    return _around([first, second])
 
 
 def _around(spans: Sequence[Span | None]) -> Span | None:
-    """Return the span that holds all; None where one of them is None."""
+    """Return the span that holds all, as exact as the most exact one; None if one of them is None."""
     known = [span for span in spans if span is not None]
     if len(known) < len(spans):
         return None
     first = min(span.first for span in known)
     last = max(span.last for span in known)
-    units = list(_GRAINS)
-    return Span(first, last, min((span.unit for span in known), key=units.index))
+    units = (span.unit for span in known)
+    unit = min(units, key=_UNITS.index)
+    return Span(first, last, unit)
 
 
 def _answer(
     text: str, chosen: Sequence[_Expression], span: Span, zone: ZoneInfo
 ) -> TimeWords | None:
     """Return the window of a span in UTC; None: the zone skipped its days."""
-    since: datetime | None = start_of_day(span.first, zone)
-    until: datetime | None = start_of_day(span.last + timedelta(days=1), zone)
-    if since is None or until is None or since >= until:
+    day_after = span.last + timedelta(days=1)
+    begin = start_of_day(span.first, zone)
+    end = start_of_day(day_after, zone)
+    if begin >= end:
         return None
-    left, end = chosen[0].left, chosen[-1].end
-    phrase, rest = text[left:end].strip(), _without(text, left, end)
-    lead = _lead(chosen)
+    lead = _deciding_lead(chosen)
+    since, until = _window(lead, begin, end)
+    left = chosen[0].left
+    right = chosen[-1].end
+    return TimeWords(
+        since=since,
+        until=until,
+        grain=_GRAINS[span.unit],
+        phrase=text[left:right].strip(),
+        rest=_remove_phrase(text, left, right),
+    )
+
+
+def _window(
+    lead: str, begin: datetime, end: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """Return the window that a preposition makes of the span from `begin` to `end`."""
     if lead == "after":
-        since, until = until, None
-    elif lead == "before":
-        since, until = None, since
-    elif lead in ("until", "by"):
-        since = None
-    elif lead == "since":
-        until = None
-    return TimeWords(since, until, _GRAINS[span.unit], phrase, rest)
+        return end, None
+    if lead == "since":
+        return begin, None
+    if lead == "before":
+        return None, begin
+    if lead in ("until", "by"):
+        return None, end
+    return begin, end
 
 
-def _lead(chosen: Sequence[_Expression]) -> str:
-    """Return the kind of preposition that decides; "before the end of March" lies partly within it."""
+def _deciding_lead(chosen: Sequence[_Expression]) -> str:
+    """Return the kind of preposition that decides.
+
+    "Before the end of March" lies partly in March, as "until March" does.
+    """
     one = chosen[0]
     lead = one.lead if len(chosen) == 1 else "in"
-    if one.edge:
-        return {"before": "until", "after": "since"}.get(lead, lead)
+    if not one.edge:
+        return lead
+    if lead == "before":
+        return "until"
+    if lead == "after":
+        return "since"
     return lead
 
 
-def _without(text: str, left: int, end: int) -> str:
-    """Return the text without a phrase; all of it where no word would be left."""
-    rest = _EMPTY_BRACKETS.sub(" ", f"{text[:left]} {text[end:]}")
-    rest = _LOOSE_BLANK.sub("", _BLANKS.sub(" ", rest)).strip(" ,;:-–")
-    return rest if _ANY_WORD.search(rest) else text
+def _remove_phrase(text: str, left: int, right: int) -> str:
+    """Return the text without the phrase; the whole text if no word would be left."""
+    around = f"{text[:left]} {text[right:]}"
+    unbracketed = _EMPTY_BRACKETS.sub(" ", around)
+    spaced = _BLANKS.sub(" ", unbracketed)
+    rest = _LOOSE_BLANK.sub("", spaced).strip(" ,;:-–")
+    return rest if _has_word(rest) else text

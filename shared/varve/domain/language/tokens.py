@@ -15,18 +15,22 @@ def fold(text: str) -> str:
     """Return the text without case and accents."""
     if text.isascii():
         return text.lower()
-    return "".join(c for c in normalize("NFKD", text) if not combining(c)).casefold()
+    decomposed = normalize("NFKD", text)
+    plain = "".join(c for c in decomposed if not combining(c))
+    return plain.casefold()
 
 
 def without_accents(text: str) -> str:
     """Return the text in ASCII, without case, accents and all other characters."""
-    return normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    decomposed = normalize("NFKD", text.casefold())
+    return decomposed.encode("ascii", "ignore").decode()
 
 
 def words(text: str) -> list[str]:
     """Return the folded words of a text in order; one with joints, such as a path, is kept whole."""
     folded = fold(text)
-    return (_ASCII_WORD if folded.isascii() else _WORD).findall(folded)
+    pattern = _ASCII_WORD if folded.isascii() else _WORD
+    return pattern.findall(folded)
 
 
 def parts(word: str) -> list[str]:

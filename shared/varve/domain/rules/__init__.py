@@ -1,27 +1,40 @@
-"""Extraction without a model: English and Spanish statements of a closed set of shapes.
+"""Extraction without a model: statements of a closed set of shapes, in each language with rules.
 
-The rules read a user's own words in the first person: who they are, where they live and work, what
-they like, prefer, speak and cannot eat, their family, pets and birthdays, appointments, numbers
-with a label, corrections of the message before, and what they ask to remember or to forget. They
-pass over questions, conditions, hearsay, quotations, code, logs, and statements in other words:
-the turn itself is kept in any case, and no fact is better than a wrong one.
+The rules read the user's own words in the first person: name, home and work, likes and preferences,
+languages, diet, family, pets and birthdays, appointments, and numbers with a label. They also read
+corrections of the message before and requests to remember or to forget. They pass over questions,
+conditions, hearsay, quotations, code, logs and other wordings: memory keeps the turn itself, and no
+fact is better than a wrong one.
+
+A language with rules names its module in its file of data. The module has the rules as `RULES`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
+from importlib import import_module
 
 from varve.domain.calendar import start_of_day
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
+from varve.domain.language.languages import installed_languages
 from varve.domain.names import ALSO_KNOWN_AS, normalized
-from varve.domain.rules.corrections import corrected
-from varve.domain.rules.english import ENGLISH
+from varve.domain.rules.corrections import read_correction
 from varve.domain.rules.reader import Reader, Statement
 from varve.domain.rules.sentences import Sentence, sentences
-from varve.domain.rules.spanish import SPANISH
 from varve.domain.triple import TripleOperation
 
-READERS = (Reader(ENGLISH), Reader(SPANISH))
+
+def _load_readers() -> tuple[Reader, ...]:
+    """Return a reader for each installed language that names a module of rules."""
+    readers: list[Reader] = []
+    for language in installed_languages():
+        if language.rules:
+            module = import_module(f"{__package__}.{language.rules}")
+            readers.append(Reader(module.RULES))
+    return tuple(readers)
+
+
+LANGUAGE_READERS = _load_readers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +53,10 @@ class RuleExtractor:
                 facts.setdefault((utterance.message_id, fact.content), fact)
             for operation in _operations(statement, utterance, batch):
                 operations.setdefault(operation.id, operation)
-        return Extraction(tuple(facts.values()), tuple(operations.values()))
+        return Extraction(
+            facts=tuple(facts.values()),
+            operations=tuple(operations.values()),
+        )
 
 
 def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
@@ -53,10 +69,12 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
         for utterance in spoken:
             if utterance.role != "user":
                 continue
-            stated = _read(utterance, batch, before.get(utterance.speaker, []))
+            earlier = before.get(utterance.speaker, [])
+            stated = _read(utterance, batch, earlier)
             before[utterance.speaker] = stated
             if spoken is batch.utterances:
-                yield from ((utterance, statement) for statement in stated)
+                for statement in stated:
+                    yield utterance, statement
 
 
 def _read(
@@ -67,18 +85,26 @@ def _read(
     said = _local_day(utterance.said_at, batch)
     stated: list[Statement] = []
     for sentence in sentences(utterance.text):
-        if any(reader.language.fiction.search(sentence.text) for reader in READERS):
+        if _begins_fiction(sentence):
             break
         stated += _read_sentence(sentence, who, said, stated or before)
     return stated
+
+
+def _begins_fiction(sentence: Sentence) -> bool:
+    marks = (reader.language.fiction for reader in LANGUAGE_READERS)
+    return any(mark.search(sentence.text) for mark in marks)
 
 
 def _read_sentence(
     sentence: Sentence, who: str, said: date, earlier: list[Statement]
 ) -> list[Statement]:
     """Return what the sentence states in the first language that reads it, the likeliest first."""
-    for reader in sorted(READERS, key=lambda reader: -reader.familiarity(sentence)):
-        found = corrected(reader, sentence, who, earlier)
+    likeliest_first = sorted(
+        LANGUAGE_READERS, key=lambda reader: reader.familiarity(sentence), reverse=True
+    )
+    for reader in likeliest_first:
+        found = read_correction(reader, sentence, who, earlier)
         if not found:
             found = reader.read(sentence, who, said)
         if found:
@@ -87,13 +113,13 @@ def _read_sentence(
 
 
 def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
-    when = statement.when
+    event_time = utterance.said_at
+    if statement.when is not None:
+        event_time = _midnight(statement.when.first, utterance, batch)
     return Fact(
         content=statement.fact,
         about=statement.about,
-        event_time=_midnight(when.first, utterance, batch)
-        if when
-        else utterance.said_at,
+        event_time=event_time,
         message_ids=(utterance.message_id,),
         importance=statement.importance,
         confidence=statement.confidence,
@@ -104,9 +130,8 @@ def _operations(
     statement: Statement, utterance: Utterance, batch: Batch
 ) -> Iterator[TripleOperation]:
     for change in statement.changes:
-        if change.predicate == ALSO_KNOWN_AS and not _is_same(
-            change.subject, change.object, utterance
-        ):
+        is_alias = change.predicate == ALSO_KNOWN_AS
+        if is_alias and not _is_same(change.subject, change.object, utterance):
             continue
         yield TripleOperation(
             op=change.op,
@@ -131,16 +156,16 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
     """
     if other != utterance.speaker or other == utterance.user_id:
         return normalized(full) != normalized(other)
-    return bool(
-        {*normalized(full).split()}
-        & {*normalized(other).split()} - {normalized(utterance.role)}
-    )
+    words = set(normalized(full).split())
+    label = set(normalized(other).split())
+    label.discard(normalized(utterance.role))
+    return not words.isdisjoint(label)
 
 
 def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:
     """Return when the change took effect: the last day of a span, or for today the utterance's time.
 
-    Otherwise "I moved last week" would lose to what was true, and said, in that week.
+    The first day would let a fact that the user stated in that week supersede "I moved last week".
     """
     when = statement.when
     if when is None or when.last >= _local_day(utterance.said_at, batch):

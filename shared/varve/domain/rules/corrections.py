@@ -1,7 +1,9 @@
 """Corrections ("Sorry, I meant Y", "not X but Y"): the earlier clause, read with Y in place of X."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import replace
+from string import digits
 
 from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.reader import Reader, Statement
@@ -18,35 +20,63 @@ _ON = ("on ", "el ")
 """Words that stay when only the day after them is corrected."""
 
 
-def corrected(
-    reader: Reader, sentence: Sentence, who: str, earlier: Sequence[Statement]
+def read_correction(
+    reader: Reader,
+    sentence: Sentence,
+    who: str,
+    earlier: Sequence[Statement],
 ) -> list[Statement]:
     """Return what the correction makes of the statements before it; nothing if it is ambiguous."""
     found = reader.language.correction.match(sentence.text)
     if found is None or sentence.asks:
         return []
-    parts = {name[:3]: value for name, value in found.groupdict().items() if value}
-    results = [_retold(reader, s, who, parts["new"], parts.get("old")) for s in earlier]
-    told = {r.fact: r for r in results if r}
-    return list(told.values()) if len(told) == 1 else []
+    new, old = _read_values(found)
+    corrected: dict[str, Statement] = {}
+    for statement in earlier:
+        again = _correct(reader, statement, who, new, old)
+        if again is not None:
+            corrected[again.fact] = again
+    if len(corrected) != 1:
+        return []
+    return list(corrected.values())
 
 
-def _retold(
-    reader: Reader, earlier: Statement, who: str, new: str, old: str | None
+def _read_values(found: re.Match[str]) -> tuple[str, str | None]:
+    """Return the new value and the old one, which a correction may leave out.
+
+    Their groups are `new1`, `old1`, `new2`, …: one pair for each wording.
+    """
+    values: dict[str, str] = {}
+    for group, value in found.groupdict().items():
+        if value:
+            name = group.rstrip(digits)
+            values[name] = value
+    return values["new"], values.get("old")
+
+
+def _correct(
+    reader: Reader,
+    earlier: Statement,
+    who: str,
+    new: str,
+    old: str | None,
 ) -> Statement | None:
-    wrong = _wrong_value(earlier, old)
+    """Return the statement with the new value; None: the correction does not fit it."""
+    wrong = _find_wrong_value(earlier, old)
     if wrong is None or normalized(wrong) == normalized(new):
         return None
     if wrong.startswith(_ON) and not new.startswith(_ON):
-        new = wrong.split()[0] + " " + new
+        preposition = wrong.split()[0]
+        new = f"{preposition} {new}"
     clause = earlier.clause.replace(wrong, new)
     again = _read_clause(reader, clause, who, earlier)
     if again is None or new not in again.values.values():
         return None
     changes: list[Change] = []
     for change in again.changes:
-        changes += _changed(change, wrong, new)
-    fact = reader.language.corrected.format(fact=again.fact[:-1], wrong=wrong)
+        changes += _correct_change(change, wrong, new)
+    told = again.fact.removesuffix(".")
+    fact = reader.language.corrected.format(fact=told, wrong=wrong)
     return replace(again, fact=fact, changes=tuple(changes))
 
 
@@ -54,33 +84,39 @@ def _read_clause(
     reader: Reader, clause: str, who: str, earlier: Statement
 ) -> Statement | None:
     """Return what a clause states, if the rule of the earlier statement says so."""
-    again = reader.clause_stated(clause, who, earlier.said)
+    again = reader.read_clause(clause, who, earlier.said)
     if again is None:
-        again = next(reader.mentioned(clause, who, earlier.said), None)
-    return again if again is not None and again.rule is earlier.rule else None
+        mentioned = reader.find_mentions(clause, who, earlier.said)
+        again = next(mentioned, None)
+    if again is None or again.rule is not earlier.rule:
+        return None
+    return again
 
 
-def _changed(change: Change, wrong: str, new: str) -> Iterator[Change]:
-    """Yield the change with the new value in place of the wrong one, whose alias ends."""
+def _correct_change(change: Change, wrong: str, new: str) -> list[Change]:
+    """Return the change with the new value in place of the wrong one.
+
+    A wrong alias also needs a change that ends it.
+    """
     if change.predicate == ALSO_KNOWN_AS:
-        yield replace(change, op=Op.DELETE, subject=wrong if change.subject == new else change.subject,
-                      object=wrong if change.object == new else change.object)  # fmt: skip
-        yield change
-    else:
-        yield (
-            replace(change, op=Op.UPDATE, replaces=wrong)
-            if change.object == new
-            else change
-        )
+        subject = wrong if change.subject == new else change.subject
+        other = wrong if change.object == new else change.object
+        ending = replace(change, op=Op.DELETE, subject=subject, object=other)
+        return [ending, change]
+    if change.object == new:
+        return [replace(change, op=Op.UPDATE, replaces=wrong)]
+    return [change]
 
 
-def _wrong_value(earlier: Statement, old: str | None) -> str | None:
-    """Return the value that was named, or the only one that can be meant."""
+def _find_wrong_value(earlier: Statement, old: str | None) -> str | None:
+    """Return the value that the user named, or the statement's only correctable value."""
     values: set[str] = set()
     for slot, value in earlier.values.items():
-        if slot.rstrip("0123456789") in _CORRECTABLE:
+        if slot.rstrip(digits) in _CORRECTABLE:
             values.add(value)
-    if old is not None:
-        named = (value for value in values if normalized(value) == normalized(old))
-        return next(named, None)
-    return values.pop() if len(values) == 1 else None
+    if old is None:
+        return values.pop() if len(values) == 1 else None
+    for value in values:
+        if normalized(value) == normalized(old):
+            return value
+    return None

@@ -5,7 +5,7 @@ import re
 from varve.domain.rules.english_rows import ROWS
 from varve.domain.rules.english_words import DATES, EVENTS, LABELS, SLOTS, WORDS
 from varve.domain.rules.persons import DANGLING_EN, english_third_person
-from varve.domain.rules.rule import LanguageRules, compiled
+from varve.domain.rules.rule import LanguageRules, compile_row
 from varve.domain.rules.sentences import QUOTED
 
 _FILLER = (
@@ -17,9 +17,20 @@ _FILLER = (
     r"|one more thing|for context|first|second|then|plus|hm+|ah|as you know|to be honest|guess what|finally"
     r"|personally"
 )
-ENGLISH = LanguageRules(
+_TOPICS = {
+    "address": "address", "email": "email", "email address": "email", "phone": "phone",
+    "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
+    "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
+}  # fmt: skip
+_MY_TOPICS = {f"my {topic}": predicate for topic, predicate in _TOPICS.items()}
+_MY_HOME_TOPICS = {
+    f"my home {topic}": predicate for topic, predicate in _TOPICS.items()
+}
+_FORGETTABLE = _MY_TOPICS | _MY_HOME_TOPICS
+
+RULES = LanguageRules(
     code="en",
-    rules=tuple(compiled(row, SLOTS) for row in ROWS),
+    rules=tuple(compile_row(row, SLOTS) for row in ROWS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(
@@ -94,15 +105,7 @@ ENGLISH = LanguageRules(
         r"|ex)\b|"
         r"\bnot my\b", re.IGNORECASE,
     ),
-    forgettable={
-        f"my {adjective}{topic}": predicate
-        for topic, predicate in {
-            "address": "address", "email": "email", "email address": "email", "phone": "phone",
-            "phone number": "phone", "number": "phone", "birthday": "birthday", "age": "age", "name": "name",
-            "job": "works_at", "employer": "works_at", "time zone": "time_zone", "job title": "works_as",
-        }.items()
-        for adjective in ("", "home ")
-    },
+    forgettable=_FORGETTABLE,
     dangling=DANGLING_EN,
     third_person=english_third_person,
     asked='{who} asked to remember: "{body}."',

@@ -1,4 +1,4 @@
-"""Reads one sentence by a language's table of rules; nothing comes of a sentence in doubt."""
+"""Reads one sentence by a language's table of rules; a doubtful sentence states nothing."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,10 @@ LISTS = {"{things}", "{languages}", "{languages_english}"}
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a rule made of a clause. `changes` have no templates left; `fact` may be empty."""
+    """The fact and the changes that a clause states.
+
+    `changes` have no templates left. `fact` may be empty.
+    """
 
     fact: str
     changes: tuple[Change, ...]
@@ -45,8 +48,8 @@ _CODES = ("code", "number", "any_code")
 _OWN_NAME = ("name", "full_name", "two_names", "person")
 
 
-class _Parts(dict[str, str]):
-    """A template's parts; a missing one is empty."""
+class _TemplateParts(dict[str, str]):
+    """The values for a template; a missing one is empty."""
 
     def __missing__(self, key: str) -> str:
         return ""
@@ -60,40 +63,70 @@ class Reader:
 
     def read(self, sentence: Sentence, who: str, said: date) -> list[Statement]:
         """Return the sentence's statements about its speaker, in order."""
-        text, language = sentence.text, self.language
-        if not language.hint.search(text) or text.isupper():
+        text = sentence.text
+        if text.isupper() or not self.language.hint.search(text):
             return []
-        forget = language.forget.match(text)
+        forget = self.language.forget.match(text)
         if forget:
-            return self._forgotten(forget["body"], who, said)
-        remember = language.remember.match(text)
+            return self._read_forget_request(forget["body"], who, said)
+        remember = self.language.remember.match(text)
         if remember:
-            return self._remembered(remember["body"], who, said)
-        stated = self.stated(self._told_part(sentence), who, said)
-        return _distinct([*stated, *self.mentioned(text, who, said)])
+            return self._read_remember_request(remember["body"], who, said)
+        stated = self._read_clauses(self._telling_part(sentence), who, said)
+        mentioned = self.find_mentions(text, who, said)
+        return _drop_repeated([*stated, *mentioned])
 
-    def _told_part(self, sentence: Sentence) -> str:
-        """Return what a sentence tells before it asks; nothing where all of it asks."""
+    def familiarity(self, sentence: Sentence) -> int:
+        """Return how many of the sentence's words are among the language's commonest."""
+        common = self.language.common.findall(sentence.text)
+        return len(common)
+
+    def read_clause(self, clause: str, who: str, said: date) -> Statement | None:
+        """Return what the first rule that fits makes of the clause."""
+        opened = self.language.opening.sub("", clause, count=1)
+        for rule in self.language.rules:
+            if rule.anywhere:
+                continue
+            found = rule.pattern.match(opened)
+            if found is None:
+                continue
+            statement = self._apply_rule(rule, found, clause, who, said)
+            if statement is not None:
+                return statement
+        return None
+
+    def find_mentions(self, text: str, who: str, said: date) -> Iterator[Statement]:
+        """Yield names and numbers that a sentence takes for granted, even one that asks."""
+        if self.language.unreal.search(text):
+            return
+        for rule in self.language.rules:
+            if not rule.anywhere:
+                continue
+            for found in rule.pattern.finditer(text):
+                statement = self._apply_rule(rule, found, text, who, said)
+                if statement is not None:
+                    yield statement
+
+    def _telling_part(self, sentence: Sentence) -> str:
+        """Return the part of a sentence before its question; "" if all of it asks."""
         if not sentence.asks:
             return sentence.text
         told = self.language.asking.split(sentence.text, maxsplit=1)[0]
         return "" if told == sentence.text else told
 
-    def familiarity(self, sentence: Sentence) -> int:
-        """Return how many of the sentence's words are among the language's commonest."""
-        return len(self.language.common.findall(sentence.text))
-
-    def stated(self, text: str, who: str, said: date) -> list[Statement]:
+    def _read_clauses(self, text: str, who: str, said: date) -> list[Statement]:
         """Return what the clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
-        found = (
-            self.clause_stated(clause, who, said) for clause in self._clauses(text)
-        )
-        return [statement for statement in found if statement]
+        statements: list[Statement] = []
+        for clause in self._split_clauses(text):
+            statement = self.read_clause(clause, who, said)
+            if statement is not None:
+                statements.append(statement)
+        return statements
 
-    def _clauses(self, text: str) -> Iterator[str]:
-        """Yield the clauses, each of which may state something; "Last Friday, …" joins the next one."""
+    def _split_clauses(self, text: str) -> Iterator[str]:
+        """Yield the clauses; a time alone, such as "Last Friday, …", belongs to the next one."""
         before = ""
         for clause in self.language.clause.split(text):
             opened = self.language.opening.sub("", clause, count=1)
@@ -103,107 +136,124 @@ class Reader:
             yield before + clause
             before = ""
 
-    def clause_stated(self, clause: str, who: str, said: date) -> Statement | None:
-        """Return what the first rule that fits makes of the clause."""
-        opened = self.language.opening.sub("", clause, count=1)
-        for rule in self.language.rules:
-            found = None if rule.anywhere else rule.pattern.match(opened)
-            if found is None:
-                continue
-            statement = self._statement(rule, found, clause, who, said)
-            if statement is not None:
-                return statement
-        return None
+    def _read_requested(self, body: str, who: str, said: date) -> list[Statement]:
+        """Return what the body of a request states, else what it mentions."""
+        stated = self._read_clauses(body, who, said)
+        if stated:
+            return stated
+        return list(self.find_mentions(body, who, said))
 
-    def mentioned(self, text: str, who: str, said: date) -> Iterator[Statement]:
-        """Yield names and numbers that a sentence takes for granted, even one that asks."""
-        if self.language.unreal.search(text):
-            return
-        for rule in self.language.rules:
-            if not rule.anywhere:
-                continue
-            for found in rule.pattern.finditer(text):
-                statement = self._statement(rule, found, text, who, said)
-                if statement is not None:
-                    yield statement
-
-    def _forgotten(self, body: str, who: str, said: date) -> list[Statement]:
-        """Return the ending of what the body states or names; never a fact."""
-        stated = self.stated(body, who, said) or list(self.mentioned(body, who, said))
-        changes: list[Change] = []
-        for statement in stated:
-            changes += (one for one in statement.changes if one.op is not Op.DELETE)
+    def _read_forget_request(self, body: str, who: str, said: date) -> list[Statement]:
+        """Return the ending of all that the body states or names; never a fact."""
         predicate = self.language.forgettable.get(body.lower())
         if predicate:
-            changes = [Change(Op.DELETE, predicate, "", who)]
-        if not changes:
+            ended = [Change(Op.DELETE, predicate, "", who)]
+        else:
+            ended = _end_changes(self._read_requested(body, who, said))
+        if not ended:
             return []
-        ended = tuple(replace(change, op=Op.DELETE, replaces="") for change in changes)
-        return [Statement("", ended, 0.0, 0.9, who, None, body, {}, None, said)]
+        ending = Statement(
+            fact="",
+            changes=tuple(ended),
+            importance=0.0,
+            confidence=0.9,
+            about=who,
+            when=None,
+            clause=body,
+            values={},
+            rule=None,
+            said=said,
+        )
+        return [ending]
 
-    def _remembered(self, body: str, who: str, said: date) -> list[Statement]:
-        """Return what the body states, else the body itself, about the speaker where that is safe."""
+    def _read_remember_request(
+        self, body: str, who: str, said: date
+    ) -> list[Statement]:
+        """Return what the body states, else the body itself, if it can stand alone."""
         if QUOTED in body or len(body.split()) < 3:
             return []
-        stated = self.stated(body, who, said) or list(self._kept(body, who, said))
-        important = [
-            replace(s, importance=max(ASKED_IMPORTANCE, s.importance)) for s in stated
-        ]
-        return _distinct([*important, *self.mentioned(body, who, said)])
+        stated = self._read_clauses(body, who, said)
+        if not stated:
+            stated = self._keep_body(body, who, said)
+        important: list[Statement] = []
+        for statement in stated:
+            importance = max(ASKED_IMPORTANCE, statement.importance)
+            important.append(replace(statement, importance=importance))
+        mentioned = self.find_mentions(body, who, said)
+        return _drop_repeated([*important, *mentioned])
 
-    def _kept(self, body: str, who: str, said: date) -> Iterator[Statement]:
-        """Yield the body as a fact, unless it begins with a word like "it", which needs its context."""
+    def _keep_body(self, body: str, who: str, said: date) -> list[Statement]:
+        """Return the body as a fact, unless a word like "it" at its beginning needs the context."""
         if self.language.dangling.match(body):
-            return
-        told = self.language.third_person(body, who)
+            return []
         when = self.language.dates.find(body, said, Lean.NONE)
-        fact = (told + ".") if told else self.language.asked.format(who=who, body=body)
-        fact = self._dated(fact, when)
+        fact = self._add_date(self._tell_request(body, who), when)
         if when is None and self.language.dates.loose.search(body):
             said_on = self.language.said_on.format(said.isoformat())
-            fact = f"{fact[:-1]} ({said_on}){fact[-1]}"
-        yield Statement(
-            fact, (), ASKED_IMPORTANCE, 0.9, who, when, body, {}, None, said
+            fact = _add_note(fact, said_on)
+        kept = Statement(
+            fact=fact,
+            changes=(),
+            importance=ASKED_IMPORTANCE,
+            confidence=0.9,
+            about=who,
+            when=when,
+            clause=body,
+            values={},
+            rule=None,
+            said=said,
         )
+        return [kept]
 
-    def _statement(
+    def _tell_request(self, body: str, who: str) -> str:
+        """Return the body in the third person, else quoted as a request."""
+        told = self.language.third_person(body, who)
+        if told:
+            return f"{told}."
+        return self.language.asked.format(who=who, body=body)
+
+    def _apply_rule(
         self, rule: Rule, found: re.Match[str], clause: str, who: str, said: date
     ) -> Statement | None:
-        """Return what a rule makes of its match; None: a value cannot stand, or the tense is wrong."""
+        """Return what a rule makes of its match.
+
+        None: a slot refuses its value, or the tense contradicts the time.
+        """
         parts = values(found, self.language.slots)
         if parts is None:
             return None
-        when = self._when(rule, parts, clause, said)
-        if when is not None and _wrong_side(when, rule.lean, said):
+        when = self._find_time(rule, parts, clause, said)
+        if when is not None and _contradicts(when, rule.lean, said):
             return None
         if _lacks_day(parts, when) or _names_speaker(parts, who):
             return None
-        filled = _Parts(parts, who=who, whose=possessive(who))
+        filled = _TemplateParts(parts, who=who, whose=possessive(who))
         changes: list[Change] = []
         for change in rule.changes:
-            changes += _filled(change, filled)
+            changes += _fill_change(change, filled)
         about = changes[-1].subject if changes else who
-        fact = self._dated(rule.fact.format_map(filled) + ".", when)
+        told = rule.fact.format_map(filled)
         return Statement(
-            fact,
-            tuple(changes),
-            rule.importance,
-            rule.confidence,
-            about,
-            when,
-            clause,
-            parts,
-            rule,
-            said,
+            fact=self._add_date(f"{told}.", when),
+            changes=tuple(changes),
+            importance=rule.importance,
+            confidence=rule.confidence,
+            about=about,
+            when=when,
+            clause=clause,
+            values=parts,
+            rule=rule,
+            said=said,
         )
 
-    def _when(self, rule: Rule, parts: Values, clause: str, said: date) -> Span | None:
-        """Return the time the clause speaks of, if its rule looks for one."""
+    def _find_time(
+        self, rule: Rule, parts: Values, clause: str, said: date
+    ) -> Span | None:
+        """Return the time of the clause, if its rule looks for one."""
         dates = self.language.dates
         if "birthdate" in parts:
-            self._add_birthday(
-                parts, dates.resolve(parts["birthdate"], said, rule.lean)
-            )
+            birthday = dates.resolve(parts["birthdate"], said, rule.lean)
+            self._add_birthday(parts, birthday)
             return None
         if rule.lean is Lean.NONE:
             return None
@@ -213,71 +263,113 @@ class Reader:
         return dates.find(clause, said, rule.lean)
 
     def _add_birthday(self, parts: Values, when: Span | None) -> None:
+        """Add the birthday's values to the parts, if it is one day."""
         if when is None or when.unit != "day":
             return
         day = when.first
-        year, of_year = "", ""
+        year = ""
+        of_year = ""
         if str(day.year) in parts["birthdate"]:
-            year, of_year = f" {day.year}", f" de {day.year}"
-        parts["birthday"] = f"{day.day} {_MONTHS[day.month - 1]}{year}"
-        month = self.language.months[day.month - 1]
+            year = f" {day.year}"
+            of_year = f" de {day.year}"
+        month_number = day.month - 1
+        parts["birthday"] = f"{day.day} {_MONTHS[month_number]}{year}"
         parts["day_name"] = self.language.day_name.format(
-            day=day.day, month=month, year=year, of_year=of_year
+            day=day.day,
+            month=self.language.months[month_number],
+            year=year,
+            of_year=of_year,
         )
 
-    def _dated(self, fact: str, when: Span | None) -> str:
-        """Return the fact with its day, week, month or year after it, unless it names that already."""
+    def _add_date(self, fact: str, when: Span | None) -> str:
+        """Return the fact with its day, week, month or year, unless it has that already."""
         if when is None:
             return fact
-        monday = when.first - timedelta(days=when.first.weekday())
-        labels = {
-            "week": self.language.week_of.format(monday.isoformat()),
-            "month": f"{when.first:%Y-%m}",
-            "year": f"{when.first:%Y}",
-        }
-        label = labels.get(when.unit, when.first.isoformat())
-        return fact if label in fact else f"{fact[:-1]} ({label}){fact[-1]}"
+        label = self._name_span(when)
+        if label in fact:
+            return fact
+        return _add_note(fact, label)
+
+    def _name_span(self, when: Span) -> str:
+        first = when.first
+        if when.unit == "week":
+            monday = first - timedelta(days=first.weekday())
+            return self.language.week_of.format(monday.isoformat())
+        if when.unit == "month":
+            return f"{first:%Y-%m}"
+        if when.unit == "year":
+            return f"{first:%Y}"
+        return first.isoformat()
+
+
+def _add_note(fact: str, note: str) -> str:
+    """Return the fact with a note in brackets before its final mark."""
+    body = fact[:-1]
+    mark = fact[-1]
+    return f"{body} ({note}){mark}"
+
+
+def _end_changes(statements: Iterable[Statement]) -> list[Change]:
+    """Return the changes that end all that the statements say."""
+    ended: list[Change] = []
+    for statement in statements:
+        for change in statement.changes:
+            if change.op is not Op.DELETE:
+                ended.append(replace(change, op=Op.DELETE, replaces=""))
+    return ended
 
 
 def _lacks_day(parts: Values, when: Span | None) -> bool:
-    """Return whether a date or a birthday of the clause means no day."""
+    """Return whether a date or a birthday of the clause has no day."""
     if "date" in parts and when is None:
         return True
     return "birthdate" in parts and "birthday" not in parts
 
 
 def _names_speaker(parts: Values, who: str) -> bool:
-    """Return whether a name in the clause is the one the speaker has already."""
-    return normalized(who) in {normalized(parts.get(slot, "")) for slot in _OWN_NAME}
+    """Return whether a name in the clause is the speaker's known name."""
+    names = {normalized(parts.get(slot, "")) for slot in _OWN_NAME}
+    return normalized(who) in names
 
 
-def _wrong_side(when: Span, lean: Lean, said: date) -> bool:
+def _contradicts(when: Span, lean: Lean, said: date) -> bool:
     """Return whether the time contradicts the tense: then the clause means something else."""
-    return when.first > said if lean is Lean.PAST else when.last < said
+    if lean is Lean.PAST:
+        return when.first > said
+    return when.last < said
 
 
-def _filled(change: Change, parts: Mapping[str, str]) -> Iterator[Change]:
-    """Yield the change with its templates filled in, one for each member of a list."""
+def _fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
+    """Return the change with its templates filled in, one for each member of a list."""
     whole = change.object.format_map(parts)
     if change.object and not whole:
-        return
+        return []
+    members = listed(whole) if change.object in LISTS else [whole]
     predicate = change.predicate.format_map(parts)
-    op = Op.UPDATE if change.op is Op.ADD and predicate in SINGLE_VALUED else change.op
-    for value in listed(whole) if change.object in LISTS else [whole]:
-        yield Change(
-            op, predicate, value,
-            change.subject.format_map(parts), change.replaces.format_map(parts),
-        )  # fmt: skip
+    op = change.op
+    if op is Op.ADD and predicate in SINGLE_VALUED:
+        op = Op.UPDATE
+    subject = change.subject.format_map(parts)
+    replaces = change.replaces.format_map(parts)
+    return [Change(op, predicate, value, subject, replaces) for value in members]
 
 
-def _distinct(statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements but for those that only mention what an earlier one says."""
+def _drop_repeated(statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements without those that only mention what an earlier one says."""
     kept: list[Statement] = []
     known: set[object] = set()
     for statement in statements:
-        codes = {statement.values[slot] for slot in _CODES if slot in statement.values}
-        says: set[object] = {*codes} or {*statement.changes} or {statement.fact}
-        if not says <= known:
+        content = _content(statement)
+        if not content <= known:
             kept.append(statement)
-        known |= says
+        known |= content
     return kept
+
+
+def _content(statement: Statement) -> set[object]:
+    """Return the codes of a statement, else its changes, else its fact."""
+    codes: set[object] = set()
+    for slot in _CODES:
+        if slot in statement.values:
+            codes.add(statement.values[slot])
+    return codes or set(statement.changes) or {statement.fact}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from string import digits
 
 from varve.domain.language.statements import Expressions, Lean
 from varve.domain.names import ALSO_KNOWN_AS
@@ -13,7 +14,7 @@ Values = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A part of a pattern: how it looks, whether a value may stand, and values derived from it."""
+    """A part of a pattern: its form, a test of its value, and values derived from that."""
 
     pattern: str
     accept: Callable[[str], bool] = bool
@@ -46,7 +47,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class LanguageRules:
-    """The rules and patterns by which a reader reads a language; its module says what they mean."""
+    """The rules and patterns of a language; the methods of `Reader` show how each is used."""
 
     code: str
     rules: tuple[Rule, ...]
@@ -77,7 +78,7 @@ class LanguageRules:
 def sets(
     predicate: str, value: str, subject: str = "{who}", replaces: str = ""
 ) -> Change:
-    """Return the change to a new value; it supersedes the others where only one can hold."""
+    """Return the change to a new value; of a single-valued predicate it supersedes the others."""
     op = Op.UPDATE if predicate in SINGLE_VALUED else Op.ADD
     return Change(op, predicate, value, subject, replaces)
 
@@ -105,44 +106,56 @@ class Row:
     anywhere: bool = False
 
 
-def compiled(row: Row, slots: Mapping[str, Slot]) -> Rule:
+def compile_row(row: Row, slots: Mapping[str, Slot]) -> Rule:
     """Compile a row, with its slots filled in."""
-    changes = row.changes if isinstance(row.changes, tuple) else (row.changes,)
-    pattern = re.compile(f"(?i:{expand(row.words, slots)})")
+    words = expand(row.words, slots)
+    changes = row.changes
+    if isinstance(changes, Change):
+        changes = (changes,)
     return Rule(
-        pattern,
-        row.fact,
-        changes,
-        row.importance,
-        row.confidence,
-        row.lean,
-        row.anywhere,
+        pattern=re.compile(f"(?i:{words})"),
+        fact=row.fact,
+        changes=changes,
+        importance=row.importance,
+        confidence=row.confidence,
+        lean=row.lean,
+        anywhere=row.anywhere,
     )
 
 
+_NAMELESS = ("end", "labels")
 _SLOT = re.compile(r"\{([a-z_]+?)(\d?)\}")
 
 
 def expand(words: str, slots: Mapping[str, Slot]) -> str:
-    """Return the words with a named group for each `{slot}` (or `{slot2}`); `{end}` has no name."""
+    """Return the words with a named group for each `{slot}` (or `{slot2}`).
+
+    `{end}` and `{labels}` become groups without a name.
+    """
     return _SLOT.sub(lambda found: _group(found, slots), words)
 
 
 def _group(found: re.Match[str], slots: Mapping[str, Slot]) -> str:
-    name = "" if found[1] in {"end", "labels"} else f"P<{found[1]}{found[2]}>"
-    return f"(?{name or ':'}{slots[found[1]].pattern})"
+    slot = found[1]
+    number = found[2]
+    pattern = slots[slot].pattern
+    if slot in _NAMELESS:
+        return f"(?:{pattern})"
+    return f"(?P<{slot}{number}>{pattern})"
 
 
 def values(match: re.Match[str], slots: Mapping[str, Slot]) -> Values | None:
-    """Return the slots' values and those derived from them; None: a value cannot stand."""
+    """Return the slots' values and those derived from them; None: a slot refuses its value."""
     result: Values = {}
     for name, value in match.groupdict().items():
-        slot = slots.get(name.rstrip("0123456789"), _PLAIN)
         if value is None:
             continue
+        slot = slots.get(name.rstrip(digits), _PLAIN)
         if not slot.accept(value):
             return None
-        result |= {name: value, **(slot.derive(value) if slot.derive else {})}
+        result[name] = value
+        if slot.derive is not None:
+            result.update(slot.derive(value))
     return result
 
 

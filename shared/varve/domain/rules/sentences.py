@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from varve.domain.language.abbreviations import LONGEST, build_abbreviation
+
 MAX_SENTENCE = 600
 """The longest sentence in characters that is read; a longer one was pasted."""
 
@@ -36,11 +38,9 @@ _PASTED = re.compile(
 _BREAK = re.compile(
     r"(?<=[.!?…])['\")\]*_]*\s+|(?<=\?)(?=[¿¡])|,?\s+(?=¿)|\s*[;•]\s+|\s*\([^()\n]{0,200}\)"
 )
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:(?i:dr|mr|mrs|ms|prof|sr|sra|srta|st|ste|av|avda|vs|approx|e\.g|i\.e|p\.\s?ej|nº?|no|núm"
-    r"|nr|fig"
-    r"|art|ref|tel|ext|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|ene|abr|ago|dic|dpto|apto|c)"
-    r"|[^\W\d_])\.$"
+_ABBREVIATION = build_abbreviation(
+    r"e\.g|i\.e|p\.\s?ej|nº?|ref|dpto|apto|c"
+    r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|ene|abr|ago|dic"
 )
 _WHITE = re.compile(r"[^\S\n]+")
 _SOFT_WRAP = re.compile(r"(?<=[\w,])\n(?=[a-zà-ÿ])")
@@ -50,24 +50,29 @@ def sentences(text: str) -> Iterator[Sentence]:
     """Yield the writer's own sentences in order, with plain white space and apostrophes."""
     for line in _own_words(text).split("\n"):
         for piece in _pieces(line):
-            if piece.strip() and len(piece) <= MAX_SENTENCE:
-                yield _sentence(piece.strip())
+            body = piece.strip()
+            if body and len(piece) <= MAX_SENTENCE:
+                yield _sentence(body)
 
 
 def _sentence(piece: str) -> Sentence:
     body = piece.rstrip("\"')]*_ ")
-    return Sentence(body.rstrip(".!?… ").lstrip("¿¡*_-–—• "), asks="?" in body)
+    unmarked = body.rstrip(".!?… ").lstrip("¿¡*_-–—• ")
+    return Sentence(unmarked, asks="?" in body)
 
 
 def _own_words(text: str) -> str:
     plain = unicodedata.normalize("NFC", text).replace("’", "'").replace("\r\n", "\n")
-    uncoded = _INLINE_CODE.sub(_short_or_gone, _CODE.sub("\n", plain))
-    own = "\n".join(line for line in uncoded.split("\n") if not _PASTED.match(line))
-    unquoted = _SINGLE_QUOTE.sub(_short_or_gone, _QUOTE.sub(_short_or_gone, own))
-    return _SOFT_WRAP.sub(" ", _WHITE.sub(" ", unquoted))
+    without_blocks = _CODE.sub("\n", plain)
+    uncoded = _INLINE_CODE.sub(_keep_short, without_blocks)
+    written = [line for line in uncoded.split("\n") if not _PASTED.match(line)]
+    without_quotes = _QUOTE.sub(_keep_short, "\n".join(written))
+    unquoted = _SINGLE_QUOTE.sub(_keep_short, without_quotes)
+    spaced = _WHITE.sub(" ", unquoted)
+    return _SOFT_WRAP.sub(" ", spaced)
 
 
-def _short_or_gone(quoted: re.Match[str]) -> str:
+def _keep_short(quoted: re.Match[str]) -> str:
     """Return a quoted name or code, which is the writer's word; replace a quoted sentence."""
     inner = next(group for group in quoted.groups() if group is not None)
     return inner if len(inner.split()) <= 2 else QUOTED
@@ -77,9 +82,10 @@ def _pieces(line: str) -> Iterator[str]:
     """Yield the line's sentences; an abbreviation ends none."""
     start = 0
     for found in _BREAK.finditer(line):
-        if not _ABBREVIATION.search(
-            line[max(start, found.start() - 12) : found.start()]
-        ):
-            yield line[start : found.start()]
-            start = found.end()
+        end = found.start()
+        nearby = max(start, end - LONGEST)
+        if _ABBREVIATION.search(line[nearby:end]):
+            continue
+        yield line[start:end]
+        start = found.end()
     yield line[start:]

@@ -3,7 +3,7 @@
 import re
 
 from varve.domain.rules.persons import DANGLING_ES, spanish_third_person
-from varve.domain.rules.rule import LanguageRules, compiled
+from varve.domain.rules.rule import LanguageRules, compile_row
 from varve.domain.rules.sentences import QUOTED
 from varve.domain.rules.spanish_rows import ROWS
 from varve.domain.rules.spanish_words import DATES, EVENTS, LABELS, SLOTS, WORDS
@@ -18,9 +18,9 @@ _OWN = (
     "(?:yo|me|mi|vivo|vivimos|trabajo|tengo|soy|estoy|prefiero|odio|detesto|hablo|ya no|nací|nos|a mí|no"
     " me|dejé|he|empecé|empiezo)"
 )
-SPANISH = LanguageRules(
+RULES = LanguageRules(
     code="es",
-    rules=tuple(compiled(row, SLOTS) for row in ROWS),
+    rules=tuple(compile_row(row, SLOTS) for row in ROWS),
     slots=SLOTS,
     dates=DATES,
     common=re.compile(

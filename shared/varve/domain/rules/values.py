@@ -1,4 +1,4 @@
-"""Values that look the same in every language, and tests of what may stand as a value."""
+"""Values that look the same in every language, and tests of values."""
 
 import re
 
@@ -32,9 +32,14 @@ _ARTICLE = re.compile(r"(?:el|la|los|las) (?=\w)", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|y|e) |, ")
 
 
+_NO_PLACES = names.NOT_PLACES | names.DEPARTMENTS
+_NO_EMPLOYERS = names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
+
+
 def is_stable(value: str) -> bool:
     """Return whether the value means the same outside the conversation."""
-    return not any(_bare(word) in names.UNSTABLE for word in _WORD.findall(value))
+    words = [_bare(word) for word in _WORD.findall(value)]
+    return names.UNSTABLE.isdisjoint(words)
 
 
 def _bare(word: str) -> str:
@@ -44,26 +49,20 @@ def _bare(word: str) -> str:
 
 def is_worth(value: str) -> bool:
     """Return whether the value names something that a person can like or prefer."""
-    return (
-        is_stable(value)
-        and _WORD.search(value) is not None
-        and not _EMPTY_TALK.match(value)
-    )
+    if not _WORD.search(value) or _EMPTY_TALK.match(value):
+        return False
+    return is_stable(value)
 
 
 def is_place(value: str) -> bool:
     """Return whether a capitalised name after "live in" or "moved to" can be a place."""
-    return (
-        value.removeprefix("the ").casefold().split()[0]
-        not in names.NOT_PLACES | names.DEPARTMENTS
-    )
+    first = value.removeprefix("the ").casefold().split()[0]
+    return first not in _NO_PLACES
 
 
 def is_employer(value: str) -> bool:
     """Return whether a capitalised name after "work at" can be an employer."""
-    return (
-        value.casefold() not in names.NOT_EMPLOYERS | names.PLACES | names.DEPARTMENTS
-    )
+    return value.casefold() not in _NO_EMPLOYERS
 
 
 def is_no_language(value: str) -> bool:
@@ -102,9 +101,8 @@ _LANGUAGES = frozenset(names.LANGUAGES_EN.split("|"))
 
 def no_job(value: str) -> bool:
     """Return whether no word before the job takes it back ("former", "aspiring")."""
-    return not any(
-        word in names.MODIFIERS_OF_NO_JOB for word in value.casefold().split()
-    )
+    words = value.casefold().split()
+    return names.MODIFIERS_OF_NO_JOB.isdisjoint(words)
 
 
 def listed(value: str) -> list[str]:
@@ -128,7 +126,8 @@ def with_article(job: str) -> str:
     """Return the job with "a" or "an"; an office that only one person holds takes none."""
     if _OFFICE.match(job):
         return job
-    return f"{'an' if _VOWEL.match(job) else 'a'} {job}"
+    article = "an" if _VOWEL.match(job) else "a"
+    return f"{article} {job}"
 
 
 _OFFICE = re.compile(r"(?:head of|vp of|chief|c[teof]o\b)", re.IGNORECASE)

@@ -1,0 +1,197 @@
+"""The words by which languages tell times, what each of them means, and a fast test for them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from varve.domain.language.languages import (
+    Times,
+    Words,
+    WordsByName,
+    installed_languages,
+    merge_times,
+)
+from varve.domain.language.tokens import without_accents
+
+Vocabulary = Mapping[str, Mapping[str, str]]
+"""For each kind of words what each word means: "month", "enero", "1"."""
+
+YEAR = "19[0-9]{2}|20[0-9]{2}|2100"
+
+_TURNS = {"last": "-1", "this": "0", "next": "1"}
+_SPANS = ("week", "month", "quarter", "year")
+_HINT_KINDS = ("fixed", "span", "unit", "month", "anymonth", "weekday", "q")
+_HINT_YEAR = re.compile(rf"(?<!\d)(?:{YEAR})(?!\d)")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the parts of an expression mean; None or empty: it has no such part.
+
+    Months count from 1, weekdays from Monday, 0. `turn` is -1 (last), 0 (this) or 1 (next).
+    `away` is a distance from today, such as (-1, "week").
+    """
+
+    month: int | None = None
+    weekday: int | None = None
+    day: int | None = None
+    year: int | None = None
+    quarter: int | None = None
+    count: int | None = None
+    unit: str = ""
+    turn: int | None = None
+    away: tuple[int, str] | None = None
+    iso: str = ""
+
+
+def read_parts(found: re.Match[str], vocabulary: Vocabulary) -> Parts | None:
+    """Return what the groups of a match mean.
+
+    None: the vocabulary lacks the word of a group.
+    """
+    meanings: dict[str, str] = {}
+    for kind, text in found.groupdict().items():
+        if not text:
+            continue
+        meaning = _find_meaning(vocabulary, kind, text)
+        if not meaning:
+            return None
+        meanings[kind] = meaning
+    return Parts(
+        month=_read_number(meanings, "month", "anymonth"),
+        weekday=_read_number(meanings, "weekday"),
+        day=_read_number(meanings, "day"),
+        year=_read_number(meanings, "year"),
+        quarter=_read_number(meanings, "q"),
+        count=_read_number(meanings, "n"),
+        unit=meanings.get("unit") or meanings.get("span", ""),
+        turn=_read_number(meanings, "turn", "after"),
+        away=_read_distance(meanings.get("fixed", "")),
+        iso=meanings.get("iso", ""),
+    )
+
+
+def _find_meaning(vocabulary: Vocabulary, kind: str, text: str) -> str:
+    """Return the meaning of a word, "" if it is unknown; digits mean themselves."""
+    known = vocabulary.get(kind)
+    if known is None or text.isdigit():
+        return text
+    meaning = known.get(text.casefold())
+    if meaning:
+        return meaning
+    return known.get(without_accents(text), "")
+
+
+def _read_number(meanings: Mapping[str, str], *kinds: str) -> int | None:
+    """Return the number of the first of the kinds that the expression has."""
+    for kind in kinds:
+        if kind in meanings:
+            return int(meanings[kind])
+    return None
+
+
+def _read_distance(text: str) -> tuple[int, str] | None:
+    """Return (-1, "day") for "-1 day"; None for an empty text."""
+    if not text:
+        return None
+    count, unit = text.split()
+    return int(count), unit
+
+
+def read_vocabulary(times: Times, *, plain: bool = True) -> Vocabulary:
+    """Return the words of a table by kind; a word with several meanings has the first.
+
+    With `plain` also without their accents, which people leave out in questions.
+    """
+    months = _number_names(times.months, first=1)
+    short_months = _number_names(times.short_months, first=1)
+    weekdays = _number_names(times.weekdays, first=0)
+    turns_after = _read_turns(times.turns_after)
+    spans = {unit: times.units[unit] for unit in _SPANS if unit in times.units}
+    vocabulary = {
+        "fixed": _index_words(times.fixed),
+        "turn": _read_turns(times.turns) | turns_after,
+        "after": turns_after,
+        "q": _number_names(times.quarters, first=1),
+        "span": _index_words(spans),
+        "unit": _index_words(times.units),
+        "month": months,
+        "anymonth": months | short_months,
+        "weekday": weekdays,
+        "anyday": weekdays,
+        "n": _index_words(times.numbers),
+    }
+    if not plain:
+        return vocabulary
+    accented_only = frozenset(times.only_with_accents)
+    return {
+        kind: _add_plain_words(known, accented_only)
+        for kind, known in vocabulary.items()
+    }
+
+
+def _number_names(members: Sequence[Words], first: int) -> dict[str, str]:
+    """Return the number of each name, as text; the first member has the number `first`."""
+    numbered: dict[str, Words] = {}
+    for number, names in enumerate(members, first):
+        numbered[str(number)] = names
+    return _index_words(numbered)
+
+
+def _read_turns(table: WordsByName) -> dict[str, str]:
+    turns = _index_words(table)
+    return {word: _TURNS[turn] for word, turn in turns.items()}
+
+
+def _index_words(table: WordsByName) -> dict[str, str]:
+    """Return the meaning of each word of a table of words by meaning; the first stays."""
+    meanings: dict[str, str] = {}
+    for meaning, words in table.items():
+        for word in words:
+            meanings.setdefault(word, meaning)
+    return meanings
+
+
+def _add_plain_words(
+    known: Mapping[str, str], accented_only: frozenset[str]
+) -> dict[str, str]:
+    """Add each word without its accents, except the words of `accented_only`."""
+    found = dict(known)
+    for word, meaning in known.items():
+        if word not in accented_only:
+            found.setdefault(without_accents(word), meaning)
+    return found
+
+
+def hints_at_time(text: str) -> bool:
+    """Return whether any word of the text may tell a time; needs no compiled grammar."""
+    hints = _installed_hints()
+    words = _WORD.findall(text.casefold())
+    if any(word in hints for word in words):
+        return True
+    return _HINT_YEAR.search(text) is not None
+
+
+@cache
+def _installed_hints() -> frozenset[str]:
+    times = merge_times(language.times for language in installed_languages())
+    return _read_hints(read_vocabulary(times))
+
+
+def _read_hints(vocabulary: Vocabulary) -> frozenset[str]:
+    """Return the longest word of each name.
+
+    Every expression has one of these words or a year.
+    """
+    hints: set[str] = set()
+    for kind in _HINT_KINDS:
+        hints.update(_longest_words(vocabulary[kind]))
+    return frozenset(hints)
+
+
+def _longest_words(names: Iterable[str]) -> Iterable[str]:
+    for name in names:
+        words = _WORD.findall(name)
+        yield max(words, key=len)
