@@ -1,5 +1,6 @@
 """The detectors find what the labelled texts hold, and leave the rest alone."""
 
+import base64
 import os
 import subprocess
 import sys
@@ -62,6 +63,14 @@ def test_a_secret_in_a_block_of_code_is_removed_completely() -> None:
     key = secret("pem")
     text = f"Here:\n```sh\nexport KEY='{secret('openai')}'\n{key}\n```\nDone."
     assert redacted(text) == "Here:\n```sh\nexport KEY='[secret]'\n[secret]\n```\nDone."
+
+
+def test_a_token_that_holds_json_nested_too_deep_is_no_secret() -> None:
+    head, nested = (
+        base64.urlsafe_b64encode(part.encode()).decode().rstrip("=")
+        for part in ('{"alg":"HS256"}', '{"a":' + "[" * 100_000)
+    )
+    assert SECRETS.find(f"see {head}.{nested}.abc") == []
 
 
 def test_a_private_key_without_an_end_is_removed_to_the_end_of_the_text() -> None:

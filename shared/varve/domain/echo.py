@@ -22,8 +22,10 @@ _WRAPPING = " \t\n\"'`>*|\\{}[]()"
 _FOREIGN_OPENING = re.compile(rf"<({'|'.join(INJECTED_TAGS[1:])})(?:\s[^<>]*)?>", re.I)
 _FOREIGN_CLOSING = {tag: re.compile(rf"</{tag}\s*>", re.I) for tag in INJECTED_TAGS[1:]}
 
-_LT = r"\\?(?:<|&(?:amp;)*(?:lt|#0*60|#x0*3c);|\\u003c|\\x3c)"
-_GT = r"\\?(?:>|&(?:amp;)*(?:gt|#0*62|#x0*3e);|\\u003e|\\x3e)"
+# Bounded: each spelling of "<" without a closing tag costs a search of the whole text.
+_AMP = r"&(?:amp;){0,9}"
+_LT = rf"\\?(?:<|{_AMP}(?:lt|#0{{0,9}}60|#x0{{0,9}}3c);|\\u003c|\\x3c)"
+_GT = rf"\\?(?:>|{_AMP}(?:gt|#0{{0,9}}62|#x0{{0,9}}3e);|\\u003e|\\x3e)"
 _QUOTING = r"(?:[ \t>|*]|&(?:amp;)*gt;)*+"  # possessive: a megabyte of blanks must not be tried twice
 _CUT_HEAD = r"(?:\s+[head]{1,4}(?:=[\w\"'\\&;]{0,80})?)?(?=\s*(?:\Z|\n\s*\n))"
 _OPENING = re.compile(

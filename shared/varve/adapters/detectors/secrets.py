@@ -24,8 +24,7 @@ _PRIVATE_KEY = re.compile(
 # Prefixes from the providers' documentation. Each token is too long to be a word.
 _PREFIXED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"sk-[A-Za-z0-9_-]*[A-Za-z0-9]{20}[A-Za-z0-9_-]*"  # OpenAI, Anthropic, OpenRouter
-    r"|github_pat_[A-Za-z0-9_]{40,}"
+    r"github_pat_[A-Za-z0-9_]{40,}"
     r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{28}"  # Google
     r"|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|dop_v1_[a-f0-9]{64}|shpat_[a-f0-9]{32}"
     r"|(?:sk|rk)_(?:test|live)_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9]{20,}"  # Stripe
@@ -35,6 +34,12 @@ _PREFIXED = re.compile(
     r")(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+
+# OpenAI, Anthropic, OpenRouter. A token is read once, whether or not it is a key: with
+# the letters in one pattern, a text of "sk-sk-sk-" takes time with the square of its length.
+_SK_TOKEN = re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]++", re.IGNORECASE)
+_SK_LETTERS = re.compile(r"[A-Za-z0-9]{20}", re.IGNORECASE)
+_OPENAI_MARK = "T3BlbkFJ"
 
 _NAMED = (
     r"(?:pass(?:word|phrase|wd|code)?|pwd|secret(?:[ _-]?(?:access[ _-]?)?key)?"
@@ -50,7 +55,9 @@ _ASSIGNED = re.compile(
 )
 # Like detect-secrets, but also for passwords with signs, and to the end of a token.
 _IN_URL = re.compile(r"://[^\s/:@]*:(?P<value>[^\s/@]{3,})@")
-_JWT = re.compile(r"eyJ[\w=-]+\.eyJ[\w=-]+\.[\w.+/=-]*[\w=]")
+# A token of one part matches without `rest`, so that it is read once.
+_JWT = re.compile(r"eyJ[\w=-]++(?P<rest>\.eyJ[\w=-]++\.[\w.+/=-]*[\w=])?")
+_NPMRC = re.compile(r"/:_authToken=\s*(?P<value>npm_.+|[A-Fa-f0-9-]{36})")
 _BEARER = re.compile(r"\bBearer\s+(?P<value>[A-Za-z0-9._~+/=-]{20,})")
 
 
@@ -74,13 +81,17 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
     for match in _PREFIXED.finditer(text):
         if _is_random(match[0]):
             yield match.span()
+    for match in _SK_TOKEN.finditer(text):
+        if _is_sk_key(match[0]):
+            yield match.span()
     yield from _match_spans(_IN_URL, text, "value")
     yield from _match_spans(_BEARER, text, "value")
+    yield from _match_spans(_NPMRC, text, "value")
     yield from _find_assigned(text)
-    for pattern, group in _load_patterns():
+    for pattern, group in load_patterns():
         yield from _match_spans(pattern, text, group)
     for match in _JWT.finditer(text):
-        if _is_jwt(match[0]):
+        if match["rest"] and _is_jwt(match[0]):
             yield match.span()
 
 
@@ -110,6 +121,13 @@ _NO_VALUE = re.compile(
 def _is_random(token: str) -> bool:
     """Tell whether a token has at least two digits, which "sk-learn-…" does not."""
     return sum(character.isdigit() for character in token) >= 2
+
+
+def _is_sk_key(token: str) -> bool:
+    """Tell whether a token that begins with "sk-" is a key."""
+    if not _SK_LETTERS.search(token):
+        return False
+    return _OPENAI_MARK in token or _is_random(token)
 
 
 def _is_password(value: str) -> bool:
@@ -142,12 +160,13 @@ def _is_joined(text: str, place: int) -> bool:
 
 
 @cache
-def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
+def load_patterns() -> list[tuple[re.Pattern[str], int]]:
     """Return the patterns of detect-secrets, each with the group that is secret.
 
     Left out are its entropy detectors, which report every commit hash, and detectors whose
     form is that of other identifiers (Artifactory, IBM, SoftLayer, Twilio's account ids,
-    Mailchimp).
+    Mailchimp). Its patterns for OpenAI, npm and JSON Web Tokens take time with the square
+    of the text's length; this module has its own.
     """
     # Imported here: it imports requests, which texts without secrets should not pay for.
     from detect_secrets.plugins import (
@@ -156,8 +175,6 @@ def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
         discord,
         github_token,
         gitlab_token,
-        npm,
-        openai,
         pypi_token,
         sendgrid,
         slack,
@@ -171,7 +188,6 @@ def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
         discord.DiscordBotTokenDetector,
         github_token.GitHubTokenDetector,
         gitlab_token.GitLabTokenDetector,
-        openai.OpenAIDetector,
         pypi_token.PypiTokenDetector,
         sendgrid.SendGridDetector,
         slack.SlackDetector,
@@ -182,7 +198,7 @@ def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
     patterns: list[tuple[re.Pattern[str], int]] = []
     for detector in detectors:
         patterns += [(pattern, 0) for pattern in detector.denylist]
-    for pattern in (*aws.AWSKeyDetector.denylist, *npm.NpmDetector.denylist):
+    for pattern in aws.AWSKeyDetector.denylist:
         patterns.append((pattern, min(1, pattern.groups)))
     return patterns
 
@@ -190,4 +206,7 @@ def _load_patterns() -> list[tuple[re.Pattern[str], int]]:
 def _is_jwt(token: str) -> bool:
     from detect_secrets.plugins.jwt import JwtTokenDetector
 
-    return bool(JwtTokenDetector.is_formally_valid(token))
+    try:
+        return bool(JwtTokenDetector.is_formally_valid(token))
+    except RecursionError:  # JSON nested too deep for a claim that a server would read
+        return False
