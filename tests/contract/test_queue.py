@@ -17,11 +17,11 @@ from varve.adapters.queues.dead_letters import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
 )
-from varve.adapters.queues.inline import InlineQueue
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.adapters.queues.sqs import SqsQueue
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.ports.queues import DeadLetters, Delivery
+from varve.wiring.queues import SessionQueues
 
 MAX_RECEIVES = 3
 names = (f"queue-{number}" for number in count())
@@ -132,23 +132,52 @@ class TestSending:
             str(n) for n in range(25)
         ]
 
-    def test_the_inline_queue_has_handled_the_message_when_it_returns(self) -> None:
-        handled: list[Delivery] = []
-        InlineQueue(handled.append).send(
-            "words", group="acme:support:c-1", deduplication_id="d-1"
-        )
-        assert handled == [Delivery(id="d-1", body="words", group="acme:support:c-1")]
+    def test_a_local_ingest_queue_keeps_messages_in_order_until_they_are_taken(
+        self,
+    ) -> None:
+        queues = SessionQueues(None, None, no_writer)
+        for number in range(3):
+            queues.ingest.send(str(number), group="g", deduplication_id=f"d-{number}")
+        taken = queues.take()
+        assert taken == [Delivery(f"d-{n}", str(n), "g") for n in range(3)]
+        assert queues.take() == []
+
+    def test_a_local_message_that_no_code_takes_is_an_error_and_not_lost_in_silence(
+        self,
+    ) -> None:
+        queues = SessionQueues(None, None, no_writer)
+        queues.require_taken()
+        queues.ingest.send("words", group="g", deduplication_id="d")
+        with pytest.raises(Misconfigured, match="VARVE_INGEST_QUEUE_URL"):
+            queues.require_taken()
+
+    def test_with_queues_nothing_waits_in_the_process(self, queue: SqsQueue) -> None:
+        queues = SessionQueues(queue, queue, no_writer)
+        assert queues.take() is None
+        assert queues.delivers_writes
+        queues.flush()
+        queues.require_taken()
 
     @pytest.mark.parametrize(
         "error", [Retryable("busy"), Rejected("messages", "is missing")]
     )
-    def test_the_inline_queue_raises_the_handlers_error(self, error: Exception) -> None:
-        def fail(_: Delivery) -> None:
+    def test_a_local_write_queue_raises_the_writers_error_and_keeps_nothing(
+        self, error: Exception
+    ) -> None:
+        def fail() -> Any:
             raise error
 
+        queues = SessionQueues(None, None, fail)
+        assert not queues.delivers_writes
+        queues.write.send("words", group="g", deduplication_id="d")
         with pytest.raises(type(error)) as raised:
-            InlineQueue(fail).send("words", group="g", deduplication_id="d")
+            queues.flush()
         assert raised.value is error
+        queues.flush()
+
+
+def no_writer() -> Any:
+    raise AssertionError("nothing is to be written")
 
 
 class TestFaults:

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tests.support.builders import ACME, WordEmbedder, stores_over
+from tests.support.queues import InlineQueue
 from tests.support.usecase_drivers import (
     run_bar,
     run_erase,
@@ -22,7 +23,6 @@ from tests.support.usecase_drivers import (
 )
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.adapters.json_profiles import JsonProfiles
-from varve.adapters.queues.inline import InlineQueue
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.conversation import parse_conversation
 from varve.domain.erasure import Selector

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from tests.support.loopback import ACCOUNT, REGION
 from tests.support.moto_process import MotoServer
 from tests.support.s3 import CREDENTIALS
 from varve.adapters.queues.sqs import SqsQueue
+from varve.ports.queues import Delivery
 
 
 @contextmanager
@@ -41,3 +42,17 @@ def fifo_queue(sqs: Any, name: str, max_receives: int) -> Iterator[SqsQueue]:
     )
     yield made
     made.client.close()
+
+
+class InlineQueue:
+    """The Queue port of a test without SQS.
+
+    A message is durable when `send` returns, because its handler has finished. The
+    handler's errors reach the sender.
+    """
+
+    def __init__(self, handle: Callable[[Delivery], None]) -> None:
+        self._handle = handle
+
+    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        self._handle(Delivery(id=deduplication_id, body=body, group=group))

@@ -16,71 +16,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, StoreName
 from varve.domain.search.query import Filter
-from varve.ports.queues import Delivery
-from varve.usecases.together import MOST, Together
-
-
-class Handler:
-    """Keeps what it is handed, and fails where it is told to."""
-
-    def __init__(self) -> None:
-        self.handed: list[list[str]] = []
-        self.fails = False
-
-    def __call__(self, deliveries: Sequence[Delivery]) -> None:
-        self.handed.append([delivery.body for delivery in deliveries])
-        if self.fails:
-            raise Retryable("busy")
-
-
-def send(queue: Together, *bodies: str) -> None:
-    for body in bodies:
-        queue.send(body, group="g", deduplication_id=body)
-
-
-def test_messages_are_handed_on_in_their_order_and_then_what_waits_is_done() -> None:
-    handler, done = Handler(), []
-    queue = Together(handler)
-    send(queue, "a", "b")
-    queue.afterwards(lambda: done.append(len(handler.handed)))
-    assert (handler.handed, done) == ([], [])
-    queue.flush()
-    queue.flush()
-    assert (handler.handed, done) == ([["a", "b"]], [1])
-
-
-def test_a_subject_begun_again_finds_what_waited_for_its_first_time() -> None:
-    handler, done = Handler(), []
-    queue = Together(handler)
-    for subject in ("c-1", "c-2", "c-1"):
-        queue.begin(subject)
-        send(queue, subject)
-        queue.afterwards(lambda: done.append(subject))  # noqa: B023 - each is done before it changes
-    assert handler.handed == [["c-1", "c-2"]]
-    assert len(done) == 2
-
-
-def test_no_more_is_held_than_memory_has_room_for() -> None:
-    handler = Handler()
-    queue = Together(handler)
-    for number in range(2 * MOST + 1):
-        queue.begin(number)
-        send(queue, str(number))
-    assert [len(handed) for handed in handler.handed] == [MOST, MOST]
-
-
-def test_invariant_2_what_could_not_be_handed_on_is_neither_noted_nor_kept() -> None:
-    handler, done = Handler(), []
-    queue = Together(handler)
-    send(queue, "a")
-    queue.afterwards(lambda: done.append("a"))
-    handler.fails = True
-    with pytest.raises(Retryable):
-        queue.flush()
-    handler.fails = False
-    queue.flush()
-    assert (handler.handed, done) == ([["a"]], [])
-
+from varve.usecases.extract import MAX_PENDING
 
 SAID = [
     raw_conversation(
@@ -181,10 +117,10 @@ def test_a_call_with_many_conversations_commits_them_a_hundred_at_a_time(
     memory = opened(tmp_path, wrap_records=Commits)
     asked = [
         raw_conversation(f"Is it {number} yet?", conversationId=f"c-{number}")
-        for number in range(2 * MOST + 1)
+        for number in range(2 * MAX_PENDING + 1)
     ]
     memory.ingest(asked)
-    assert driver_of(memory).records.made == [MOST, MOST, 1]
+    assert driver_of(memory).records.made == [MAX_PENDING, MAX_PENDING, 1]
 
 
 def test_invariant_2_conversations_whose_commit_failed_are_taken_in_by_the_next_try(
