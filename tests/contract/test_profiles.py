@@ -15,7 +15,7 @@ import pytest
 from tests.support.builders import MORNING
 from tests.support.s3 import s3_server
 from varve.adapters.in_memory import InMemoryObjects
-from varve.adapters.json_profiles import MAX_RACES, JsonProfiles, profile_path
+from varve.adapters.json_profiles import MAX_PROFILE_RACES, JsonProfiles, profile_path
 from varve.adapters.objects.store import local_objects, s3_objects
 from varve.domain.damage import Damaged
 from varve.domain.errors import Rejected, Retryable
@@ -147,7 +147,7 @@ class AlwaysLate(InMemoryObjects):
 
 def test_a_writer_that_loses_every_race_raises_retryable() -> None:
     entries: Sequence[ProfileEntry] = [said("tea")]
-    with pytest.raises(Retryable, match=str(MAX_RACES)):
+    with pytest.raises(Retryable, match=str(MAX_PROFILE_RACES)):
         JsonProfiles(AlwaysLate()).apply(SCOPE, "u-42", entries)
 
 

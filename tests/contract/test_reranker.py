@@ -14,7 +14,7 @@ import pytest
 from tests.support.drivers import open_driver
 from tests.support.loopback import LoopbackHandler, LoopbackServer
 from tests.support.queues import sqs_server
-from varve.adapters.models.http_reranker import MAX_TEXT_CHARACTERS, HttpReranker
+from varve.adapters.models.http_reranker import MAX_RERANKED_CHARACTERS, HttpReranker
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 
 KEY = "rank-secret-0451"
@@ -103,8 +103,8 @@ def test_long_texts_are_cut(server: RerankServer) -> None:
     reranker(server).rerank("q" * 9_000, ["x" * 9_000])
     (asked,) = server.requests
     assert (len(asked["query"]), len(asked["documents"][0])) == (
-        MAX_TEXT_CHARACTERS,
-        MAX_TEXT_CHARACTERS,
+        MAX_RERANKED_CHARACTERS,
+        MAX_RERANKED_CHARACTERS,
     )
 
 

@@ -16,7 +16,7 @@ from varve.domain.profile import (
 )
 from varve.ports.objects import Objects
 
-MAX_RACES = 20
+MAX_PROFILE_RACES = 20
 
 
 class JsonProfiles:
@@ -43,7 +43,7 @@ class JsonProfiles:
 
     def apply(self, scope: Scope, user_id: str, entries: Sequence[ProfileEntry]) -> int:
         key = profile_path(scope, user_id)
-        for _ in range(MAX_RACES):
+        for _ in range(MAX_PROFILE_RACES):
             stored, etag = self._load(key)
             before = merge_entries(stored)
             after = merge_entries(stored, entries)
@@ -54,7 +54,9 @@ class JsonProfiles:
             data = _encode({"userId": user_id, "entries": rows})
             if self._objects.put_if(key, data, etag):
                 return len(after) - len(before)
-        raise Retryable(f"profiles {scope}: lost {MAX_RACES} races for one of them")
+        raise Retryable(
+            f"profiles {scope}: lost {MAX_PROFILE_RACES} races for one of them"
+        )
 
     def erase(self, scope: Scope, entry_ids: Iterable[str]) -> int:
         doomed = frozenset(entry_ids)
@@ -68,7 +70,7 @@ class JsonProfiles:
 
         A profile without entries is deleted.
         """
-        for _ in range(MAX_RACES):
+        for _ in range(MAX_PROFILE_RACES):
             stored = self._objects.get(key)
             if stored is None:
                 return 0
@@ -85,7 +87,7 @@ class JsonProfiles:
             data = _encode(body | {"entries": left})
             if self._objects.put_if(key, data, stored.etag):
                 return erased
-        raise Retryable(f"profiles: lost {MAX_RACES} races for one of them")
+        raise Retryable(f"profiles: lost {MAX_PROFILE_RACES} races for one of them")
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
         """Return the entries and the etag they were read under. Raises Damaged."""

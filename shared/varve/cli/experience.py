@@ -9,7 +9,7 @@ from varve.api.memory import Memory
 from varve.cli.output import print_result
 from varve.domain.errors import Rejected
 
-MAX_SITUATION = 80
+MAX_SHOWN_SITUATION = 80
 """Characters of a situation in the list of episodes."""
 
 
@@ -97,7 +97,7 @@ def _record_outcome(options: argparse.Namespace, experience: Experience) -> None
 def _format_episode(one: dict[str, Any]) -> str:
     began = one["began"][:16]
     state = one["state"] or "-"
-    situation = one["situation"][:MAX_SITUATION]
+    situation = one["situation"][:MAX_SHOWN_SITUATION]
     return f"{one['id']}  {began}  {one['outcome']:<8} {state}  {situation}"
 
 

@@ -16,7 +16,7 @@ from varve.ports.objects import Objects, StoredObject
 if TYPE_CHECKING:
     from varve.adapters.graph.table import GraphTable
 
-MAX_RACES = 20
+MAX_GRAPH_RACES = 20
 
 
 class ParquetGraph:
@@ -99,7 +99,7 @@ class ParquetGraph:
         `fold` returns a count, or None if it changes nothing. Returns that count.
         """
         key = _key(scope)
-        for _ in range(MAX_RACES):
+        for _ in range(MAX_GRAPH_RACES):
             stored = self._objects.get(key)
             etag = stored.etag if stored else None
             table = _load_table(scope, stored)
@@ -111,7 +111,9 @@ class ParquetGraph:
                     return changed
             finally:
                 table.close()
-        raise Retryable(f"graph {scope}: lost {MAX_RACES} races for facts.parquet")
+        raise Retryable(
+            f"graph {scope}: lost {MAX_GRAPH_RACES} races for facts.parquet"
+        )
 
 
 def _remove(table: "GraphTable", doomed: frozenset[str]) -> int:

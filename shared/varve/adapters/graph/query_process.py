@@ -25,7 +25,7 @@ TABLE_FUNCTIONS = frozenset(
 )
 """Functions allowed in FROM; others read files, memory addresses or SQL strings."""
 
-CONFIG: dict[str, str | bool | int | float | list[str]] = {
+DUCKDB_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
     "threads": "1",
     "python_enable_replacements": "false",
@@ -70,7 +70,7 @@ class QueryRefused(Exception):
 def main() -> None:
     """Read the request from stdin and write the answer to stdout."""
     request = json.loads(sys.stdin.buffer.read())
-    connection = duckdb.connect(config=CONFIG)
+    connection = duckdb.connect(config=DUCKDB_CONFIG)
     try:
         matching = load(connection, request)
         _limit(connection, request)

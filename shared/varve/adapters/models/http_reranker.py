@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import openai
 
 DEADLINE_SECONDS = 2.0
-MAX_TEXT_CHARACTERS = 2_000
+MAX_RERANKED_CHARACTERS = 2_000
 
 _SUBJECT = "rerank"
 
@@ -70,8 +70,8 @@ class HttpReranker:
     def _ask(self, query: str, texts: Sequence[str], answer: "Future[Any]") -> None:
         body = {
             "model": self._provider.model,
-            "query": query[:MAX_TEXT_CHARACTERS],
-            "documents": [text[:MAX_TEXT_CHARACTERS] for text in texts],
+            "query": query[:MAX_RERANKED_CHARACTERS],
+            "documents": [text[:MAX_RERANKED_CHARACTERS] for text in texts],
         }
 
         def post(client: "openai.OpenAI") -> object:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a writer creates this cache too, but never loads columns
 
     Entry = tuple[object, CachedStore]  # a version, and the store at that version
 
-MAX_BYTES = 256 * 1024 * 1024
+MAX_CACHED_BYTES = 256 * 1024 * 1024
 """Limit for all columns of one process, except those of the agent used last."""
 
 Key = tuple[Scope, Grain]
@@ -28,7 +28,7 @@ class ColumnCache:
     one would make each search read it again.
     """
 
-    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_CACHED_BYTES) -> None:
         self._max_bytes = max_bytes
         self._cached: OrderedDict[Key, Entry] = OrderedDict()
         self._lock = Lock()

@@ -16,7 +16,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
 
 FOLDER = "packs"
-MAX_BYTES = 1024 * 1024
+MAX_PACK_BYTES = 1024 * 1024
 """Larger commits get no pack: most readers fetch their files one by one as fast."""
 _UNREADABLE = (
     BadZipFile,

@@ -29,7 +29,7 @@ from varve.adapters.records.files import (
     version_of,
 )
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.packs import MAX_BYTES, pack, pack_name
+from varve.adapters.records.packs import MAX_PACK_BYTES, pack, pack_name
 from varve.ports.objects import ObjectInfo
 
 with without_rest_client():
@@ -302,7 +302,7 @@ class Replica:
         for name in content:
             files[name] = (self._path / name).read_bytes()
         size = sum(map(len, files.values()))
-        if size <= MAX_BYTES:
+        if size <= MAX_PACK_BYTES:
             key = f"{self.prefix}/{pack_name(self.version)}"
             self._transfers.put_behind(key, pack(files))
 

@@ -49,7 +49,7 @@ from varve.ports.objects import StoredObject
 with without_rest_client():
     from lancedb.table import Table
 
-TRIES = 40
+COMMIT_TRIES = 40
 LONGEST_WAIT_SECONDS = 0.5
 CONFIRM_AFTER_SECONDS = 45.0
 """Look up a commit again if its listing is older: see `upkeep.FENCE`, which is longer."""
@@ -136,7 +136,7 @@ class ReplicatedTables:
         """
         max_changed = 0
         expected = self._expected.pop((scope, grain), None)
-        for attempt in range(TRIES):
+        for attempt in range(COMMIT_TRIES):
             if attempt:
                 sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
             replica = self._get_replica(scope, grain)
@@ -155,7 +155,9 @@ class ReplicatedTables:
             if done:
                 self._evict()
                 return Written(max_changed, version)
-        raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
+        raise Retryable(
+            f"store {scope}/{grain}: {COMMIT_TRIES} other commits came first"
+        )
 
     def finish(self) -> None:
         """Wait for background uploads of packs."""
@@ -169,7 +171,7 @@ class ReplicatedTables:
         self, scope: Scope, grains: Sequence[StoreName], prefix: str
     ) -> dict[StoreName, TableHandle]:
         """Update the replicas of these stores; large stores get direct handles."""
-        for _ in range(TRIES):
+        for _ in range(COMMIT_TRIES):
             replicas = {grain: self._get_replica(scope, grain) for grain in grains}
             # A file vanishes if it is pruned between the listing and the fetch.
             with ExitStack() as locks, suppress(Vanished):

@@ -30,7 +30,7 @@ with without_rest_client():
     import lancedb
     from lancedb.table import Table
 
-TRIES = 20
+MOVE_TRIES = 20
 
 Content = tuple[str | None, list[EmbeddedRecord]]
 """A store's model, or None if nothing has been written, and its records."""
@@ -73,7 +73,7 @@ class LanceStores(LanceReader):
         store = store_prefix(scope, grain)
         transfers = Transfers(self._objects)
         try:
-            for _ in range(TRIES):
+            for _ in range(MOVE_TRIES):
                 moved = self._try_move(store, model, embed, transfers)
                 if moved is not None:
                     return moved
@@ -81,7 +81,7 @@ class LanceStores(LanceReader):
             raise to_retryable(f"{scope}/{grain}", error) from error
         finally:
             transfers.finish()
-        raise Retryable(f"store {scope}/{grain}: {TRIES} other commits came first")
+        raise Retryable(f"store {scope}/{grain}: {MOVE_TRIES} other commits came first")
 
     def _try_move(
         self, store: str, model: str, embed: Embed, transfers: Transfers

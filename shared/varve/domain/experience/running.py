@@ -9,7 +9,7 @@ from varve.domain.experience.outcomes import Outcome, is_correction, read_cues
 from varve.domain.text import estimated_tokens, salience
 
 MAX_TOKENS = 200
-LONGEST = 160
+LONGEST_SENTENCE = 160
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _DECIDED = re.compile(
@@ -46,7 +46,7 @@ class RunningSummary:
         heaviest = max(weights)
         best = sentences[weights.index(heaviest)]
         lines = [(_aged(weight), line) for weight, line in self.lines]
-        lines.append((heaviest, f"{role}: {best[:LONGEST]}"))
+        lines.append((heaviest, f"{role}: {best[:LONGEST_SENTENCE]}"))
         while len(lines) > 1 and _tokens(lines) > MAX_TOKENS:
             lightest = min(lines[:-1], key=itemgetter(0))
             lines.remove(lightest)

@@ -24,7 +24,7 @@ from varve.usecases.timeline import TakenIn, read_lines, write_lines
 
 READERS = 16
 """How many objects are read concurrently."""
-MAX_RACES = 20
+MAX_TAKEN_IN_RACES = 20
 
 _KeyedLine = tuple[str, dict[str, Any]]
 """A timeline object's key, and one of its lines."""
@@ -120,15 +120,15 @@ def sweep_taken_in(
 ) -> None:
     """Delete the messages from the list of those taken in.
 
-    Raises Retryable: it lost `MAX_RACES` races against writers that took in messages.
+    Raises Retryable: it lost `MAX_TAKEN_IN_RACES` races against writers that took in messages.
     """
     ids = list(message_ids)
-    for attempt in range(MAX_RACES):
+    for attempt in range(MAX_TAKEN_IN_RACES):
         try:
             TakenIn(scope, conversation_id, objects).forget(ids, whole=whole)
             break
         except Retryable:
-            if attempt == MAX_RACES - 1:
+            if attempt == MAX_TAKEN_IN_RACES - 1:
                 raise
 
 

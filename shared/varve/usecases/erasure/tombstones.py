@@ -9,7 +9,7 @@ from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
 
-MAX_RACES = 20
+MAX_TOMBSTONE_RACES = 20
 
 
 def load(scope: Scope, *, objects: Objects) -> Tombstones:
@@ -23,9 +23,9 @@ def extend(
     """Apply `change` to an agent's tombstones; return the result.
 
     If another process changes them meanwhile, `change` is applied again to the new ones.
-    Raises Retryable: it lost `MAX_RACES` races.
+    Raises Retryable: it lost `MAX_TOMBSTONE_RACES` races.
     """
-    for _ in range(MAX_RACES):
+    for _ in range(MAX_TOMBSTONE_RACES):
         known, etag = _read(scope, objects)
         changed = change(known if known.key else Tombstones(key=uuid4().hex))
         if changed == known:
@@ -33,7 +33,7 @@ def extend(
         data = json.dumps(changed.as_json(), separators=(",", ":")).encode()
         if objects.put_if(_key(scope), data, etag):
             return changed
-    raise Retryable(f"tombstones of {scope}: lost {MAX_RACES} races")
+    raise Retryable(f"tombstones of {scope}: lost {MAX_TOMBSTONE_RACES} races")
 
 
 def _read(scope: Scope, objects: Objects) -> tuple[Tombstones, str | None]:

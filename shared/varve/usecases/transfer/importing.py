@@ -40,7 +40,7 @@ from varve.usecases.transfer.forgotten_import import drop_forgotten
 from varve.usecases.transfer.imported import Imported, read_export
 from varve.usecases.transfer.private_import import ExportFilter
 
-BATCH = 256
+IMPORT_BATCH = 256
 """The most records that are embedded and sent together."""
 OPERATIONS = 5_000
 """The most triple operations in a message; each message rewrites the graph's file."""
@@ -181,8 +181,8 @@ class _RecordImport:
             if isinstance(store, Grain):
                 ready = self._find_ready(store)
                 records += self._find_unmarked(store, ready)
-            for start in range(0, len(records), BATCH):
-                self._send(store, records[start : start + BATCH], ready)
+            for start in range(0, len(records), IMPORT_BATCH):
+                self._send(store, records[start : start + IMPORT_BATCH], ready)
 
     def _find_missing(self, store: StoreName) -> Iterator[Record]:
         """Yield the records to write, and count all of them."""

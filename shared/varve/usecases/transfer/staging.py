@@ -12,7 +12,7 @@ from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.usecases.checkpoints import once
 
-BATCH = 256
+STAGED_BATCH = 256
 """The most records of one staged object."""
 _NAME = "vectors-"
 
@@ -64,12 +64,12 @@ class Staging:
 
 
 def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """Yield the records of each period in order of their ids, at most `BATCH` at a time."""
+    """Yield the records of each period in order of their ids, at most `STAGED_BATCH` at a time."""
     ordered = sorted(records, key=lambda record: (record.period, record.id))
     for _, group in groupby(ordered, key=lambda record: record.period):
         period = list(group)
-        for start in range(0, len(period), BATCH):
-            yield period[start : start + BATCH]
+        for start in range(0, len(period), STAGED_BATCH):
+            yield period[start : start + STAGED_BATCH]
 
 
 def sweep(scope: Scope, *, objects: Objects) -> None:
