@@ -46,7 +46,7 @@ def rows(triples: bytes, sql: str) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[Connection]:
     """DuckDB set up in this process as in the sandbox, but without its limits."""
-    connection = duckdb.connect(config=graph_query_process.CONFIG)
+    connection = duckdb.connect(config=graph_query_process.DUCKDB_CONFIG)
     connection.execute("create table facts (id varchar, label varchar)")
     graph_query_process.lock(connection)
     yield connection

@@ -423,7 +423,9 @@ def _sql(sql: str) -> None:
     """The guard within the query's process, which gets nothing but Unicode; it runs nothing."""
     if not sql.isascii() and sql.encode(errors="replace").decode() != sql:
         raise Rejected("sql", "is not valid Unicode")
-    with closing(duckdb.connect(config=graph_query_process.CONFIG)) as connection:
+    with closing(
+        duckdb.connect(config=graph_query_process.DUCKDB_CONFIG)
+    ) as connection:
         connection.execute("create table facts (id varchar, label varchar)")
         graph_query_process.lock(connection)
         try:
