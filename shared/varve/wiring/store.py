@@ -1,6 +1,6 @@
 """The store under one root, opened with one set of credentials."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from varve.adapters.records.records import LanceRecords
     from varve.adapters.records.stores import LanceStores
     from varve.usecases.views import Views
-
-
-MAX_KEPT_CONFIGS = 1_000
-"""Parsed configurations that a process keeps, by their bytes."""
 
 
 class OpenStore:
@@ -42,7 +38,6 @@ class OpenStore:
         self._clock = clock
         self.credentials = credentials
         self._cache_bytes = cache_bytes or settings.cache_bytes
-        self._configs: dict[bytes, WorkspaceConfig] = {}
 
     @cached_property
     def objects(self) -> Objects:
@@ -117,11 +112,7 @@ class OpenStore:
         key = f"workspaces/{path_id(workspace, 'workspaceId')}/config.json"
         stored = self.objects.get(key)
         data = stored.data if stored else b"{}"
-        if data not in self._configs:
-            if len(self._configs) >= MAX_KEPT_CONFIGS:
-                self._configs.clear()
-            self._configs[data] = _parse_config(data, self._settings.default_plan)
-        return self._configs[data]
+        return _parse_config(data, self._settings.default_plan)
 
     def require_safe(self) -> None:
         """Refuse an endpoint that could lose acknowledged rows, before the first write.
@@ -138,6 +129,7 @@ class OpenStore:
             require_conditional_put(self.objects, endpoint)
 
 
+@lru_cache(maxsize=1_000)
 def _parse_config(data: bytes, default_plan: Plan) -> WorkspaceConfig:
     config = parse_workspace_config(data)
     if "plan" in config.model_fields_set:
