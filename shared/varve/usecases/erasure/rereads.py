@@ -5,23 +5,35 @@ The plan is stored before the first of them is erased. So an erasure that ends h
 loses nothing that others said: the next one finds the plan and continues.
 """
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.messages.erasure import Reread, reread_as_json, reread_from_json
 from varve.ports.objects import Objects
-
-MAX_PLAN_RACES = 20
+from varve.usecases.erasure.audit_object import AuditObject
 
 Plan = dict[str, Reread]
 """The rereads by conversation id."""
 
 
+def _encode(plan: Plan) -> list[dict[str, Any]]:
+    return [reread_as_json(reread) for reread in plan.values()]
+
+
+def _decode(bodies: Sequence[Mapping[str, Any]]) -> Plan:
+    rereads = [reread_from_json(body) for body in bodies]
+    return {reread.conversation_id: reread for reread in rereads}
+
+
+_STORED: AuditObject[Plan] = AuditObject(
+    kind="rereads", empty=dict, encode=_encode, decode=_decode
+)
+
+
 def read_plan(scope: Scope, *, objects: Objects) -> list[Reread]:
     """Return the rereads that no erasure has finished. Raises Retryable: not readable."""
-    return list(_read(scope, objects)[0].values())
+    return list(_STORED.read(scope, objects).values())
 
 
 def add_to_plan(
@@ -36,7 +48,7 @@ def add_to_plan(
             merged[reread.conversation_id] = _merge(known, reread) if known else reread
         return merged
 
-    return list(_change(scope, add, objects).values())
+    return list(_STORED.change(scope, add, objects).values())
 
 
 def remove_from_plan(
@@ -50,7 +62,7 @@ def remove_from_plan(
     def remove(plan: Plan) -> Plan:
         return {name: one for name, one in plan.items() if name not in finished}
 
-    _change(scope, remove, objects)
+    _STORED.change(scope, remove, objects)
 
 
 def _merge(known: Reread, new: Reread) -> Reread:
@@ -61,31 +73,3 @@ def _merge(known: Reread, new: Reread) -> Reread:
         learnt={**new.learnt, **known.learnt},
         remembered=known.remembered | new.remembered,
     )
-
-
-def _change(scope: Scope, change: Callable[[Plan], Plan], objects: Objects) -> Plan:
-    for _ in range(MAX_PLAN_RACES):
-        plan, etag = _read(scope, objects)
-        changed = change(plan)
-        if changed == plan:
-            return plan
-        body = [reread_as_json(reread) for reread in changed.values()]
-        if objects.put_if(_key(scope), json.dumps(body).encode(), etag):
-            return changed
-    raise Retryable(f"rereads of {scope}: lost {MAX_PLAN_RACES} races")
-
-
-def _read(scope: Scope, objects: Objects) -> tuple[Plan, str | None]:
-    stored = objects.get(_key(scope))
-    if stored is None:
-        return {}, None
-    try:
-        rereads = [reread_from_json(body) for body in json.loads(stored.data)]
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        # Without the plan, statements of others would be lost.
-        raise Retryable(f"rereads of {scope}: the object is not readable") from error
-    return {reread.conversation_id: reread for reread in rereads}, stored.etag
-
-
-def _key(scope: Scope) -> str:
-    return f"audit/{scope.workspace}/rereads/{scope.agent}.json"

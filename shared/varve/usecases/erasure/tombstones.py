@@ -1,20 +1,24 @@
 """The tombstones of an agent: every batch is checked against them before it is stored."""
 
-import json
 from collections.abc import Callable
 from uuid import uuid4
 
 from varve.domain.erasure import Tombstones, tombstones_from_json
-from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
+from varve.usecases.erasure.audit_object import AuditObject
 
-MAX_TOMBSTONE_RACES = 20
+_STORED = AuditObject(
+    kind="tombstones",
+    empty=Tombstones,
+    encode=Tombstones.as_json,
+    decode=tombstones_from_json,
+)
 
 
 def load(scope: Scope, *, objects: Objects) -> Tombstones:
     """Return the agent's tombstones. Raises Retryable."""
-    return _read(scope, objects)[0]
+    return _STORED.read(scope, objects)
 
 
 def extend(
@@ -23,29 +27,10 @@ def extend(
     """Apply `change` to an agent's tombstones; return the result.
 
     If another process changes them meanwhile, `change` is applied again to the new ones.
-    Raises Retryable: it lost `MAX_TOMBSTONE_RACES` races.
+    Raises Retryable: it lost too many races.
     """
-    for _ in range(MAX_TOMBSTONE_RACES):
-        known, etag = _read(scope, objects)
-        changed = change(known if known.key else Tombstones(key=uuid4().hex))
-        if changed == known:
-            return known
-        data = json.dumps(changed.as_json(), separators=(",", ":")).encode()
-        if objects.put_if(_key(scope), data, etag):
-            return changed
-    raise Retryable(f"tombstones of {scope}: lost {MAX_TOMBSTONE_RACES} races")
 
+    def change_keyed(known: Tombstones) -> Tombstones:
+        return change(known if known.key else Tombstones(key=uuid4().hex))
 
-def _read(scope: Scope, objects: Objects) -> tuple[Tombstones, str | None]:
-    stored = objects.get(_key(scope))
-    if stored is None:
-        return Tombstones(), None
-    try:
-        return tombstones_from_json(json.loads(stored.data)), stored.etag
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        # Without them, forgotten data could be stored again.
-        raise Retryable(f"tombstones of {scope}: the object is not readable") from error
-
-
-def _key(scope: Scope) -> str:
-    return f"audit/{scope.workspace}/tombstones/{scope.agent}.json"
+    return _STORED.change(scope, change_keyed, objects)

@@ -1,0 +1,66 @@
+"""The JSON objects under `audit/` that protect an agent's data, one of each kind."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from varve.domain.errors import Retryable
+from varve.domain.identity import Scope
+from varve.ports.objects import Objects
+
+MAX_RACES = 20
+
+Content = TypeVar("Content")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditObject(Generic[Content]):
+    """One kind of object, stored as `audit/{workspace}/{kind}/{agent}.json`."""
+
+    kind: str
+    empty: Callable[[], Content]
+    encode: Callable[[Content], object]
+    decode: Callable[[Any], Content]
+
+    def read(self, scope: Scope, objects: Objects) -> Content:
+        """Return the agent's content. Raises Retryable: the object is not readable."""
+        return self._read(scope, objects)[0]
+
+    def change(
+        self, scope: Scope, change: Callable[[Content], Content], objects: Objects
+    ) -> Content:
+        """Apply `change` to the agent's content; return the result.
+
+        If another process changes it meanwhile, `change` is applied again to the new one.
+        Raises Retryable: not readable, or it lost `MAX_RACES` races.
+        """
+        for _ in range(MAX_RACES):
+            known, etag = self._read(scope, objects)
+            changed = change(known)
+            if changed == known:
+                return known
+            data = json.dumps(self.encode(changed), separators=(",", ":")).encode()
+            if objects.put_if(self._key(scope), data, etag):
+                return changed
+        raise Retryable(f"{self.kind} of {scope}: lost {MAX_RACES} races")
+
+    def _read(self, scope: Scope, objects: Objects) -> tuple[Content, str | None]:
+        stored = objects.get(self._key(scope))
+        if stored is None:
+            return self.empty(), None
+        try:
+            return self.decode(json.loads(stored.data)), stored.etag
+        except (
+            AttributeError,
+            KeyError,
+            RecursionError,
+            TypeError,
+            ValueError,
+        ) as error:
+            # Read as empty, forgotten data could return or statements of others be lost.
+            message = f"{self.kind} of {scope}: the object is not readable"
+            raise Retryable(message) from error
+
+    def _key(self, scope: Scope) -> str:
+        return f"audit/{scope.workspace}/{self.kind}/{scope.agent}.json"
