@@ -39,7 +39,8 @@ KEYS = {
     "models.entities": "Model in place of `VARVE_ENTITIES`.",
     "models.movingFrom": "Embedders that some stores still use. `reembed` keeps it.",
     "models.baseUrl": "Address in place of `OPENAI_BASE_URL`. Needs a key of its own.",
-    "models.key.environment": "Variable with the model's key. Ends in `_API_KEY`.",
+    "models.key.environment": "Variable with the model's key, listed in "
+    "`VARVE_KEY_ADDRESSES`. Ends in `_API_KEY`.",
     "models.key.secret": "Secrets Manager secret with the model's key.",
     "privacy.mode": "What happens to personal data of all kinds.",
     "privacy.email": "Mode for e-mail addresses, in place of `privacy.mode`.",

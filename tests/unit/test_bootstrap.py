@@ -21,6 +21,7 @@ from varve.usecases.condensing import ExtractiveSummarizer
 from varve.usecases.naming import ModelEntityFinder
 from varve.usecases.privacy import PrivateSummarizer
 from varve.usecases.reading import CheckpointedExtractor
+from varve.wiring.settings import DEFAULT_BASE_URL
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -78,8 +79,9 @@ def test_a_key_reference_must_be_set() -> None:
     config = configured(
         models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
     )
-    with pytest.raises(Misconfigured, match="THEIR_API_KEY"):
-        parts(OPENAI_API_KEY="ours").extractor(config)
+    listed = json.dumps({"THEIR_API_KEY": DEFAULT_BASE_URL})
+    with pytest.raises(Misconfigured, match="THEIR_API_KEY: is not set"):
+        parts(OPENAI_API_KEY="ours", VARVE_KEY_ADDRESSES=listed).extractor(config)
 
 
 def told(environment: dict[str, str], config: WorkspaceConfig) -> Driver:
@@ -110,7 +112,9 @@ def test_a_referenced_key_is_the_one_that_is_sent() -> None:
         models={"llm": "openai:m", "key": {"environment": "THEIR_API_KEY"}}
     )
     with ModelServer(terse, api_key="theirs") as model:
-        environment = {**model.environment, "OPENAI_API_KEY": "ours"}
+        listed = json.dumps({"THEIR_API_KEY": model.base_url})
+        ours = {"OPENAI_API_KEY": "ours", "VARVE_KEY_ADDRESSES": listed}
+        environment = {**model.environment, **ours}
         told({**environment, "THEIR_API_KEY": "theirs"}, config)
         keys = [request.headers["authorization"] for request in model.chats]
     assert keys == ["Bearer theirs"]
@@ -128,7 +132,11 @@ def test_a_reranker_has_an_address_and_a_key_of_its_own_or_the_models() -> None:
             "VARVE_RERANKER_URL": rank.base_url,
             "VARVE_RERANKER_API_KEY": "rank-key",
         }
-        models = {"OPENAI_BASE_URL": llm.base_url, "OPENAI_API_KEY": "ours"}
+        models = {
+            "OPENAI_BASE_URL": llm.base_url,
+            "OPENAI_API_KEY": "ours",
+            "VARVE_KEY_ADDRESSES": json.dumps({"THEIR_API_KEY": their.base_url}),
+        }
         theirs = {
             "reranker": "openai:r2",
             "base_url": their.base_url,

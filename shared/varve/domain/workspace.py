@@ -77,7 +77,7 @@ class KeyReference(_SecretLocation):
 
     It is never the key itself, because the configuration is an object in the store like
     any other. The variable's name must end in `_API_KEY`, so that no other secret of the
-    process can be sent to a base URL.
+    process can be sent to a base URL. The operator lists the variables that may be named.
     """
 
     environment: Annotated[str | None, Field(pattern=r"^[A-Z][A-Z0-9_]*_API_KEY$")] = (

@@ -23,6 +23,7 @@ from varve.usecases.privacy import (
     PrivateLLM,
     PrivateSummarizer,
 )
+from varve.wiring.keys import read_operator_key, read_workspace_key
 from varve.wiring.privacy import build_privacy
 from varve.wiring.settings import Settings
 
@@ -219,26 +220,14 @@ class ConfiguredModels:
     def _read_key(self, config: WorkspaceConfig) -> str:
         """Read the key from the environment or Secrets Manager, never from the store.
 
-        Raises Misconfigured: names the variable or secret that is missing.
+        Raises Misconfigured: names the variable or secret that is missing, or that may
+        not go to the workspace's address.
         """
         reference = config.models.key
-        if reference and reference.environment:
-            key = self._environment.get(reference.environment)
-            if not key:
-                raise Misconfigured(
-                    f"{reference.environment}: is not set (the workspace's key reference)"
-                )
-            return key
-        if self._settings.api_key and not reference:
-            return self._settings.api_key
-        secret = reference.secret if reference else self._settings.api_key_secret
-        if secret is None:
-            raise Misconfigured(
-                "OPENAI_API_KEY: is not set, and VARVE_API_KEY_SECRET names no secret"
-            )
-        from varve.adapters.secrets_manager import read_secret
-
-        return read_secret(secret)
+        if reference is None:
+            return read_operator_key(self._settings)
+        address = self._base_url(config)
+        return read_workspace_key(reference, address, self._settings, self._environment)
 
     def _once(self, key: Key, build: Callable[[], T]) -> T:
         """Return the cached object for `key`, building it on first use."""

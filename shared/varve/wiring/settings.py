@@ -87,11 +87,27 @@ def _parse_identities(text: str, field: str) -> dict[str, Scope]:
     return identities
 
 
+def _parse_key_addresses(text: str, field: str) -> dict[str, str]:
+    """Parse `{"variable or secret with a key": "address"}`."""
+    reason = 'must be a JSON object such as {"ACME_API_KEY": "https://llm.example/v1"}'
+    try:
+        addresses = json.loads(text)
+    except ValueError as error:
+        raise Rejected(field, reason) from error
+    if not isinstance(addresses, dict):
+        raise Rejected(field, reason)
+    for address in addresses.values():
+        if not isinstance(address, str) or "://" not in address:
+            raise Rejected(field, reason)
+    return addresses
+
+
 StoreAddress = Annotated[str, _parse_text(_parse_store)]
 Directory = Annotated[Path, _parse_text(_parse_directory)]
 WholeNumber = Annotated[int, _parse_text(_parse_whole_number)]
 Seconds = Annotated[timedelta, _parse_text(_parse_seconds)]
 Identities = Annotated[Mapping[str, Scope], _parse_text(_parse_identities)]
+KeyAddresses = Annotated[Mapping[str, str], _parse_text(_parse_key_addresses)]
 LlmName = Annotated[ModelName, _parse_text(parse_llm_name)]
 EmbedderName = Annotated[ModelName, _parse_text(parse_embedder_name)]
 RerankerName = Annotated[ModelName, _parse_text(parse_reranker_name)]
@@ -181,6 +197,14 @@ class Settings(BaseSettings):
         validation_alias="VARVE_API_KEY_SECRET",
         description="The Secrets Manager secret that holds the key, in place of "
         "`OPENAI_API_KEY`.",
+    )
+    key_addresses: KeyAddresses = Field(
+        {},
+        validation_alias="VARVE_KEY_ADDRESSES",
+        description="The variables with keys that a workspace may name, each with the "
+        "only address that its key may go to, as a JSON object such as "
+        '`{"ACME_API_KEY": "https://llm.example/v1"}`. A secret that is listed is '
+        "bound to its address too.",
     )
     default_plan: Plan = Field(
         Plan.FREE,
