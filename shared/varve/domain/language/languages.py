@@ -86,14 +86,16 @@ class Statements:
 class WordLists:
     """The words of a language that say little, without accents, and its Snowball stemmer.
 
-    `stop_words` are words of grammar; `denials` and `addressing` (words by which a speaker speaks of
-    the listener) are some of them. `courtesies` mean nothing in a prompt and `fillers` nothing in a
+    `stop_words` are words of grammar; `addressing` (words by which a speaker speaks of the listener)
+    are some of them. `denials` and `qualifiers` (words of condition, order and past) change what a
+    sentence says. `courtesies` mean nothing in a prompt and `fillers` nothing in a
     summary's topics. The lists of `kept_…` are words that count for one reader all the same.
     """
 
     stemmer: str = ""
     stop_words: frozenset[str] = frozenset()
     denials: frozenset[str] = frozenset()
+    qualifiers: frozenset[str] = frozenset()
     addressing: frozenset[str] = frozenset()
     courtesies: frozenset[str] = frozenset()
     fillers: frozenset[str] = frozenset()

@@ -18,7 +18,8 @@ def united(languages: Iterable[Language], name: str) -> frozenset[str]:
 
 
 _INSTALLED = installed_languages()
-_COURTESIES = united(_INSTALLED, "courtesies")
+COURTESIES = united(_INSTALLED, "courtesies")
+"""Words of greeting, thanks and assent."""
 
 STOP_WORDS = united(_INSTALLED, "stop_words")
 """Words of grammar, without accents; keyword search passes over them."""
@@ -26,10 +27,16 @@ STOP_WORDS = united(_INSTALLED, "stop_words")
 ADDRESSING = united(_INSTALLED, "addressing")
 """Words by which a speaker speaks of the listener and not of what happened."""
 
-STOP_WORDS_BUT_DENIALS = STOP_WORDS - united(_INSTALLED, "denials")
+DENIALS = united(_INSTALLED, "denials")
+"""Words that deny what the rest of a sentence says."""
+
+QUALIFIERS = united(_INSTALLED, "qualifiers")
+"""Words by which a sentence speaks of a condition, an order, a degree or the past."""
+
+STOP_WORDS_BUT_DENIALS = STOP_WORDS - DENIALS
 """For a comparison of what two texts say: a denial says the opposite."""
 
-EMPTY_IN_PROMPTS = (STOP_WORDS | _COURTESIES) - united(_INSTALLED, "kept_in_prompts")
+EMPTY_IN_PROMPTS = (STOP_WORDS | COURTESIES) - united(_INSTALLED, "kept_in_prompts")
 """For the relevance to a prompt: "hello" and "thanks" ask for nothing."""
 
 EMPTY_IN_LESSONS = STOP_WORDS - united(_INSTALLED, "kept_in_lessons")
@@ -37,7 +44,7 @@ EMPTY_IN_LESSONS = STOP_WORDS - united(_INSTALLED, "kept_in_lessons")
 
 _FILLERS = united(_INSTALLED, "fillers")
 _KEPT_IN_TOPICS = united(_INSTALLED, "kept_in_topics")
-NO_TOPICS = (STOP_WORDS | _COURTESIES | _FILLERS) - _KEPT_IN_TOPICS
+NO_TOPICS = (STOP_WORDS | COURTESIES | _FILLERS) - _KEPT_IN_TOPICS
 """For the topics of a summary: names of days and everyday verbs are no topics."""
 
 STOP_WORDS_BY_STEMMER = {

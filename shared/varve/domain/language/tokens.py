@@ -33,6 +33,11 @@ def words(text: str) -> list[str]:
     return pattern.findall(folded)
 
 
+def written_words(text: str) -> list[str]:
+    """Return the words of a text in order, as they are written."""
+    return _WORD.findall(text)
+
+
 def parts(word: str) -> list[str]:
     """Return what stands between a word's joints, if it has any: `e-4711` has `e` and `4711`."""
     return [] if word.isalnum() else _PART.findall(word)

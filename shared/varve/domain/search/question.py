@@ -8,7 +8,7 @@ from functools import cache
 
 from varve.domain.language.languages import Language, gathered, installed_languages
 from varve.domain.language.stopwords import STOP_WORDS
-from varve.domain.language.tokens import fold, words
+from varve.domain.language.tokens import fold, words, written_words
 from varve.domain.search.kinds import kinds_asked
 from varve.domain.search.lexical import question_forms
 
@@ -53,9 +53,6 @@ def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
     )
 
 
-_ORIGINAL_WORD = re.compile(r"[^\W_]+(?:[-_./:#@+\\][^\W_]+)*")
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question as the ranking sees it.
@@ -76,7 +73,7 @@ class Question:
     def focus(self, names: Collection[str]) -> str:
         """Return the telling words as written, without the names; the text if none are left."""
         passed_over = STOP_WORDS.union(names)
-        written = _ORIGINAL_WORD.findall(self.text)
+        written = written_words(self.text)
         kept = [word for word in written if fold(word) not in passed_over]
         return " ".join(kept) or self.text
 

@@ -1,0 +1,1 @@
+"""Statements: what records say, whichever record says it."""
