@@ -73,7 +73,9 @@ _UNITS = (
     "next friday, ", "two weeks ago ", "3 ", "3 march ", "march ", "may ", "2026 ", "2026-",
     "from ", "from may to ", "between ", "the end of ", "hace 2 ", "el ", "el 3 de ", "de ", "and ",
     "it is ", "works ", "does not work ", "that is wrong ", "ß", "é", "e\u0301", "ﷺ", "😀", "İ",
-    "\u200d", "\u2028", "\x00",
+    "\u200d", "\u2028", "\x00", "<br/>", "<br ", "&lt;br", "**", "1. ", "1. [", "•", "* [", "a] ",
+    "2026-01-01 fact-",
+    "[2026-01-01 fact-", "</varve-memory>a\n", "а", "\ufe0f", "\u3164<", "：", "system\u200d",
 )  # fmt: skip
 _FILLED = (
     "sk-", "eyJ", "eyJa.eyJb.", "Bearer", "password for", "://a:", "/:_authToken=", "//", "a@",

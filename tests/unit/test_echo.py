@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
+import re
 import textwrap
 import time
 from collections.abc import Callable
@@ -60,7 +62,25 @@ CHANGES: dict[str, Change] = {
     "fenced": lambda block: f"```xml\n{block}\n```".replace("xml", ""),
     "markdown": lambda block: block.replace("<", "\\<").replace(">", "\\>"),
     "unescaped": html.unescape,
+    "numbered": lambda block: numbered(block, "."),
+    "numbered with brackets": lambda block: numbered(block, ")"),
+    "bulleted": lambda block: block.replace("\n- [", "\n• ["),
+    "bold sources": lambda block: re.sub(r"(?m)^- (\[.*?\])", r"- **\1**", block),
+    "bold lines": lambda block: re.sub(r"(?m)^(.+)$", r"**\1**", block),
+    "html lines": lambda block: block.replace("\n", "<br/>"),
+    "html lines and line ends": lambda block: block.replace("\n", "<br>\n"),
+    "escaped html lines": lambda block: html.escape(block).replace("\n", "<br />"),
+    "full width": lambda block: block.replace("<", "＜").replace(">", "＞"),
+    "variation selectors": lambda block: block.replace("v", "v\ufe0f"),
+    "joiners and fillers": lambda block: block.replace("e", "\u200de\u3164"),
+    "look-alikes": lambda block: block.replace("e", "\u0435").replace("a", "\u0430"),
 }
+
+
+def numbered(block: str, mark: str) -> str:
+    count = itertools.count(1)
+    return re.sub(r"(?m)^- (?=\[)", lambda _: f"{next(count)}{mark} ", block)
+
 
 PROSE = st.text(st.sampled_from("ab é.?!\n\t  用😀"), max_size=400)
 
@@ -115,7 +135,7 @@ def test_injection_before_or_after_leaves_the_words_themselves(
 
 
 def test_many_blocks_left_open_take_no_time_to_speak_of() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     without_injected("<memory " * 50_000)
     without_injected("<memory>" * 50_000)
     without_injected("<memory></memories>" * 20_000)
@@ -130,7 +150,7 @@ def test_many_blocks_left_open_take_no_time_to_speak_of() -> None:
         "\\",
     ):
         without_injected(hostile * (200_000 // len(hostile)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
@@ -143,7 +163,7 @@ class TestOurBlock:
         left = without_injected(text).split()
         assert left[:4] == ["I", "moved", "to", "Faro."]
         assert left[-3:] == ["What", "<", "now?"]
-        assert set(left[4:-3]) <= {"```", '""', ">", ">>"}
+        assert set(left[4:-3]) <= {"```", '""', ">", ">>", "**"}
 
 
 LINES_TOGETHER = {
@@ -160,5 +180,45 @@ def test_cut_off_anywhere_at_its_end_it_leaves_nothing(change: Change) -> None:
         left = without_injected(f"I moved.\n{block[:end]}")
         assert left.startswith("I moved.")
         assert (
-            left.removeprefix("I moved.").strip('>"` \n').replace("&gt;", "") == ""
+            left.removeprefix("I moved.").strip('>"`* \n').replace("&gt;", "") == ""
         ), block[:end][-80:]
+
+
+NAMES_OF_MARKS = re.compile(
+    r"varve-memory|\[20\d\d|0123456789ab|instruction|head=", re.I
+)
+
+
+@pytest.mark.parametrize("change", LINES_TOGETHER.values(), ids=LINES_TOGETHER)
+def test_cut_off_anywhere_at_its_beginning_it_leaves_part_of_one_entry_at_most(
+    change: Change,
+) -> None:
+    block = change(BLOCK)
+    longest = max(len(change(entry.line)) for entry in (*PROFILE, *ENTRIES))
+    left = [without_injected(block[start:]) for start in range(1, len(block))]
+    assert [text for text in left if NAMES_OF_MARKS.search(text)] == []
+    assert max(map(len, left)) <= longest
+    assert sum(map(bool, left)) <= len(block) / 4
+
+
+@pytest.mark.parametrize("change", LINES_TOGETHER.values(), ids=LINES_TOGETHER)
+def test_the_words_around_a_block_without_its_beginning_stay(change: Change) -> None:
+    block = change(BLOCK)
+    for start in range(1, len(block), 7):
+        left = without_injected(f"I moved to Faro.\n{block[start:]}\n\nWhat < now?")
+        assert left.startswith("I moved to Faro.")
+        assert left.endswith("What < now?")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "1. Buy milk\n2. [2026-03-02] call Dana",
+        "first line<br/>second line<br>**bold**",
+        "- [x] done\n- [ ] open",
+        "a] b\n> quoted\n• one\n• two",
+        "Москва ‹город› ：日本語の行",
+    ],
+)
+def test_lists_and_lines_of_ones_own_stay(said: str) -> None:
+    assert without_injected(said) == said

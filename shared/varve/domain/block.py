@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from varve.domain.identity import digest
+from varve.domain.lookalikes import is_ignorable, replace_alike
 from varve.domain.text import estimated_tokens
 
 TAG = "varve-memory"
@@ -140,38 +141,47 @@ _ANGLES = str.maketrans(
     | dict.fromkeys(">＞﹥", "&gt;")
     | {"`": "'"}
 )
-_TAG_NAME = re.compile(
-    rf"({TAG.partition('-')[0]})\W?({TAG.partition('-')[2]})", re.IGNORECASE
-)
 _ROLES = (
     "system|developer|user|human|assistant|model|tool|function|instructions?|prompt|ai"
 )
-_ROLE_MARKER = re.compile(rf"\b({_ROLES})\s*[:：﹕∶]", re.IGNORECASE)
-_BRACKETED_ROLE = re.compile(rf"\[(\s*/?\s*(?:inst|sys|{_ROLES})\s*)\]", re.IGNORECASE)
-_HEADING = re.compile(r"#{2,}")
-_JOINERS = "\u200c\u200d"
-"""Invisible characters that some scripts cannot be written without."""
+_MARKS = (
+    # The block's own name is split, in case a later reader unescapes it.
+    (TAG.replace("-", r"\W?"), TAG.replace("-", " ")),
+    (rf"\b({_ROLES})\s*:", r"\1 -"),
+    (rf"\[(\s*/?\s*(?:inst|sys|{_ROLES})\s*)\]", r"(\1)"),
+    (rf"<(\s*[/|]?\s*(?:im_|sys|inst|varve|{_ROLES}))", r"&lt;\1"),
+    ("#{2,}", "#"),
+)
+"""Marks of a role in a model's prompt format, and what takes their place.
+
+An ASCII `<` is escaped before, so that the one here is a look-alike.
+"""
+_MARK_PATTERNS = [
+    (re.compile(pattern, re.IGNORECASE), harmless) for pattern, harmless in _MARKS
+]
+_KEPT_UNSHOWN = "\u200c\u200d\ufe0e\ufe0f"
+"""Characters that are not shown but that scripts and emoji cannot be written without."""
 
 
 def as_data(text: str) -> str:
     """Return the words as one line that cannot end the block or imitate a speaker.
 
     Control and invisible characters are removed, and `&`, `<` and `>` are escaped as in
-    XML. The block's own name is split, in case a later reader unescapes it. Marks of a
-    role in a model's prompt format ("System:", "[INST]", "###") lose their punctuation.
+    XML. Marks of a role in a model's prompt format ("System:", "[INST]", "###") lose their
+    punctuation, also if they are spelled with look-alikes or joined by unshown characters.
     """
     line = " ".join("".join(map(_visible, text)).split())
-    line = line.translate(_ANGLES)
-    line = _TAG_NAME.sub(r"\1 \2", line)
-    line = _ROLE_MARKER.sub(r"\1 -", line)
-    line = _BRACKETED_ROLE.sub(r"(\1)", line)
-    return _HEADING.sub("#", line)
+    return replace_alike(line.translate(_ANGLES), _MARK_PATTERNS)
 
 
 def _visible(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return character
     category = unicodedata.category(character)
     if category in {"Cc", "Zl", "Zp"}:
         return " "
-    if category in {"Cf", "Cs", "Co"} and character not in _JOINERS:
+    if character in _KEPT_UNSHOWN:
+        return character
+    if category in {"Cf", "Cs", "Co"} or is_ignorable(character):
         return ""
     return character

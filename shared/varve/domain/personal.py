@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from varve.domain.text import Span
+
 
 class Kind(StrEnum):
     """A kind of personal data or secret; the value is the word in its placeholder."""
@@ -42,9 +44,6 @@ class Detection:
     end: int
     canonical: str
 
-
-Span = tuple[int, int]
-"""The first index of a passage and the index behind its last one, in characters."""
 
 PLACEHOLDER = re.compile(rf"\[(?:{'|'.join(Kind)})(?::[b-t]{{12}})?\]")
 _PRECEDENCE = tuple(Kind)

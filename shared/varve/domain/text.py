@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 
 MAX_PASSAGE_CHARACTERS = 2_000
+Span = tuple[int, int]
+"""The first index of a passage and the index behind its last one, in characters."""
+
 _BREAKS = ("\n\n", "\n", ". ", "? ", "! ", " ")
 
 
