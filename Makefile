@@ -55,6 +55,12 @@ audit: ## look up known vulnerabilities of the locked packages; says so if the d
 image-test: $(READY) ## build and start the Lambda image; needs buildah and podman
 	$(BIN)/python tests/image/image_test.py
 
+wheel: ## build what a release would be into .build/dist
+	@$(PYTHON) .ci/release.py wheel
+
+test-install: ## install the wheel with each Python and extra, and try it; needs the registry
+	$(PYTHON) .ci/release.py
+
 # Libraries that `make peers` measures; none is a dependency of the project.
 PEERS := "bm25s>=0.3" "chromadb>=1.5,<2" "fastembed>=0.9,<1" "langgraph>=1.2,<2" "mem0ai>=2.2,<3" "PyStemmer>=3.0" "qdrant-client>=1.20,<2"
 
@@ -79,4 +85,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate audit image-test lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate audit image-test wheel test-install lock clean

@@ -8,7 +8,9 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+import varve
 from varve.api.memory import Memory
 from varve.cli import experience, maintenance, prompt, reading, transfer
 from varve.cli.arguments import build_parser
@@ -38,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Memories hold any character, and file names can hold invalid UTF-8.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     options = build_parser().parse_args(arguments)
+    warn_of_namesake(Path(varve.__file__).parents[1])
     try:
         COMMANDS[options.command](options)
     except (Rejected, Misconfigured) as error:
@@ -54,6 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     return 0
+
+
+def warn_of_namesake(packages: Path) -> None:
+    """Say so if the registry's unrelated `varve` is installed over this package."""
+    if any(packages.glob("varve-*.dist-info")):
+        say(
+            "varve: the unrelated package 'varve' shares this one's files; run "
+            "pip uninstall varve, then pip install --force-reinstall varve-memory"
+        )
 
 
 def _on_memory(run: RunOnMemory) -> Run:

@@ -186,7 +186,7 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
         )
     except ImportError as error:
         raise Misconfigured(
-            "varve mcp needs the MCP SDK: pip install 'varve[mcp]'"
+            "varve mcp needs the MCP SDK: pip install 'varve-memory[mcp]'"
         ) from error
 
     tools = Tools(memory, options.user)
