@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from varve import Memory, Rejected
+from varve.domain.search.query import parse_search_request
 
 NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 A_FACT = {"source_id": "Dana", "label": "knows", "target_id": "Marco"}
@@ -45,7 +46,6 @@ WRONG: list[tuple[str, Callable[[Memory], object]]] = [
     ("now", lambda _: Memory.open("nowhere", now=NAIVE)),
     ("now", lambda _: Memory.open("nowhere", now=datetime.now, environment={}).summarize()),
     ("workspaceId", lambda _: Memory.open("nowhere", workspace=None)),
-    ("limit", lambda memory: memory.search("Porto", limit=5)),
     ("documents", lambda memory: memory.context("Porto", documents="one")),
     ("value", lambda memory: memory.set_profile("name", 5)),
     ("user", lambda memory: memory.forget(user=5)),
@@ -76,11 +76,16 @@ def test_what_is_given_by_mistake_is_refused_by_name_and_changes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_argument_is_told_the_names_there_are_as_its_caller_spells_them(
+def test_a_misspelt_argument_is_an_error_at_run_time(memory: Memory) -> None:
+    with pytest.raises(TypeError, match="limit"):
+        memory.search("Porto", limit=5)  # type: ignore[call-arg]
+
+
+def test_an_unknown_argument_of_the_tool_is_told_the_names_as_its_caller_spells_them(
     memory: Memory,
 ) -> None:
     with pytest.raises(Rejected, match=r"there are query_text, grain, .*max_results"):
-        memory.search("Porto", limit=5)
+        parse_search_request({"query_text": "Porto", "limit": 5})
 
 
 def test_times_may_be_datetimes_with_a_zone_and_conversations_any_iterable(

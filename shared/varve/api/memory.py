@@ -1,13 +1,15 @@
 """One agent's memory, as a program uses it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from varve.api.graph import Graph
+from varve.api.ingested import Ingested
+from varve.api.owner import OwnerVerbs
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
@@ -15,30 +17,30 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
-from varve.domain.search.query import SearchRequest, parse_search_request
-from varve.usecases.ingest import IngestOutcome, ingest, parse_conversations
+from varve.domain.search.query import (
+    GrainName,
+    MemoryTypeName,
+    SearchRequest,
+    parse_search_request,
+)
+from varve.usecases.ingest import ingest, parse_conversations
 from varve.usecases.session import Session
 from varve.wiring.sessions import Now, Sessions
 
 if TYPE_CHECKING:
     from varve.api.experience import Experience, Recall
-    from varve.usecases.extract import ExtractOutcome
 
-Progress = Callable[[str, int, int], None]
-"""Receives a store's name, how many of its records are done, and of how many."""
+Moment: TypeAlias = date | str
+"""A day, an instant (a `datetime`, which is a `date`), or either as ISO 8601."""
 
 
-class Memory:
+class Memory(OwnerVerbs):
     """One agent's memory in a directory or an S3 prefix.
 
     >>> memory = Memory.open("./memory", workspace="acme", agent="support")
     >>> memory.ingest(conversation)
     >>> memory.search("where does Dana live?", max_results=5).results[0].content
     """
-
-    def __init__(self, sessions: Sessions, scope: Scope) -> None:
-        self.sessions = sessions
-        self.scope = scope
 
     @classmethod
     def open(
@@ -68,7 +70,7 @@ class Memory:
         | Iterable[Conversation | Mapping[str, Any]],
         *,
         now: datetime | None = None,
-    ) -> "Ingested":
+    ) -> Ingested:
         """Take in a conversation or several; all are validated before any is stored.
 
         Raises Rejected: names the field, and nothing was stored; Retryable,
@@ -85,21 +87,47 @@ class Memory:
         self,
         query_text: str | None = None,
         *,
+        grain: GrainName | None = None,
+        minimum_days_ago: int | None = None,
+        maximum_days_ago: int | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        as_of: Moment | None = None,
+        max_results: int | None = None,
+        max_tokens: int | None = None,
+        user_id: str | None = None,
+        conversation_id: str | None = None,
+        memory_types: Sequence[MemoryTypeName] | None = None,
+        explain: bool | None = None,
         now: datetime | None = None,
-        **arguments: Any,
     ) -> SearchResponse:
         """Answer a question; without one list the newest memories.
 
-        `arguments` are those of `search_memory` in snake case: grain,
-        minimum_days_ago, maximum_days_ago, since, until, as_of, max_results,
-        max_tokens, user_id, conversation_id, explain, memory_types.
-        Raises Rejected: names the argument.
+        `grain` limits the search to one store (default: auto, all that fit the
+        question). `minimum_days_ago` and `maximum_days_ago` count calendar days back.
+        `since` is included and `until` ends the window; a date means the whole day.
+        `as_of` asks what was known then. `max_results` lies in 1 to 100 (default 10),
+        `max_tokens` bounds the sum of the contents. `user_id` and `conversation_id`
+        pin the search. `memory_types` keeps records of these types; experience is
+        searched only if it is named. `explain` adds each signal's share of the score.
+        Raises Rejected: names the argument; Misconfigured, Retryable.
         """
-        given: dict[str, Any] = {"query_text": query_text}
-        for name, value in arguments.items():
-            if value is not None:
-                given[name] = _as_json_time(value)
-        return self.answer(parse_search_request(given), now=now)
+        given = {
+            "query_text": query_text,
+            "grain": grain,
+            "minimum_days_ago": minimum_days_ago,
+            "maximum_days_ago": maximum_days_ago,
+            "since": _as_json_time(since),
+            "until": _as_json_time(until),
+            "as_of": _as_json_time(as_of),
+            "max_results": max_results,
+            "max_tokens": max_tokens,
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "memory_types": memory_types,
+            "explain": explain,
+        }
+        return self.answer(parse_search_request(_without_missing(given)), now=now)
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None
@@ -114,20 +142,26 @@ class Memory:
         self,
         prompt: str,
         *,
+        max_tokens: int | None = None,
+        documents: Sequence[str] | None = None,
         user_id: str | None = None,
         now: datetime | None = None,
-        **limits: Any,
     ) -> ContextBlock:
         """Build the block to put before a prompt; `str()` of it is empty if nothing bears on it.
 
-        `limits` are max_tokens (1,000) and documents, texts to choose passages from.
-        With `user_id` only that user's memory enters. Raises Rejected: names the
-        argument.
+        `max_tokens` bounds the block (default 1,000). Passages of `documents` may enter
+        it. With `user_id` only that user's memory enters. Raises Rejected: names the
+        argument; Misconfigured, Retryable.
         """
         from varve.usecases.context import context
 
-        given = {name: value for name, value in limits.items() if value is not None}
-        request = parse_context_request({"prompt": prompt, "user_id": user_id, **given})
+        given = {
+            "prompt": prompt,
+            "max_tokens": max_tokens,
+            "documents": documents,
+            "user_id": user_id,
+        }
+        request = parse_context_request(_without_missing(given))
         with self._open(now) as session:
             return context(session, request)
 
@@ -205,105 +239,6 @@ class Memory:
         with self._open(now) as session:
             return clean_agent(session, dry_run=dry_run, force=force).to_dict()
 
-    def forget(
-        self,
-        *,
-        user: str | None = None,
-        conversation: str | None = None,
-        ids: Sequence[str] = (),
-        query: str | None = None,
-        dry_run: bool = False,
-        verify: bool = False,
-    ) -> dict[str, Any]:
-        """Erase a user, a conversation, or facts and turns with their messages.
-
-        `query` erases what `dry_run` lists for it: the best ten facts and turns that
-        share a word with it. `verify` searches everything left for the erased
-        words. Return the receipt's figures.
-        Raises Rejected: not exactly one of the four; Retryable: call again to go on.
-        """
-        from varve.usecases.forget import forget, parse_forget_request
-
-        request = parse_forget_request(
-            user, conversation, ids, query, dry_run=dry_run, verify=verify
-        )
-        with self.sessions.open_owner(self.scope) as session:
-            return forget(session, request, self.sessions).to_dict()
-
-    def config(self) -> dict[str, Any]:
-        """Return the workspace's settings by their dotted names."""
-        from varve.usecases.configure import values
-
-        with self._open_owner() as session:
-            return values(session.config)
-
-    def setting(self, name: str) -> Any:
-        """Return one setting. Raises Rejected: there is none of this name."""
-        from varve.usecases.configure import value
-
-        with self._open_owner() as session:
-            return value(session.config, name)
-
-    def configure(self, name: str, value: str) -> dict[str, Any]:
-        """Set one setting, or with an empty value restore its default; return all.
-
-        Raises Rejected: names the setting and its valid values.
-        """
-        from varve.usecases.configure import change, with_value
-        from varve.wiring.privacy import require_regions
-
-        with self._open_owner() as session:
-            if name == "privacy.regions":
-                require_regions(with_value(session.config, name, value))
-            change(session, name, value)
-        return self.config()
-
-    def export(self, directory: str | Path, *, force: bool = False) -> dict[str, Any]:
-        """Write this memory into a directory (docs/export.md); return its manifest.
-
-        The directory appears when it is complete. Raises Rejected: it is not empty;
-        with `force` an earlier export is replaced. Raises Retryable.
-        """
-        from varve.usecases.transfer.exporting import export
-        from varve.wiring.exports import create_export
-
-        with (
-            self._open_owner() as session,
-            create_export(Path(directory), force=force) as writer,
-        ):
-            return export(session, writer)
-
-    def import_(self, directory: str | Path) -> dict[str, Any]:
-        """Add what an export holds; return how much was new, as JSON values.
-
-        All of it is validated first. Importing again changes nothing.
-        Raises Rejected: names file, line and field; Retryable, Misconfigured: some may
-        be written, and importing again adds the rest.
-        """
-        from varve.usecases.transfer.importing import import_
-        from varve.wiring.exports import open_export
-
-        with self._open_owner() as session:
-            return import_(session, open_export(Path(directory)))
-
-    def reembed(
-        self, *, to: str | None = None, progress: Progress | None = None
-    ) -> dict[str, Any]:
-        """Move the stores of all the workspace's agents to its embedding model.
-
-        `to` becomes that model first; `progress` is called as records are embedded.
-        Search works meanwhile. Interrupted, it goes on where it was when called again.
-        Return the outcome as JSON values. Raises Rejected, Retryable, Misconfigured.
-        """
-        from varve.usecases.transfer.reembed import reembed
-        from varve.wiring.models import spell_embedder
-
-        with self._open_owner() as session:
-            outcome = reembed(
-                session, spell_embedder, to=to, progress=progress or _no_progress
-            )
-        return outcome.to_dict()
-
     @cached_property
     def graph(self) -> Graph:
         """The triples, to query and to change."""
@@ -316,57 +251,59 @@ class Memory:
 
         return Experience(self.sessions, self.scope)
 
-    def record_outcome(self, target: str, outcome: str, **given: Any) -> Report:
+    def record_outcome(
+        self,
+        target: str,
+        outcome: str,
+        *,
+        correction: str | None = None,
+        decision: str | None = None,
+        resolution: str | None = None,
+        used: Sequence[str] = (),
+        user: str | None = None,
+        at: datetime | None = None,
+    ) -> Report:
         """Say how an episode ended (`Experience.record_outcome`)."""
-        return self.experience.record_outcome(target, outcome, **given)
+        return self.experience.record_outcome(
+            target,
+            outcome,
+            correction=correction,
+            decision=decision,
+            resolution=resolution,
+            used=used,
+            user=user,
+            at=at,
+        )
 
     def recall_experience(
-        self, situation: str, *, state: str | None = None, **given: Any
+        self,
+        situation: str,
+        *,
+        state: str | None = None,
+        user: str | None = None,
+        limit: int = 8,
     ) -> "Recall":
         """Return the experience that bears on a situation (`Experience.recall`)."""
-        return self.experience.recall(situation, state=state, **given)
+        return self.experience.recall(situation, state=state, user=user, limit=limit)
 
-    def status(self) -> dict[str, Any]:
-        """Return what memory holds and which periods wait, as JSON values."""
-        from varve.usecases.status import status
+    def close(self) -> None:
+        """Write the reads of experience that are counted in process. Raises Retryable."""
+        if "experience" in self.__dict__:
+            self.experience.flush()
 
-        with self._open_owner() as session:
-            return status(session)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def _open(self, now: datetime | None = None) -> Session:
         return self.sessions.open(self.scope, now)
-
-    def _open_owner(self) -> Session:
-        return self.sessions.open_owner(self.scope)
-
-
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """The counts of `ingest`: accepted and, if no queue is configured, stored."""
-
-    accepted: IngestOutcome
-    stored: "ExtractOutcome | None"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        accepted = {
-            "conversations": self.accepted.conversations,
-            "messages": self.accepted.messages,
-        }
-        if self.stored is None:
-            return {"accepted": accepted, "stored": None}
-        stored = {
-            "messages": self.stored.messages,
-            "turns": self.stored.turns,
-            "facts": self.stored.facts,
-            "tripleOperations": self.stored.operations,
-            "ignored": self.stored.ignored,
-        }
-        return {"accepted": accepted, "stored": stored}
-
-
-def _no_progress(store: str, done: int, total: int) -> None:
-    """Do nothing: the default progress callback."""
 
 
 def _summary_grains(grain: str | None) -> Sequence[Grain]:
@@ -378,6 +315,11 @@ def _summary_grains(grain: str | None) -> Sequence[Grain]:
     return (Grain(grain),)
 
 
-def _as_json_time(value: Any) -> Any:
+def _as_json_time(moment: Moment | None) -> str | None:
     """Return dates and times as the contract writes them."""
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    return moment.isoformat() if isinstance(moment, date) else moment
+
+
+def _without_missing(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that were given; None means that one was not."""
+    return {name: value for name, value in given.items() if value is not None}

@@ -4,7 +4,8 @@ import argparse
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from varve.api.memory import Ingested, Memory
+from varve.api.ingested import Ingested
+from varve.api.memory import Memory
 from varve.cli.inputs import read_conversations
 from varve.cli.opening import choose_scope, open_memory
 from varve.cli.output import format_count, print_result, say

@@ -8,6 +8,7 @@ from varve.api.memory import Memory
 from varve.cli.output import fit_line, format_count, print_result
 from varve.domain.calendar import Grain
 from varve.domain.search.answer import Result, SearchResponse
+from varve.domain.search.query import parse_search_request
 
 MAX_SOURCES = 3
 """Source ids that a search result shows."""
@@ -25,7 +26,7 @@ SEARCH_OPTIONS = [
     "explain",
     "memory_types",
 ]
-"""Options of `varve search` that `Memory.search` takes under the same name."""
+"""Options of `varve search` with the names of `search_memory`, in snake case."""
 _SHOWN_FIELDS = [
     "eventTime",
     "createdAt",
@@ -121,7 +122,9 @@ def _add_filter_options(command: argparse.ArgumentParser) -> None:
 def search(options: argparse.Namespace, memory: Memory) -> None:
     """Answer a question; without one list the newest memories."""
     arguments = {name: getattr(options, name) for name in SEARCH_OPTIONS}
-    response = memory.search(options.text, **arguments)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    request = parse_search_request({"query_text": options.text, **given})
+    response = memory.answer(request)
     print_result(options, response.to_dict(), format_response(response))
 
 

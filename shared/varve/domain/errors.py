@@ -14,9 +14,14 @@ from contextlib import contextmanager
 class VarveError(Exception):
     """The base class of all errors that this library raises."""
 
+    retryable = False
+    """Whether the same call may succeed later."""
+
 
 class Retryable(VarveError):
     """The outside world failed; the same call may succeed later."""
+
+    retryable = True
 
 
 class Outdated(Retryable):

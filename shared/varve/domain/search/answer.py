@@ -1,6 +1,6 @@
 """The output of `search_memory`: results, where it searched, and a hint."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import (
     BaseModel,
@@ -25,11 +25,13 @@ class _Answer(BaseModel):
         """Return the answer in the contract's JSON shape."""
         return self.model_dump(mode="json", by_alias=True)
 
-    def __getattr__(self, name: str) -> Any:
-        for python_name, field in type(self).model_fields.items():
-            if field.alias == name:
-                return getattr(self, python_name)
-        raise AttributeError(name)
+    if not TYPE_CHECKING:  # a type checker must see misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            for python_name, field in type(self).model_fields.items():
+                if field.alias == name:
+                    return getattr(self, python_name)
+            raise AttributeError(name)
 
 
 class Why(_Answer):

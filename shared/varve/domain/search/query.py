@@ -90,6 +90,9 @@ Days = Annotated[
 ]
 
 
+GrainName = Literal[
+    "auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"
+]
 MemoryTypeName = Literal["fact", "turn", "summary", "episode", "lesson", "prior_answer"]
 EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
@@ -105,10 +108,7 @@ class SearchRequest(BaseModel):
     )
 
     query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
-    grain: Annotated[
-        Literal["auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"],
-        _use_default("auto"),
-    ] = "auto"
+    grain: Annotated[GrainName, _use_default("auto")] = "auto"
     minimum_days_ago: Days = 0
     maximum_days_ago: Days = None
     since: Moment = None

@@ -1,0 +1,118 @@
+"""One agent's memory, as an asynchronous program uses it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from varve.api.memory import Memory
+from varve.domain.identity import Scope
+from varve.wiring.sessions import Now
+
+MAX_THREADS = 8
+"""Calls of one memory that run at the same time; later ones wait in order."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def run_in_thread(
+    method: Callable[Concatenate[Memory, P], R],
+) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, R]]:
+    """Return the method of `Memory` as one of `AsyncMemory`, with the same parameters."""
+
+    @wraps(method)
+    async def call(memory: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await memory.run(lambda one: method(one, *args, **kwargs))
+
+    return call
+
+
+class AsyncMemory:
+    """`Memory` with every method awaited; tasks may share it.
+
+    The calls run in threads, because LanceDB and boto3 block. A cancelled call that
+    waits for a thread never runs. One that runs is completed in its thread: nothing
+    half-written stays behind, and repeating an `ingest` adds only what is missing.
+
+    >>> async with await AsyncMemory.open("./memory", agent="support") as memory:
+    ...     await memory.ingest(conversation)
+    ...     found = await memory.search("where does Dana live?", max_results=5)
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="varve")
+
+    @classmethod
+    async def open(
+        cls,
+        store: str | Path | None = None,
+        *,
+        workspace: str = "default",
+        agent: str = "default",
+        now: Now = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> "AsyncMemory":
+        """Open the memory under a store root; parameters and errors as `Memory.open`."""
+        opening = partial(
+            Memory.open,
+            store,
+            workspace=workspace,
+            agent=agent,
+            now=now,
+            environment=environment,
+        )
+        return cls(await asyncio.to_thread(opening))
+
+    ingest = run_in_thread(Memory.ingest)
+    search = run_in_thread(Memory.search)
+    answer = run_in_thread(Memory.answer)
+    context = run_in_thread(Memory.context)
+    profile = run_in_thread(Memory.profile)
+    set_profile = run_in_thread(Memory.set_profile)
+    show = run_in_thread(Memory.show)
+    summarize = run_in_thread(Memory.summarize)
+    cleanup = run_in_thread(Memory.cleanup)
+    forget = run_in_thread(Memory.forget)
+    config = run_in_thread(Memory.config)
+    setting = run_in_thread(Memory.setting)
+    configure = run_in_thread(Memory.configure)
+    export = run_in_thread(Memory.export)
+    import_ = run_in_thread(Memory.import_)
+    reembed = run_in_thread(Memory.reembed)
+    record_outcome = run_in_thread(Memory.record_outcome)
+    recall_experience = run_in_thread(Memory.recall_experience)
+    status = run_in_thread(Memory.status)
+
+    @property
+    def scope(self) -> Scope:
+        """The workspace and the agent whose memory this is."""
+        return self._memory.scope
+
+    async def run(self, verb: Callable[[Memory], R]) -> R:
+        """Run any verb of the memory in a thread: `run(lambda m: m.graph.entity("Dana"))`.
+
+        Raises what the verb raises.
+        """
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, verb, self._memory)
+
+    async def close(self) -> None:
+        """Wait for the calls that run, write what is counted, and end the threads."""
+        await self.run(Memory.close)
+        await asyncio.to_thread(self._threads.shutdown)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

@@ -1,0 +1,133 @@
+"""The owner's verbs of a memory: they run with the process's own credentials."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from varve.domain.identity import Scope
+from varve.usecases.session import Session
+from varve.wiring.sessions import Sessions
+
+Progress = Callable[[str, int, int], None]
+"""Receives a store's name, how many of its records are done, and of how many."""
+
+
+class OwnerVerbs:
+    """Erasure, configuration, transfer and status of one agent's memory."""
+
+    def __init__(self, sessions: Sessions, scope: Scope) -> None:
+        self.sessions = sessions
+        self.scope = scope
+
+    def forget(
+        self,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        ids: Sequence[str] = (),
+        query: str | None = None,
+        dry_run: bool = False,
+        verify: bool = False,
+    ) -> dict[str, Any]:
+        """Erase a user, a conversation, or facts and turns with their messages.
+
+        `query` erases what `dry_run` lists for it: the best ten facts and turns that
+        share a word with it. `verify` searches everything left for the erased
+        words. Return the receipt's figures.
+        Raises Rejected: not exactly one of the four; Retryable: call again to go on.
+        """
+        from varve.usecases.forget import forget, parse_forget_request
+
+        request = parse_forget_request(
+            user, conversation, ids, query, dry_run=dry_run, verify=verify
+        )
+        with self.sessions.open_owner(self.scope) as session:
+            return forget(session, request, self.sessions).to_dict()
+
+    def config(self) -> dict[str, Any]:
+        """Return the workspace's settings by their dotted names."""
+        from varve.usecases.configure import values
+
+        with self._open_owner() as session:
+            return values(session.config)
+
+    def setting(self, name: str) -> Any:
+        """Return one setting. Raises Rejected: there is none of this name."""
+        from varve.usecases.configure import value
+
+        with self._open_owner() as session:
+            return value(session.config, name)
+
+    def configure(self, name: str, value: str) -> dict[str, Any]:
+        """Set one setting, or with an empty value restore its default; return all.
+
+        Raises Rejected: names the setting and its valid values.
+        """
+        from varve.usecases.configure import change, with_value
+        from varve.wiring.privacy import require_regions
+
+        with self._open_owner() as session:
+            if name == "privacy.regions":
+                require_regions(with_value(session.config, name, value))
+            change(session, name, value)
+        return self.config()
+
+    def export(self, directory: str | Path, *, force: bool = False) -> dict[str, Any]:
+        """Write this memory into a directory (docs/export.md); return its manifest.
+
+        The directory appears when it is complete. Raises Rejected: it is not empty;
+        with `force` an earlier export is replaced. Raises Retryable.
+        """
+        from varve.usecases.transfer.exporting import export
+        from varve.wiring.exports import create_export
+
+        with (
+            self._open_owner() as session,
+            create_export(Path(directory), force=force) as writer,
+        ):
+            return export(session, writer)
+
+    def import_(self, directory: str | Path) -> dict[str, Any]:
+        """Add what an export holds; return how much was new, as JSON values.
+
+        All of it is validated first. Importing again changes nothing.
+        Raises Rejected: names file, line and field; Retryable, Misconfigured: some may
+        be written, and importing again adds the rest.
+        """
+        from varve.usecases.transfer.importing import import_
+        from varve.wiring.exports import open_export
+
+        with self._open_owner() as session:
+            return import_(session, open_export(Path(directory)))
+
+    def reembed(
+        self, *, to: str | None = None, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Move the stores of all the workspace's agents to its embedding model.
+
+        `to` becomes that model first; `progress` is called as records are embedded.
+        Search works meanwhile. Interrupted, it goes on where it was when called again.
+        Return the outcome as JSON values. Raises Rejected, Retryable, Misconfigured.
+        """
+        from varve.usecases.transfer.reembed import reembed
+        from varve.wiring.models import spell_embedder
+
+        with self._open_owner() as session:
+            outcome = reembed(
+                session, spell_embedder, to=to, progress=progress or _no_progress
+            )
+        return outcome.to_dict()
+
+    def status(self) -> dict[str, Any]:
+        """Return what memory holds and which periods wait, as JSON values."""
+        from varve.usecases.status import status
+
+        with self._open_owner() as session:
+            return status(session)
+
+    def _open_owner(self) -> Session:
+        return self.sessions.open_owner(self.scope)
+
+
+def _no_progress(store: str, done: int, total: int) -> None:
+    """Do nothing: the default progress callback."""
