@@ -124,7 +124,7 @@ class Runner:
         if heredoc:
             Path(heredoc[1]).write_text(command.partition("\n")[2] + "\n", "utf-8")
         elif export:
-            os.environ[export[1]] = export[2]
+            os.environ[export[1]] = " ".join(shlex.split(export[2]))
         elif words[0] == "make":
             assert words[1] in make_targets(), block.place
         else:
