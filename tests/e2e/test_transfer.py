@@ -22,6 +22,7 @@ from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.record import STORES
 from varve.usecases import timeline
+from varve.usecases.taken_in import read_taken_in
 from varve.usecases.transfer import exporting
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
@@ -95,7 +96,7 @@ def state(root: Path, scope: Scope) -> State:
                 key=lambda pair: (pair[0], pair[1]["position"]),
             )
         ],
-        "taken in": dict(timeline.read_taken_in(scope, objects=parts.objects)),
+        "taken in": dict(read_taken_in(scope, objects=parts.objects)),
     }
 
 

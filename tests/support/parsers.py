@@ -84,7 +84,8 @@ from varve.usecases.condensing import ModelSummarizer
 from varve.usecases.dead_letters import describe_letter
 from varve.usecases.ledger import Ledger
 from varve.usecases.reading import ModelExtractor
-from varve.usecases.timeline import Said, TakenIn, keep, messages_of_day
+from varve.usecases.taken_in import Said, TakenIn
+from varve.usecases.timeline import keep, messages_of_day
 
 UTC_ZONE = ZoneInfo("UTC")
 DAY = Period(Grain.DAILY, "2026-03-02")

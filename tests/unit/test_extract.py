@@ -44,6 +44,7 @@ from varve.usecases.batching import (
     MAX_BATCH_TOKENS,
 )
 from varve.usecases.extract import ExtractOutcome
+from varve.usecases.taken_in import read_taken_in
 from varve.usecases.timeline import messages_on
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
@@ -389,7 +390,8 @@ def test_invariant_2_a_failure_anywhere_takes_nothing_in_and_the_retry_gives_the
     undisturbed.take(conversation)
     with pytest.raises(Retryable, match="down"):
         stage.take(conversation, **FAILURES[port](stage, call))
-    assert list(stage.objects.list("ledger")) == []
+    noted = dict(read_taken_in(ACME, objects=stage.objects))
+    assert not any(one["messages"] for one in noted.values())
     assert stage.take(conversation).messages == 2
     assert stage.written == undisturbed.written
     assert stage.take(conversation, hours=1) == NOTHING
@@ -398,6 +400,27 @@ def test_invariant_2_a_failure_anywhere_takes_nothing_in_and_the_retry_gives_the
         == len(list(undisturbed.objects.list("timeline")))
         == 1
     )
+
+
+def test_invariant_2_a_killed_ingest_that_is_repeated_leaves_no_double_on_the_timeline() -> (
+    None
+):
+    stage = Stage()
+    messages = [raw_message("I like tea"), raw_message("I like rye")]
+    dying = Failing(stage.queue, Retryable("queue: down"), 1)
+    with pytest.raises(Retryable, match="down"):
+        stage.take(a_conversation(*messages), queue=dying)
+    grown = a_conversation(*messages, raw_message("I like figs"))
+    stage.take(grown, hours=26)
+    first_day, next_day = (
+        [message["content"] for message in stage.timeline(day)]
+        for day in ("2026-03-02", "2026-03-03")
+    )
+    assert first_day == ["I like tea", "I like rye"]
+    assert next_day == ["I like figs"]
+    turns = [one for one in stage.written[0] if one.memory_type is MemoryType.TURN]
+    days = {turn.content.partition(": ")[2]: turn.period for turn in turns}
+    assert days["I like tea"] == "2026-03-02"
 
 
 def test_fault_facts_are_not_dropped_when_an_embedding_call_fails() -> None:

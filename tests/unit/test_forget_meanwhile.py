@@ -118,10 +118,10 @@ def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no
     class Slow(InMemoryObjects):
         """Objects into which words are put just after somebody was forgotten."""
 
-        def put(self, key: str, data: bytes) -> None:
+        def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
             if key.startswith("timeline/") and due:
                 memory.forget(user=due.pop(), now=NOW)
-            super().put(key, data)
+            return super().put_if(key, data, etag)
 
     memory = Forgetful(objects=Slow())
     memory.ingest(said(1, DANA, MARCO), now=NOW)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,16 +13,9 @@ from tests.support.builders import ACME, MORNING, a_message, raw_message
 from varve.adapters.in_memory import InMemoryObjects
 from varve.domain.conversation import Message
 from varve.domain.damage import Damaged
-from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
-from varve.usecases.timeline import (
-    Said,
-    TakenIn,
-    keep,
-    messages_on,
-    read_taken_in,
-    take_in,
-)
+from varve.usecases.taken_in import Said, TakenIn, read_taken_in, take_in
+from varve.usecases.timeline import keep, messages_on, read_lines
 
 UTC_ZONE, LISBON = ZoneInfo("UTC"), ZoneInfo("Europe/Lisbon")
 
@@ -119,13 +113,71 @@ def test_a_message_of_a_known_id_with_other_words_or_another_role_differs() -> N
     assert not ledger.differs(a_message("I stayed.", id="m2"))
 
 
-def test_invariant_4_a_second_writer_of_the_ledger_is_found_out() -> None:
+def test_invariant_10_two_writers_of_the_ledger_both_take_in_their_messages() -> None:
     objects = InMemoryObjects()
     one, other = taken_in(objects), taken_in(objects)
     one.add([said(a_message("a"))])
-    with pytest.raises(Retryable, match="another writer"):
-        other.add([said(a_message("b"))])
-    assert a_message("a") in taken_in(objects)
+    other.add([said(a_message("b"))])
+    for words in ("a", "b"):
+        assert a_message(words) in taken_in(objects)
+
+
+def test_a_message_keeps_the_time_and_place_of_its_first_arrival() -> None:
+    objects = InMemoryObjects()
+    first = taken_in(objects).arrive([(a_message("a"), MORNING)])
+    later = [(a_message(words), MORNING + timedelta(days=1)) for words in "xab"]
+    again = taken_in(objects).arrive(later)
+    assert [one.message.text for one in again] == ["x", "a", "b"]
+    assert again[1] == first[0]
+    assert [one.position for one in again] == [1, 0, 2]
+
+
+def test_invariant_10_writers_that_race_for_a_conversation_get_different_places() -> (
+    None
+):
+    objects = InMemoryObjects()
+    one, other = taken_in(objects), taken_in(objects)
+    ones = one.arrive([(a_message("a"), MORNING), (a_message("b"), MORNING)])
+    others = other.arrive([(a_message("b"), MORNING), (a_message("c"), MORNING)])
+    assert [said.position for said in ones] == [0, 1]
+    assert [said.position for said in others] == [1, 2]
+
+
+def test_a_message_forgotten_between_arrival_and_end_is_not_taken_in() -> None:
+    objects, message = InMemoryObjects(), a_message("gone", id="m1")
+    writer = taken_in(objects)
+    arrived = writer.arrive([(message, MORNING)])
+    taken_in(objects).forget(["m1"], whole=False)
+    writer.add(arrived)
+    assert message not in taken_in(objects)
+
+
+def test_a_message_lies_once_however_the_repeated_ingest_is_cut() -> None:
+    objects = InMemoryObjects()
+    cuts = ("ab", "b", "abc", "cab")
+    for hours, cut in enumerate(cuts):
+        at = MORNING + timedelta(hours=hours)
+        timed = [(a_message(words, id=words), at) for words in cut]
+        said = taken_in(objects).arrive(timed)
+        keep(said, ACME, "c-1", UTC_ZONE, objects=objects)
+    lines = [line for key in keys(objects) for line in stored_lines(objects, key)]
+    assert sorted(line["message"]["id"] for line in lines) == ["a", "b", "c"]
+
+
+def stored_lines(objects: InMemoryObjects, key: str) -> list[dict[str, Any]]:
+    stored = objects.get(key)
+    assert stored
+    return read_lines(key, stored.data)
+
+
+def test_a_double_of_an_older_store_is_read_once() -> None:
+    objects = InMemoryObjects()
+    keep([said(a_message("a", id="m1"))], ACME, "c-1", UTC_ZONE, objects=objects)
+    (key,) = keys(objects)
+    stored = objects.get(key)
+    assert stored
+    objects.put(f"timeline/{ACME}/2026-03-02/c-1/0123456789abcdef.jsonl", stored.data)
+    assert len(list(messages_on("2026-03-02", ACME, "c-1", objects=objects))) == 1
 
 
 def test_the_ledger_holds_no_words_and_little_of_each_message() -> None:

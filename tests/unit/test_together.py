@@ -61,11 +61,12 @@ class FailingOnce:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._objects, name)
 
-    def put(self, key: str, data: bytes) -> None:
+    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         if self._part and self._part in key:
             self._part = ""
             raise Retryable("objects: busy")
-        self._objects.put(key, data)
+        done: bool = self._objects.put_if(key, data, etag)
+        return done
 
 
 def opened(folder: Path, **ports: Any) -> Memory:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from varve.domain.calendar import Grain, Period
+from varve.domain.conversation import Message
 from varve.domain.erasure import Tombstones
 from varve.domain.experience.rows import Report
 from varve.domain.extraction import Utterance
@@ -24,13 +26,8 @@ from varve.usecases.experience.episodes import keep_episodes
 from varve.usecases.experience.outcomes import take_in_outcome
 from varve.usecases.learning import learn, send_facts_and_turns, spoken_in
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.timeline import (
-    Said,
-    TakenIn,
-    keep,
-    timeline_expiry_key,
-    working_day,
-)
+from varve.usecases.taken_in import Said, TakenIn
+from varve.usecases.timeline import keep, timeline_expiry_key, working_day
 
 Told = tuple[Scope, Report]
 """Whose outcome a message reports, and the report."""
@@ -189,7 +186,7 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     conversation = message.conversation
     taken_in = TakenIn(scope, conversation_id, session.objects)
     ignored = sum(1 for m in conversation.messages if taken_in.differs(m))
-    new = _new(message, taken_in)
+    new = taken_in.arrive(list(_timed(message)))
     if not new:
         return _Extracted(ExtractOutcome(ignored=ignored))
     keep(
@@ -244,18 +241,11 @@ def _admitted(message: IngestMessage, barred: Tombstones) -> tuple[IngestMessage
     return replace(message, conversation=conversation, context=tuple(context)), whole
 
 
-def _new(message: IngestMessage, taken_in: TakenIn) -> list[Said]:
-    """Return the messages not taken in yet, each with its time.
-
-    The time is the message's own, the conversation's, or that of arrival.
-    """
+def _timed(message: IngestMessage) -> Iterator[tuple[Message, datetime]]:
+    """Yield each message with its own time, the conversation's, or that of arrival."""
     start = message.conversation.started_at or message.received_at
-    new = [m for m in message.conversation.messages if m not in taken_in]
-    first = len(taken_in)
-    return [
-        Said(one, one.timestamp or start, first + index)
-        for index, one in enumerate(new)
-    ]
+    for one in message.conversation.messages:
+        yield one, one.timestamp or start
 
 
 def _turns(

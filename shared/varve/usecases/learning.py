@@ -23,7 +23,8 @@ from varve.messages.write import (
 )
 from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
 from varve.usecases.session import Session
-from varve.usecases.timeline import Said, working_day
+from varve.usecases.taken_in import Said
+from varve.usecases.timeline import working_day
 
 
 def learn(

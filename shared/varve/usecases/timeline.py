@@ -1,10 +1,8 @@
-"""The timeline: messages as they arrived, and which of them memory has taken in."""
+"""The timeline: messages as they arrived."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,84 +10,14 @@ from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Message
 from varve.domain.damage import intact
 from varve.domain.errors import Retryable
-from varve.domain.identity import Scope, digest
+from varve.domain.identity import Scope
 from varve.domain.ledger import expiry_key
 from varve.domain.retention import timeline_expires_at
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import Objects
+from varve.usecases.taken_in import Said, hash_message_id, taken_in_key
 
-_KEY_LENGTH = 16
-_LOST_RACE = "ledger: another writer took in messages of this conversation"
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A message with its resolved time in UTC and its place in the conversation, from 0."""
-
-    message: Message
-    at: datetime
-    position: int
-
-    @property
-    def id(self) -> str:
-        """The message's id; validation guarantees that it has one."""
-        return str(self.message.id)
-
-
-class TakenIn:
-    """The messages of one conversation that memory has taken in, by a hash of their ids.
-
-    One small object per conversation, changed only within the conversation's group of the
-    ingest queue. The conditional put detects a second writer. Forgotten messages are only
-    counted, so that later messages keep their positions.
-    """
-
-    def __init__(self, scope: Scope, conversation_id: str, objects: Objects) -> None:
-        self._key = _taken_in_key(scope, conversation_id)
-        self._objects = objects
-        stored = objects.get(self._key)
-        self._etag = stored.etag if stored else None
-        self._ids: dict[str, str] = {}
-        self._erased = 0
-        if stored:
-            self._ids, self._erased = _decode_taken_in(self._key, stored.data)
-
-    def __len__(self) -> int:
-        return len(self._ids) + self._erased
-
-    def __contains__(self, message: Message) -> bool:
-        return hash_message_id(str(message.id)) in self._ids
-
-    def differs(self, message: Message) -> bool:
-        """Return whether this id was taken in with other words; the first ones stay."""
-        words = _hash_words(message)
-        return self._ids.get(hash_message_id(str(message.id)), words) != words
-
-    def add(self, said: Iterable[Said]) -> None:
-        """Record the messages as taken in. Raises Retryable: another writer was faster."""
-        for one in said:
-            self._ids[hash_message_id(one.id)] = _hash_words(one.message)
-        self._save()
-
-    def forget(self, message_ids: Iterable[str], *, whole: bool) -> None:
-        """Delete messages from the list; delete the list if the `whole` conversation goes.
-
-        Raises Retryable: another writer took in messages meanwhile.
-        """
-        doomed = {hash_message_id(id_) for id_ in message_ids} & set(self._ids)
-        for id_ in doomed:
-            del self._ids[id_]
-        self._erased += len(doomed)
-        if self._etag is None or not (doomed or whole):
-            return
-        self._save()
-        if whole:
-            self._objects.delete([self._key])
-
-    def _save(self) -> None:
-        data = _encode_taken_in(self._ids, self._erased)
-        if not self._objects.put_if(self._key, data, self._etag):
-            raise Retryable(_LOST_RACE)
+MAX_MERGE_RACES = 20
 
 
 def keep(
@@ -106,23 +34,74 @@ def keep(
     Each message is stored with its user; `user_id` is the conversation's, for a message
     that names none. Erasure relies on it long after the records are gone.
     """
-    for day, messages in groupby(said, key=lambda one: working_day(one.at, zone)):
-        lines = [_line(one, user_id) for one in messages]
-        write_lines(lines, scope, day, conversation_id, objects=objects)
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for one in said:
+        part = (working_day(one.at, zone), one.part)
+        parts.setdefault(part, []).append(_line(one, user_id))
+    for (day, name), lines in parts.items():
+        write_lines(lines, scope, day, conversation_id, name, objects=objects)
 
 
 def write_lines(
-    lines: Iterable[Mapping[str, Any]],
+    lines: Sequence[Mapping[str, Any]],
     scope: Scope,
     day: str,
     conversation_id: str,
+    name: str = "",
     *,
     objects: Objects,
 ) -> None:
-    """Write one timeline object, named by a hash of its content."""
-    text = "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in lines)
-    name = digest(text, length=_KEY_LENGTH)
-    objects.put(f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl", text.encode())
+    """Write one timeline object, or add the lines to it.
+
+    Its name is that of the first message's id, unless `name` is given. It depends on
+    nothing that a repeated ingest changes, so that no message lies there twice.
+    Raises Retryable: `MAX_MERGE_RACES` other writers were faster.
+    """
+    name = name or hash_message_id(lines[0]["message"]["id"])
+    key = f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl"
+    merged = list(lines)
+    etag: str | None = None
+    for _ in range(MAX_MERGE_RACES):
+        if objects.put_if(key, _encode_lines(merged), etag):
+            return
+        stored = objects.get(key)
+        etag = stored.etag if stored else None
+        known = read_lines(key, stored.data) if stored else []
+        merged = _merge(known, lines)
+    raise Retryable(f"timeline: lost {MAX_MERGE_RACES} races for {key}")
+
+
+def replace_lines(
+    key: str, lines: Sequence[Mapping[str, Any]], *, objects: Objects
+) -> None:
+    """Replace a timeline object by one with these lines only; without lines delete it.
+
+    The new object is named after its own first message. It is written first: a crash in
+    between duplicates a message but loses none.
+    """
+    replaced = ""
+    if lines:
+        folder, _, _ = key.rpartition("/")
+        replaced = f"{folder}/{hash_message_id(lines[0]['message']['id'])}.jsonl"
+        objects.put(replaced, _encode_lines(lines))
+    if replaced != key:
+        objects.delete([key])
+
+
+def _merge(
+    known: Iterable[Mapping[str, Any]], lines: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the lines of both by position; a later line of the same id replaces one."""
+    by_id = {line["message"]["id"]: line for line in known}
+    for line in lines:
+        by_id[line["message"]["id"]] = line
+    return sorted(by_id.values(), key=lambda line: line["position"])
+
+
+def _encode_lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(
+        json.dumps(line, ensure_ascii=True) + "\n" for line in lines
+    ).encode()
 
 
 def working_day(at: datetime, zone: ZoneInfo) -> str:
@@ -145,10 +124,12 @@ def messages_on(
 def messages_of_day(
     day: str, scope: Scope, conversation_id: str | None = None, *, objects: Objects
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield all messages of one local day with their conversations' ids.
+    """Yield all messages of one local day with their conversations' ids, each once.
 
-    With `conversation_id`, only the messages of that conversation.
+    With `conversation_id`, only the messages of that conversation. Version 0.1 named
+    objects by their content, so that a message may lie in several objects.
     """
+    seen: set[tuple[str, str]] = set()
     folder = f"timeline/{scope}/{day}"
     if conversation_id:
         folder += f"/{conversation_id}"
@@ -158,59 +139,15 @@ def messages_of_day(
             continue
         conversation = info.key.split("/")[4]
         for line in read_lines(info.key, stored.data):
-            yield conversation, line
+            key = (conversation, line["message"]["id"])
+            if key not in seen:
+                seen.add(key)
+                yield conversation, line
 
 
 def list_days(scope: Scope, *, objects: Objects) -> list[str]:
     """List the local days that have messages, in order."""
     return sorted(objects.folders(f"timeline/{scope}"))
-
-
-def read_taken_in(
-    scope: Scope, *, objects: Objects
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each conversation's list of messages taken in.
-
-    `messages` are hashes in order; `erased` is how many were forgotten.
-    """
-    for info in objects.list(f"ledger/conversations/{scope}"):
-        stored = objects.get(info.key)
-        if stored:
-            messages, erased = _decode_taken_in(info.key, stored.data)
-            name = info.key.rpartition("/")[2].removesuffix(".json")
-            yield name, {"messages": messages, "erased": erased}
-
-
-def take_in(
-    scope: Scope,
-    conversation_id: str,
-    messages: Mapping[str, str],
-    erased: int,
-    *,
-    objects: Objects,
-) -> int:
-    """Add messages, as `read_taken_in` yields them, to the list; return how many are new.
-
-    Raises Retryable: another writer was faster.
-    """
-    key = _taken_in_key(scope, conversation_id)
-    stored = objects.get(key)
-    known: dict[str, str] = {}
-    known_erased = 0
-    if stored:
-        known, known_erased = _decode_taken_in(key, stored.data)
-    new = {id_: words for id_, words in messages.items() if id_ not in known}
-    if not new:
-        return 0
-    data = _encode_taken_in({**known, **new}, max(erased, known_erased))
-    if not objects.put_if(key, data, stored.etag if stored else None):
-        raise Retryable(_LOST_RACE)
-    return len(new)
-
-
-def hash_message_id(message_id: str) -> str:
-    """Return the hash under which a message is noted as taken in."""
-    return digest(message_id, length=_KEY_LENGTH)
 
 
 def restore(
@@ -268,15 +205,7 @@ def delete_days(days: Iterable[str], scope: Scope, *, objects: Objects) -> None:
         else:
             kept.add(conversation_id)
     objects.delete(doomed)
-    objects.delete([_taken_in_key(scope, name) for name in sorted(emptied - kept)])
-
-
-def _decode_taken_in(key: str, data: bytes) -> tuple[dict[str, str], int]:
-    """Return the words' hashes by message hash, and how many were forgotten."""
-    with intact(key):
-        known = json.loads(data)
-        ids = {str(id_): str(words) for id_, words in known["messages"].items()}
-        return ids, int(known.get("erased", 0))
+    objects.delete([taken_in_key(scope, name) for name in sorted(emptied - kept)])
 
 
 def read_lines(key: str, data: bytes) -> list[dict[str, Any]]:
@@ -303,18 +232,3 @@ def _line(said: Said, user_id: str | None) -> dict[str, Any]:
     if owner:
         line["userId"] = owner
     return line
-
-
-def _encode_taken_in(messages: Mapping[str, str], erased: int) -> bytes:
-    value: dict[str, Any] = {"messages": messages}
-    if erased:
-        value["erased"] = erased
-    return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _taken_in_key(scope: Scope, conversation_id: str) -> str:
-    return f"ledger/conversations/{scope}/{conversation_id}.json"
-
-
-def _hash_words(message: Message) -> str:
-    return digest(message.role, message.text, length=8)

@@ -354,9 +354,7 @@ class _Pass:
             sweep_taken_in(
                 self._scope, name, ids, whole=not kept, objects=self._objects
             )
-            sweep_timeline(
-                self._scope, [*doomed, *kept], self._barred, objects=self._objects
-            )
+            sweep_timeline([*doomed, *kept], self._barred, objects=self._objects)
             found["messages"].update(f"{name}/{id_}" for id_ in ids)
             if not kept:
                 found["conversations"].add(name)

@@ -13,7 +13,7 @@ from varve.usecases.erasure.sweep import Line, read_timeline
 from varve.usecases.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
 from varve.usecases.learning import learn
 from varve.usecases.session import Session
-from varve.usecases.timeline import Said
+from varve.usecases.taken_in import Said
 
 
 def reread(session: Session, message: Reread) -> tuple[int, int]:

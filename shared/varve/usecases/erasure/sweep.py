@@ -20,7 +20,8 @@ from varve.domain.profile import ProfileEntry, entry_from_json
 from varve.messages.erasure import ERASED, redact_body
 from varve.ports.objects import Objects, StoredObject
 from varve.usecases.erasure import tombstones
-from varve.usecases.timeline import TakenIn, read_lines, write_lines
+from varve.usecases.taken_in import TakenIn
+from varve.usecases.timeline import read_lines, replace_lines
 
 READERS = 16
 """How many objects are read concurrently."""
@@ -92,7 +93,7 @@ def _build_lines(conversation_id: str, said: list[_KeyedLine]) -> list[Line]:
 
 
 def sweep_timeline(
-    scope: Scope, lines: Iterable[Line], barred: Tombstones, *, objects: Objects
+    lines: Iterable[Line], barred: Tombstones, *, objects: Objects
 ) -> None:
     """Replace each object that holds something forgotten by one without it."""
     by_key: dict[str, list[Line]] = {}
@@ -102,12 +103,7 @@ def sweep_timeline(
         kept = [line.value for line in said if not line.is_barred_by(barred)]
         if len(kept) == len(said):
             continue
-        # The rest is written first: a crash in between duplicates a message but loses none.
-        if kept:
-            day = said[0].day
-            conversation_id = said[0].conversation_id
-            write_lines(kept, scope, day, conversation_id, objects=objects)
-        objects.delete([key])
+        replace_lines(key, kept, objects=objects)
 
 
 def sweep_taken_in(
@@ -199,7 +195,7 @@ def sweep_again(
     if conversation is not None:
         timeline = read_timeline(scope, objects=objects, conversation=conversation)
         said = timeline.get(conversation, [])
-        sweep_timeline(scope, said, later, objects=objects)
+        sweep_timeline(said, later, objects=objects)
         if any(line.is_barred_by(later) for line in said):
             mixed.append(conversation)
     sweep_payloads(scope, later, mixed, objects=objects)

@@ -21,7 +21,8 @@ from varve.ports.models import Embedder
 from varve.usecases.experience.judging import ModelJudge
 from varve.usecases.experience.rows import send_rows, year_of
 from varve.usecases.session import Session
-from varve.usecases.timeline import Said, messages_on, working_day
+from varve.usecases.taken_in import Said
+from varve.usecases.timeline import messages_on, working_day
 
 
 def keep_episodes(session: Session, message: IngestMessage, new: Sequence[Said]) -> int:

@@ -16,6 +16,7 @@ from varve.ports.objects import Objects
 from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
 from varve.usecases.session import Session
+from varve.usecases.taken_in import read_taken_in
 
 FORMAT = "varve-export"
 VERSION = 1
@@ -106,7 +107,7 @@ def _triple(triple: Triple) -> dict[str, Any]:
 
 
 def _taken_in(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
-    for conversation_id, noted in timeline.read_taken_in(scope, objects=objects):
+    for conversation_id, noted in read_taken_in(scope, objects=objects):
         yield {"conversationId": conversation_id, **noted}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from varve.domain.calendar import parse_instant
 from varve.domain.erasure import MessageKey, Tombstones, owners
-from varve.usecases.timeline import hash_message_id
+from varve.usecases.taken_in import hash_message_id
 from varve.usecases.transfer.imported import (
     Imported,
     TakenInMessages,

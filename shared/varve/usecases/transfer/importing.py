@@ -36,6 +36,7 @@ from varve.usecases.configure import config_key
 from varve.usecases.erasure import tombstones
 from varve.usecases.session import Session
 from varve.usecases.summarize import expiries
+from varve.usecases.taken_in import take_in
 from varve.usecases.transfer.forgotten_import import drop_forgotten
 from varve.usecases.transfer.imported import Imported, read_export
 from varve.usecases.transfer.private_import import ExportFilter
@@ -102,7 +103,7 @@ def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     _send_profiles(found, session, counts)
     session.queues.flush()
     for conversation_id, (messages, erased) in found.taken_in.items():
-        counts.taken_in += timeline.take_in(
+        counts.taken_in += take_in(
             session.scope, conversation_id, messages, erased, objects=session.objects
         )
     return counts.to_dict(session.scope)
