@@ -36,7 +36,7 @@ from varve.messages.erasure import Reread
 from varve.messages.ingest import read_ingest
 from varve.ports.queues import Delivery
 from varve.usecases.condensing import ExtractiveSummarizer
-from varve.usecases.erasure.passes import Erased
+from varve.usecases.erasure.erased import Erased
 from varve.usecases.erasure.subject import Subject
 from varve.usecases.erasure.sweep import read_timeline
 from varve.usecases.ledger import Ledger
@@ -90,12 +90,16 @@ class Forgetful:
 
     def find(self, **selector: Any) -> Subject:
         return run_find_subject(
-            ACME, Selector(**selector), reader=self.records, objects=self.objects
+            ACME,
+            Selector(**selector),
+            records=self.records,
+            graph=self.graph,
+            objects=self.objects,
         )
 
     def forget(self, *, now: datetime, **selector: Any) -> Erased:
         self.bar(now=now, **selector)
-        return self.erase()
+        return self.erase(selector=Selector(**selector))
 
     def bar(self, *, now: datetime, **selector: Any) -> None:
         """Put the tombstones, and erase nothing yet."""

@@ -26,6 +26,7 @@ from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.strategies import BALANCED, HALF_LIFE_DAYS
+from varve.domain.traces import Traces
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
@@ -35,9 +36,11 @@ from varve.ports.queues import Delivery
 from varve.usecases import configure
 from varve.usecases.commits import WriteOutcome, WriterSession
 from varve.usecases.context import build_context
-from varve.usecases.erasure.passes import Erased, bar, erase
+from varve.usecases.erasure.erased import Erased
+from varve.usecases.erasure.needles import Needles
+from varve.usecases.erasure.passes import bar, erase
 from varve.usecases.erasure.subject import Subject, find_subject
-from varve.usecases.erasure.verify import Needles, Verification, verify
+from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.extract import ExtractOutcome, extract_message
 from varve.usecases.find import Stock, Wanted
 from varve.usecases.find import find as find_records
@@ -241,10 +244,13 @@ def run_configure(
 
 
 def run_find_subject(
-    scope: Scope, selector: Selector, *, reader: Any, objects: Objects
+    scope: Scope, selector: Selector, *, records: Any, graph: Any, objects: Objects
 ) -> Subject:
     """Find everything that a selector takes."""
-    return find_subject(scope, selector, reader=reader, objects=objects)
+    session = session_over(
+        scope, EARLIEST, records=records, graph=graph, objects=objects
+    )
+    return find_subject(session, selector)
 
 
 def run_bar(
@@ -270,6 +276,7 @@ def run_erase(
     writes: Any,
     conversations: Any,
     prune: bool,
+    selector: Selector | None = None,
     wait: Callable[[], bool] = lambda: True,
 ) -> Erased:
     """Erase what the agent's tombstones bar."""
@@ -277,11 +284,16 @@ def run_erase(
         scope, EARLIEST, config, records=records, graph=graph, objects=objects,
         embedder=embedder, queue=writes, conversations=conversations,
     )  # fmt: skip
-    return erase(session, prune=prune, wait=wait)
+    return erase(session, selector, prune=prune, wait=wait)
 
 
 def run_verify(
-    scope: Scope, wanted: Needles, *, objects: Objects, stores: StoreInspector
+    scope: Scope,
+    wanted: Needles,
+    kept: dict[str, Traces] | None = None,
+    *,
+    objects: Objects,
+    stores: StoreInspector,
 ) -> Verification:
     """Look for what was erased in all that is left."""
-    return verify(scope, wanted, objects=objects, stores=stores)
+    return verify(scope, wanted, kept, objects=objects, stores=stores)

@@ -43,8 +43,8 @@ from varve.ports.erasure import Inspected
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
 from varve.usecases.erasure import receipts, tombstones
+from varve.usecases.erasure.needles import collect_needles
 from varve.usecases.erasure.unlearning import plan_unlearning
-from varve.usecases.erasure.verify import collect_needles
 from varve.usecases.experience.rows import read_rows
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)

@@ -17,12 +17,8 @@ from varve.domain.erasure import Selector
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
 from varve.ports.erasure import Inspected
-from varve.usecases.erasure.verify import (
-    MAX_NEEDLES,
-    Needles,
-    Verification,
-    collect_needles,
-)
+from varve.usecases.erasure.needles import MAX_NEEDLES, Needles, collect_needles
+from varve.usecases.erasure.verify import Verification
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 WANTED = Needles(frozenset({"kumquatville", "u-dana"}))
@@ -128,6 +124,7 @@ def test_invariant_8_a_byte_of_the_forgotten_is_found_wherever_it_lies(
     assert (found.proved, found.found_in) == (False, [key])
     assert found.figures() == {
         "proved": False,
+        "reason": None,
         "objects": 2,
         "bytes": len(data) + 21,
         "needles": 2,

@@ -134,6 +134,8 @@ def _format_verification(receipt: dict[str, Any]) -> Iterator[str]:
     )
     hits = format_count(checked["hits"], "hit")
     yield f"verified: read {objects} ({bytes_}), searched for {needles}, {hits}"
+    if checked["reason"]:
+        yield f"nothing is proved: {checked['reason']}"
     for key in checked["foundIn"] + checked["remains"]:
         yield f"  found in {key}"
 
@@ -144,5 +146,11 @@ def _require_complete(receipt: dict[str, Any]) -> None:
             "forget: the writer has not finished; run the same command again"
         )
     checked = receipt.get("verification")
-    if checked and not checked["proved"]:
-        raise Retryable("forget: the erasure is not proved; run the same command again")
+    if not checked or checked["proved"] is not False:
+        return
+    if checked["foundIn"]:
+        raise Retryable(
+            "forget: words of the subject are left; run the same command again, or name "
+            "the records that hold them with --id"
+        )
+    raise Retryable("forget: the erasure is not proved; run the same command again")

@@ -25,6 +25,17 @@ from varve.domain.triple import TripleOperation
 _LENGTH = 24
 _REPORTED = "outcomes"
 
+EXPERIENCE_ROWS = frozenset(
+    {
+        MemoryType.OUTCOME,
+        MemoryType.PRIOR_ANSWER,
+        MemoryType.FINDING,
+        MemoryType.LESSON,
+    }
+)
+"""Rows that tombstones bar by `row_key`; episodes are barred by their messages."""
+_REPLAYED = EXPERIENCE_ROWS - {MemoryType.LESSON}
+
 MessageKey = tuple[str, str]
 """The ids of a conversation and of a message in it."""
 
@@ -46,7 +57,8 @@ class Tombstones:
     later data is not. A message and a record are barred permanently.
 
     `records` also has hashes of a summary's id with its fingerprint. They bar that
-    version only, because the next version has the same id. `conversations` also has
+    version only, because the next version has the same id. Rows of the experience store
+    are barred by `row_key`, for the same reason. `conversations` also has
     hashes, of another kind, of conversations that were forgotten as a whole. They bar
     outcomes reported by then, but not the messages of other users.
     """
@@ -126,14 +138,26 @@ class Tombstones:
             return False
         if record.memory_type is MemoryType.SUMMARY:
             return self._bars_summary(record)
-        if record.memory_type is MemoryType.OUTCOME and self._bars_outcome(record):
+        if record.memory_type in EXPERIENCE_ROWS and self.bars_row(record):
             return True
         return self.has_record(record.id) or self._bars_statement(
             record.conversation_id or "",
             record.source_ids,
             record.user_id,
-            record.created_at,
+            stated_at(record),
         )
+
+    def bars_row(self, row: Record) -> bool:
+        """Return whether a row of the experience store is barred as such.
+
+        The reason may be the row itself, a report of the same conversation and time, or
+        a report of a conversation that was forgotten as a whole.
+        """
+        if self.has_record(*row_key(row)):
+            return True
+        if row.memory_type is not MemoryType.OUTCOME:
+            return False
+        return self.has_record(*report_key(row)) or self._bars_outcome(row)
 
     def _bars_summary(self, summary: Record) -> bool:
         if self.stained_sources(summary):
@@ -144,11 +168,13 @@ class Tombstones:
     def _bars_outcome(self, outcome: Record) -> bool:
         reported = self.hash(_REPORTED, outcome.conversation_id or "")
         end = self.conversations.get(reported)
-        return end is not None and outcome.created_at <= end
+        return end is not None and stated_at(outcome) <= end
 
     def bars_operation(self, operation: TripleOperation) -> bool:
         """Return whether a triple operation must not be stored (again)."""
-        return bool(self) and self._bars_statement(
+        if not self:
+            return False
+        return self.has_record(operation.id) or self._bars_statement(
             operation.conversation_id,
             operation.message_ids,
             operation.user_id,
@@ -157,7 +183,9 @@ class Tombstones:
 
     def bars_entry(self, entry: ProfileEntry) -> bool:
         """Return whether a statement of a user's profile must not be stored (again)."""
-        return bool(self) and self._bars_statement(
+        if not self:
+            return False
+        return self.has_record(entry.id) or self._bars_statement(
             entry.conversation_id or "",
             entry.message_ids,
             entry.user_id,
@@ -219,6 +247,33 @@ def tombstones_from_json(value: Mapping[str, Any]) -> Tombstones:
         messages=frozenset(value["messages"]),
         records=frozenset(value["records"]),
     )
+
+
+def row_key(row: Record) -> tuple[str, ...]:
+    """Return the key of a row of the experience store: its id and the time it names.
+
+    The same words at a later time may have the same id, and are not barred.
+    """
+    return (row.id, iso(row.event_time))
+
+
+def report_key(outcome: Record) -> tuple[str, ...]:
+    """Return the key of all reports of a conversation that name the same time.
+
+    A replayed report may name another target than before, because its episode is erased.
+    """
+    return ("report", outcome.conversation_id or "", iso(outcome.event_time))
+
+
+def stated_at(record: Record) -> datetime:
+    """Return when a record was stated: the time it names or, if earlier, its creation.
+
+    A replayed outcome is created again but names the same time. The event of a fact may
+    lie long before the statement, so only its creation counts.
+    """
+    if record.memory_type in _REPLAYED:
+        return min(record.event_time, record.created_at)
+    return record.created_at
 
 
 def owners(said: Iterable[tuple[str, str | None]]) -> list[frozenset[str]]:

@@ -8,23 +8,28 @@ from typing import Any, Protocol
 
 from varve.domain.calendar import iso
 from varve.domain.erasure import Selector, Tombstones
-from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, path_id, reference
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import parse_search_request
-from varve.messages.erasure import forgotten_share
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
-from varve.usecases.erasure import receipts, tombstones
-from varve.usecases.erasure.passes import Erased, bar, erase, prune
+from varve.usecases.erasure import kept_needles, receipts, tombstones
+from varve.usecases.erasure.erased import Erased
+from varve.usecases.erasure.kept_needles import KeptNeedles
+from varve.usecases.erasure.letters import drop_letters
+from varve.usecases.erasure.needles import (
+    Needles,
+    collect_needles,
+    find_repeating,
+    join_strings,
+    trace,
+)
+from varve.usecases.erasure.passes import bar, erase, prune
 from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.erasure.subject import Subject, find_subject
-from varve.usecases.erasure.verify import (
-    Needles,
-    Verification,
-    collect_needles,
-    verify,
-)
+from varve.usecases.erasure.sweep import Line
+from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.local import catch_up
 from varve.usecases.search import search
 from varve.usecases.session import Session
@@ -142,9 +147,7 @@ def forget(
         selector = Selector(ids=matches)
     if selector is None:
         raise Rejected("forget", _ONE_SELECTOR)
-    subject = find_subject(
-        session.scope, selector, reader=session.records, objects=session.objects
-    )
+    subject = find_subject(session, selector)
     ids = " ".join(sorted(selector.ids))
     outcome = ForgetOutcome(
         subject=selector.user or selector.conversation or ids,
@@ -175,17 +178,27 @@ def _erase(
     outcome: ForgetOutcome,
 ) -> None:
     scope = session.scope
-    known = tombstones.load(scope, objects=session.objects)
-    barred = bar(scope, selector, subject, session.now, objects=session.objects)
+    objects = session.objects
+    known = tombstones.load(scope, objects=objects)
+    own_words = f"{scope} {session.config.model_dump_json()}"
+    wanted = collect_needles(selector, subject, own_words)
+    repeating = find_repeating(subject.statements.cited, wanted)
+    chosen = subject.with_lessons(repeating)
+    barred = bar(scope, selector, chosen, session.now, objects=objects)
+    subject_hash = barred.hash("subject", outcome.subject)
+    # Before the first deletion: a run that ends half-way destroys what it could look for.
+    traces = trace(barred.key, selector, subject, own_words)
+    kept_needles.keep(scope, subject_hash, traces, objects=objects)
     wait = _build_wait(session, request.patience)
-    outcome.erased = erase(session, prune=bool(subject) or bool(known), wait=wait)
+    must_prune = bool(subject) or bool(known)
+    outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
     if request.verify:
-        own_words = f"{scope} {session.config.model_dump_json()}"
-        wanted = collect_needles(selector, subject, own_words)
-        outcome.verification = _prove(session, tools, wanted, wait)
-    outcome.notes = [*_notes(session, tools), *_drop_letters(session, tools)]
-    subject_hash = barred.hash("subject", outcome.subject)
+        outcome.verification = _prove(session, tools, wanted, subject, wait)
+        if outcome.erased.complete:
+            _drop_needles(session, outcome.verification)
+    letters = drop_letters(session, tools.dead_letter_boxes)
+    outcome.notes = [*_notes(session, tools), *letters]
     outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)
 
 
@@ -272,21 +285,60 @@ def _find_by_query(session: Session, query: str) -> tuple[str, ...]:
 
 
 def _prove(
-    session: Session, tools: ErasureTools, wanted: Needles, wait: Wait
+    session: Session,
+    tools: ErasureTools,
+    wanted: Needles,
+    subject: Subject,
+    wait: Wait,
 ) -> Verification:
-    """Search everything left for the needles.
+    """Search everything left for the needles of this erasure and of earlier ones.
 
     Starts again if a writer committed between pruning and reading.
     """
+    kept = _needles_to_look_for(session, subject)
     for _ in range(MAX_PROOFS):
         prune(session)
         wait()
         result = verify(
-            session.scope, wanted, objects=session.objects, stores=tools.inspector
+            session.scope,
+            wanted,
+            kept,
+            objects=session.objects,
+            stores=tools.inspector,
         )
         if not result.unclean:
             break
     return result
+
+
+def _needles_to_look_for(session: Session, subject: Subject) -> KeptNeedles:
+    """Return the kept needles by subject, without those that others have said since."""
+    barred = tombstones.load(session.scope, objects=session.objects)
+    kept = kept_needles.load(session.scope, objects=session.objects)
+    wanted: KeptNeedles = {}
+    for name, traces in kept.items():
+        said = [
+            join_strings(line.value)
+            for line in subject.others
+            if not _is_of(line, name, barred)
+        ]
+        wanted[name] = traces.without([*said, *subject.kept])
+    return wanted
+
+
+def _is_of(line: Line, subject_hash: str, barred: Tombstones) -> bool:
+    """Return whether a message is of the subject with this hash."""
+    names = (*line.users, line.conversation_id)
+    return any(barred.hash("subject", name) == subject_hash for name in names)
+
+
+def _drop_needles(session: Session, proof: Verification) -> None:
+    """Drop the kept needles of which a proof has found none."""
+    if proof.unclean:
+        return
+    kept = kept_needles.load(session.scope, objects=session.objects)
+    gone = kept.keys() - proof.traced
+    kept_needles.drop(session.scope, gone, objects=session.objects)
 
 
 def _build_wait(session: Session, patience: timedelta) -> Wait:
@@ -321,55 +373,6 @@ def _notes(session: Session, tools: ErasureTools) -> list[str]:
             "and dropped."
         )
     return notes
-
-
-def _drop_letters(session: Session, tools: ErasureTools) -> list[str]:
-    """Drop the dead letters that hold only forgotten data; return notes on them."""
-    barred = tombstones.load(session.scope, objects=session.objects)
-    dropped: list[str] = []
-    mixed: set[str] = set()
-    notes = []
-    for queue, box in tools.dead_letter_boxes.items():
-        try:
-            _drop_from(box, session.scope, barred, dropped, mixed)
-        except (Misconfigured, Retryable) as error:
-            # The erasure itself is done, and its receipt must be written.
-            notes.append(
-                f"THE DEAD LETTERS OF {queue.upper()} COULD NOT BE LOOKED AT: {error}"
-            )
-    if dropped:
-        notes.append(f"{len(dropped)} dead letters were dropped.")
-    if mixed:
-        notes.append(
-            f"{len(mixed)} dead letters hold what others said as well and are left: "
-            "redrive them, and only that is taken in, or drop them (varve dlq)."
-        )
-    return notes
-
-
-def _drop_from(
-    box: DeadLetterBox,
-    scope: Scope,
-    barred: Tombstones,
-    dropped: list[str],
-    mixed: set[str],
-) -> None:
-    """Drop one queue's letters; add their ids to `dropped`, and of mixed ones to `mixed`."""
-    # Ten letters of a group are visible at a time: dropping them uncovers others.
-    while True:
-        whole: list[str] = []
-        for letter in box.letters():
-            share = forgotten_share(letter.body, scope, barred)
-            if share == "all":
-                whole.append(letter.id)
-            elif share == "some":
-                mixed.add(letter.id)
-        if not whole:
-            return
-        gone = box.drop(whole)
-        if not gone:
-            return
-        dropped += gone
 
 
 def _write_receipt(

@@ -6,7 +6,7 @@ store clean: an erasure that starts again after a crash finds the same days.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from uuid import uuid4
@@ -30,13 +30,19 @@ from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.conversations import read_conversations, split
+from varve.usecases.erasure.erased import Erased, Found
 from varve.usecases.erasure.lineage import (
     RemainingSources,
     Stained,
     find_stained,
     sorted_labels,
 )
-from varve.usecases.erasure.rereads import add_to_plan, remove_from_plan
+from varve.usecases.erasure.rereads import (
+    add_to_plan,
+    build_reread,
+    remove_from_plan,
+)
+from varve.usecases.erasure.statements import find_statements, row_keys
 from varve.usecases.erasure.subject import Subject, read_working
 from varve.usecases.erasure.sweep import (
     read_profile_entries,
@@ -49,28 +55,6 @@ from varve.usecases.experience.rows import read_rows
 from varve.usecases.session import Session
 
 MAX_PASSES = 8
-SORTS = (
-    "facts", "turns", "summaries", "tripleOperations", "messages", "conversations", "payloads",
-    "profileEntries", "experience",
-)  # fmt: skip
-"""Sorts of erased data, as outcome and receipt count them."""
-
-Found = dict[str, set[str]]
-"""The ids and keys that a pass found, by sort; kept in memory for the run alone."""
-
-
-@dataclass(slots=True)
-class Erased:
-    """The erased data by sort; `complete` if the last pass found nothing."""
-
-    found: Found = field(default_factory=dict)
-    passes: int = 0
-    complete: bool = False
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many were erased of each sort."""
-        return {sort: len(self.found.get(sort, ())) for sort in SORTS}
 
 
 def bar(
@@ -95,18 +79,25 @@ def bar(
 
 
 def erase(
-    session: Session, *, prune: bool, wait: Callable[[], bool] = lambda: True
+    session: Session,
+    selector: Selector | None = None,
+    *,
+    prune: bool,
+    wait: Callable[[], bool] = lambda: True,
 ) -> Erased:
     """Erase what the agent's tombstones bar: the latest subject, and rests of earlier ones.
 
-    `wait` lets a queue's writer catch up after each pass and returns whether there is time
-    for another. With `prune` the stores delete old versions even if nothing is found, for
+    Statements of `selector` without a message that arrive meanwhile go as well. `wait`
+    lets a queue's writer catch up after each pass and returns whether there is time for
+    another. With `prune` the stores delete old versions even if nothing is found, for
     after a run that ended half-way. Raises Retryable: run it again to continue.
     """
     done = Erased()
     while done.passes < MAX_PASSES:
         is_first = done.passes == 0
         done.passes += 1
+        if selector is not None and not is_first:
+            _bar_statements(session, selector)
         one_pass = _Pass(session, first=is_first, prune=prune and is_first)
         found = one_pass.run()
         has_time = wait() if found or one_pass.rereads else True
@@ -120,6 +111,18 @@ def erase(
         if not has_time:
             break
     return done
+
+
+def _bar_statements(session: Session, selector: Selector) -> None:
+    """Bar what the subject stated without a message since the erasure began.
+
+    No time tells it from what was said later: the writer's clock may be ahead.
+    """
+    own = find_statements(session, selector).own
+    barred = tombstones.load(session.scope, objects=session.objects)
+    keys = [key for key in own.tombstone_keys() if not barred.has_record(*key)]
+    if keys:
+        tombstones.bar_records(session.scope, keys, objects=session.objects)
 
 
 def prune(session: Session) -> None:
@@ -204,10 +207,8 @@ class _Pass:
         )
         pairs = list(chain.from_iterable(one.pairs for one in found))
         if pairs:
-            self._barred = tombstones.extend(
-                self._scope,
-                lambda known: known.with_records(pairs),
-                objects=self._objects,
+            self._barred = tombstones.bar_records(
+                self._scope, pairs, objects=self._objects
             )
         return found
 
@@ -274,24 +275,12 @@ class _Pass:
         if not self._first:
             return
         names = {one.conversation_id for one in reread if one.conversation_id}
-        planned = [
-            self._build_reread(name, records, operations) for name in sorted(names)
-        ]
+        planned: list[Reread] = []
+        for name in sorted(names):
+            kept = {line.id for line in self._said.kept.get(name, ())}
+            reread_ = build_reread(self._scope, name, records, operations, kept)
+            planned.append(reread_)
         self.rereads = add_to_plan(self._scope, planned, objects=self._objects)
-
-    def _build_reread(
-        self, name: str, records: list[Record], operations: list[TripleOperation]
-    ) -> Reread:
-        facts_and_turns = [one for one in records if one.conversation_id == name]
-        kept = {line.id for line in self._said.kept.get(name, ())}
-        learnt = _learnt_at(name, facts_and_turns, operations)
-        turns = frozenset(
-            one.source_ids[0]
-            for one in facts_and_turns
-            if one.memory_type is MemoryType.TURN
-        )
-        of_kept = {id_: at for id_, at in learnt.items() if id_ in kept}
-        return Reread(self._scope, name, of_kept, turns & kept)
 
     def _send_rereads(self) -> None:
         """Have the planned conversations extracted again."""
@@ -326,6 +315,7 @@ class _Pass:
         must_prune = self._prune and bool(rows)
         if not (plan.deleted or plan.rewritten or must_prune):
             return set()
+        self._bar_rows(row for row in rows if row.id in plan.deleted)
         # The checkpoint of the last review names lessons; the next review makes its own.
         self._objects.delete([curation_key(self._scope)])
         embedder = session.embedder
@@ -339,6 +329,12 @@ class _Pass:
         )
         self._send(message)
         return set(plan.deleted) | {record.id for record in plan.rewritten}
+
+    def _bar_rows(self, rows: Iterable[Record]) -> None:
+        """Bar rows that go with others, so that a replay cannot bring them back."""
+        keys = list(row_keys(rows))
+        if keys:
+            tombstones.bar_records(self._scope, keys, objects=self._objects)
 
     def _erase_messages(self) -> Found:
         """Erase from the timeline and from the lists of messages taken in.
@@ -363,21 +359,6 @@ class _Pass:
     def _send(self, message: EraseMessage) -> None:
         queue = self._session.queues.write
         send_erasure(message, self._token, queue=queue, objects=self._objects)
-
-
-def _learnt_at(
-    name: str, records: Iterable[Record], operations: Iterable[TripleOperation]
-) -> dict[str, datetime]:
-    """Return when each message of a conversation was first learnt from."""
-    learnt: dict[str, datetime] = {}
-    cited = [(one.source_ids, one.created_at) for one in records]
-    for one in operations:
-        if one.conversation_id == name:
-            cited.append((one.message_ids, one.created_at))
-    for ids, at in cited:
-        for id_ in ids:
-            learnt[id_] = min(at, learnt.get(id_, at))
-    return learnt
 
 
 def _embed(records: Sequence[Record], embedder: Embedder) -> tuple[EmbeddedRecord, ...]:

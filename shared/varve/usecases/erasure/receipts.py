@@ -24,8 +24,8 @@ def put(
 def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
     """Return the last erasure: its receipt, its time, and if it was complete and proved.
 
-    `proved` is None if no proof was asked for. None: nothing was erased yet. Raises
-    Damaged: names the key; Retryable.
+    `proved` is None if no proof was asked for, or nothing to look for was left. None:
+    nothing was erased yet. Raises Damaged: names the key; Retryable.
     """
     # The names begin with the time, and objects are listed in order.
     keys = [info.key for info in objects.list(_folder(scope))]
@@ -39,8 +39,12 @@ def last(scope: Scope, *, objects: Objects) -> dict[str, Any] | None:
             "receipt": keys[-1],
             "forgottenAt": str(body["forgottenAt"]),
             "complete": bool(body["complete"]),
-            "proved": bool(proof["proved"]) if proof else None,
+            "proved": _proved(proof["proved"]) if proof else None,
         }
+
+
+def _proved(value: object) -> bool | None:
+    return None if value is None else bool(value)
 
 
 def _folder(scope: Scope) -> str:

@@ -5,10 +5,13 @@ The plan is stored before the first of them is erased. So an erasure that ends h
 loses nothing that others said: the next one finds the plan and continues.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime
 from typing import Any
 
 from varve.domain.identity import Scope
+from varve.domain.record import MemoryType, Record
+from varve.domain.triple import TripleOperation
 from varve.messages.erasure import Reread, reread_as_json, reread_from_json
 from varve.ports.objects import Objects
 from varve.usecases.erasure.audit_object import AuditObject
@@ -29,6 +32,43 @@ def _decode(bodies: Sequence[Mapping[str, Any]]) -> Plan:
 _STORED: AuditObject[Plan] = AuditObject(
     kind="rereads", empty=dict, encode=_encode, decode=_decode
 )
+
+
+def build_reread(
+    scope: Scope,
+    name: str,
+    records: Iterable[Record],
+    operations: Iterable[TripleOperation],
+    kept: Set[str],
+) -> Reread:
+    """Return the reread of a conversation from what is known of it before the erasure.
+
+    `kept` are the ids of the messages that stay.
+    """
+    facts_and_turns = [one for one in records if one.conversation_id == name]
+    learnt = _learnt_at(name, facts_and_turns, operations)
+    turns = frozenset(
+        one.source_ids[0]
+        for one in facts_and_turns
+        if one.memory_type is MemoryType.TURN
+    )
+    of_kept = {id_: at for id_, at in learnt.items() if id_ in kept}
+    return Reread(scope, name, of_kept, turns & kept)
+
+
+def _learnt_at(
+    name: str, records: Iterable[Record], operations: Iterable[TripleOperation]
+) -> dict[str, datetime]:
+    """Return when each message of a conversation was first learnt from."""
+    learnt: dict[str, datetime] = {}
+    cited = [(one.source_ids, one.created_at) for one in records]
+    for one in operations:
+        if one.conversation_id == name:
+            cited.append((one.message_ids, one.created_at))
+    for ids, at in cited:
+        for id_ in ids:
+            learnt[id_] = min(at, learnt.get(id_, at))
+    return learnt
 
 
 def read_plan(scope: Scope, *, objects: Objects) -> list[Reread]:

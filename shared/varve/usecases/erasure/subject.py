@@ -1,7 +1,7 @@
 """The subject of an erasure: its messages, and the records made from them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
@@ -11,10 +11,15 @@ from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record
 from varve.domain.search.query import Filter
 from varve.domain.summary import KeyFact, key_facts_from_json
-from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.conversations import split
+from varve.usecases.erasure.statements import (
+    Divided,
+    find_statements,
+    row_keys,
+)
 from varve.usecases.erasure.sweep import Line, read_timeline
+from varve.usecases.session import Session
 
 EVERYTHING = 1_000_000
 """The limit for a browse that is to return all records of a store."""
@@ -25,9 +30,10 @@ class Subject:
     """The data to forget, as it is before the erasure.
 
     `lines` are its messages that are still on the timeline, and `others` all other
-    messages there. `facts_and_turns` are the records to delete, and `kept` the texts of
-    the facts that stay. `records` are the parts from which the tombstones' hashes of
-    facts, turns and sources of summaries are made.
+    messages there. `facts_and_turns` are the records to delete. `records` are the parts
+    from which the tombstones' hashes of all that goes are made. `statements` are those
+    that no message of the timeline tells of, divided. `texts` are what it said and what
+    was made of that; `kept` are the texts of statements that stay.
     """
 
     messages: frozenset[MessageKey]
@@ -36,46 +42,68 @@ class Subject:
     kept: tuple[str, ...]
     facts_and_turns: tuple[Record, ...]
     records: frozenset[tuple[str, ...]]
+    statements: Divided
+    texts: tuple[str, ...]
 
     @property
     def whole(self) -> frozenset[str]:
         """The conversations on the timeline that hold no message of anyone else."""
-        others = {line.conversation_id for line in self.others}
-        return frozenset(line.conversation_id for line in self.lines) - others
+        return _whole(self.lines, self.others)
+
+    def with_lessons(self, rows: Iterable[Record]) -> "Subject":
+        """Return the subject with lessons that go because they repeat its words."""
+        lessons = tuple(rows)
+        records = self.records.union(row_keys(lessons))
+        return replace(self, records=records)
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.records)
 
 
-def find_subject(
-    scope: Scope, selector: Selector, *, reader: MemoryReader, objects: Objects
-) -> Subject:
+def find_subject(session: Session, selector: Selector) -> Subject:
     """Return everything the selector takes. Raises Rejected: it names a summary.
 
     A fact or a turn takes the messages it was said in, with everything else they say:
     reading those messages again would bring it back.
     """
-    records = list(read_working(scope, reader))
-    summaries = [record for _, record in read_summaries(scope, reader)]
+    scope = session.scope
+    records = list(read_working(scope, session.records))
+    summaries = [record for _, record in read_summaries(scope, session.records)]
     _require_no_summary(selector, summaries)
     facts: list[KeyFact] = []
     for summary in summaries:
         facts += key_facts_from_json(summary.key_facts)
-    timeline = list(chain(*read_timeline(scope, objects=objects).values()))
+    said = read_timeline(scope, objects=session.objects)
+    timeline = list(chain(*said.values()))
     keys = _find_messages(selector, records, facts, timeline)
     lines, others = split(timeline, lambda line: line.message_key in keys)
     taken, kept = split(records, lambda record: _takes_record(selector, record, keys))
     hashed: set[tuple[str, ...]] = {(record.id,) for record in taken}
     hashed.update(_only_in_summaries(selector, facts, summaries))
     hashed.update(_turns_of(lines))
+    gone, staying = split(facts, lambda fact: _is_gone(fact, hashed, keys))
+    divided = find_statements(session, selector, keys, _whole(lines, others))
+    hashed.update(divided.own.tombstone_keys())
     return Subject(
         messages=frozenset(keys),
         lines=tuple(lines),
         others=tuple(others),
-        kept=(*_fact_texts(kept), *_key_fact_texts(facts, hashed, keys)),
+        kept=(*_fact_texts(kept), *_contents(staying), *divided.others.texts()),
         facts_and_turns=tuple(taken),
         records=frozenset(hashed),
+        statements=divided,
+        texts=(
+            *(line.message.text for line in lines),
+            *(record.words for record in taken),
+            *_contents(gone),
+            *divided.own.texts(),
+        ),
     )
+
+
+def _whole(lines: Iterable[Line], others: Iterable[Line]) -> frozenset[str]:
+    shared = {line.conversation_id for line in others}
+    return frozenset(line.conversation_id for line in lines) - shared
 
 
 def read_working(scope: Scope, reader: MemoryReader) -> Iterator[Record]:
@@ -151,13 +179,15 @@ def _fact_texts(records: Iterable[Record]) -> list[str]:
     return [one.content for one in records if one.memory_type is MemoryType.FACT]
 
 
-def _key_fact_texts(
-    facts: Iterable[KeyFact], taken: set[tuple[str, ...]], keys: set[MessageKey]
-) -> Iterator[str]:
-    """Yield the texts of the key facts that stay."""
-    for fact in facts:
-        if (fact.id,) not in taken and not _messages_of_fact(fact) & keys:
-            yield fact.content
+def _contents(facts: Iterable[KeyFact]) -> list[str]:
+    return [fact.content for fact in facts]
+
+
+def _is_gone(
+    fact: KeyFact, hashed: set[tuple[str, ...]], keys: set[MessageKey]
+) -> bool:
+    """Return whether a key fact goes, by its id or by its messages."""
+    return (fact.id,) in hashed or not _messages_of_fact(fact).isdisjoint(keys)
 
 
 def _takes_record(selector: Selector, record: Record, keys: set[MessageKey]) -> bool:

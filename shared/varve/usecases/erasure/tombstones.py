@@ -1,6 +1,6 @@
 """The tombstones of an agent: every batch is checked against them before it is stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from uuid import uuid4
 
 from varve.domain.erasure import Tombstones, tombstones_from_json
@@ -34,3 +34,11 @@ def extend(
         return change(known if known.key else Tombstones(key=uuid4().hex))
 
     return _STORED.change(scope, change_keyed, objects)
+
+
+def bar_records(
+    scope: Scope, keys: Iterable[tuple[str, ...]], *, objects: Objects
+) -> Tombstones:
+    """Add the tombstones of these records; return all. Raises Retryable."""
+    added = list(keys)
+    return extend(scope, lambda known: known.with_records(added), objects=objects)

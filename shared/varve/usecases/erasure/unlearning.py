@@ -1,6 +1,6 @@
 """The effect of an agent's tombstones on its experience."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 
 from varve.domain.erasure import MessageKey, Tombstones
 from varve.domain.experience.erasure import ExperienceErasure, plan_erasure
@@ -15,32 +15,44 @@ def plan_unlearning(rows: Iterable[Record], barred: Tombstones) -> ExperienceEra
     A forgotten user or conversation goes by name only if no newer row is of it. Of one
     that has come back after the erasure, the newer rows stay.
     """
-    known = list(rows)
-    doomed, kept = split(known, lambda row: _is_barred(row, barred))
-    users = {row.user_id for row in doomed}
-    conversations = {row.conversation_id for row in doomed}
-    for row in kept:
-        if row.memory_type is MemoryType.LESSON:
-            lesson = lesson_from(row)
-            users.update(lesson.user_ids)
-            conversations.update(lesson.conversation_ids)
-    users -= {row.user_id for row in kept}
-    conversations -= {row.conversation_id for row in kept}
+    lessons, others = split(rows, _is_lesson)
+    repeating, staying = split(lessons, barred.bars_row)
+    doomed, kept = split(others, barred.bars_record)
+    users, conversations = _find_names(doomed, kept, staying)
     plan = plan_erasure(
-        known,
+        [*others, *staying],
         user_ids=_select(users, "user", barred.users, barred),
         conversation_ids=_select(
             conversations, "conversation", barred.conversations, barred
         ),
         message_ids=_episode_messages(doomed),
     )
-    deleted = plan.deleted | {row.id for row in doomed}
-    return ExperienceErasure(deleted, plan.rewritten)
+    deleted = plan.deleted.union(_ids_of(doomed), _ids_of(repeating))
+    # A lesson that loses no evidence but a user's name keeps its id.
+    return ExperienceErasure(deleted - _ids_of(plan.rewritten), plan.rewritten)
 
 
-def _is_barred(row: Record, barred: Tombstones) -> bool:
-    """Return whether a row is barred as such; a lesson goes only by its evidence."""
-    return row.memory_type is not MemoryType.LESSON and barred.bars_record(row)
+def _find_names(
+    doomed: Iterable[Record], kept: Sequence[Record], lessons: Iterable[Record]
+) -> tuple[set[str | None], set[str | None]]:
+    """Return the users and conversations of doomed rows and lessons, and of no kept row."""
+    users = {row.user_id for row in doomed}
+    conversations = {row.conversation_id for row in doomed}
+    for row in lessons:
+        lesson = lesson_from(row)
+        users.update(lesson.user_ids)
+        conversations.update(lesson.conversation_ids)
+    users -= {row.user_id for row in kept}
+    conversations -= {row.conversation_id for row in kept}
+    return users, conversations
+
+
+def _is_lesson(row: Record) -> bool:
+    return row.memory_type is MemoryType.LESSON
+
+
+def _ids_of(rows: Iterable[Record]) -> set[str]:
+    return {row.id for row in rows}
 
 
 def _select(
