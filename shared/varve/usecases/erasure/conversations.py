@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeVar
 
 from varve.domain.erasure import Tombstones
@@ -30,6 +31,14 @@ class Conversations:
             days.update(line.day for line in lines)
         return days
 
+    def doomed_texts(self) -> list[str]:
+        """Return what was forgotten, with the speakers' names."""
+        return _texts_of(self.doomed)
+
+    def kept_texts(self) -> list[str]:
+        """Return what stays, with the speakers' names."""
+        return _texts_of(self.kept)
+
     def can_reread(self, conversation: str | None, ids: Iterable[str]) -> bool:
         """Return whether messages of a mixed conversation all stay."""
         if conversation is None or conversation not in self.mixed:
@@ -47,6 +56,13 @@ def read_conversations(
         doomed[name], kept[name] = split(lines, lambda line: line.is_barred_by(barred))
     mixed = frozenset(name for name in doomed if doomed[name] and kept[name])
     return Conversations(doomed, kept, mixed)
+
+
+def _texts_of(said: Mapping[str, list[Line]]) -> list[str]:
+    texts: list[str] = []
+    for line in chain.from_iterable(said.values()):
+        texts += [line.message.name or "", line.message.text]
+    return texts
 
 
 def split(values: Iterable[T], goes: Callable[[T], bool]) -> tuple[list[T], list[T]]:

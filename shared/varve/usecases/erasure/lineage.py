@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from varve.domain.attribution import Attribution, attribute
 from varve.domain.calendar import Grain, Period
 from varve.domain.erasure import Tombstones
 from varve.domain.identity import Scope
@@ -16,7 +17,7 @@ from varve.domain.summary import (
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.subject import read_summaries
-from varve.usecases.summarize import fact_lines
+from varve.usecases.summarize import KEY_FACTS_HEADING, fact_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,15 @@ class RemainingSources:
 
     `days` are the local days on which something forgotten was said. `left` are the ids of
     the facts and turns that stay. `reread` are the ids of the facts that will be extracted
-    again: they, and summaries of them, may repeat forgotten words.
+    again: they, and summaries of them, may repeat forgotten words. `gone_texts` are what
+    was forgotten, `left_texts` what stays; both tell the sentences of others.
     """
 
     days: frozenset[str]
     left: frozenset[str]
     reread: frozenset[str]
+    gone_texts: tuple[str, ...] = ()
+    left_texts: tuple[str, ...] = ()
 
 
 def find_stained(
@@ -65,20 +69,37 @@ def find_stained(
     chain: set[Period] = set()
     for day in sources.days:
         chain.update(_ancestors(Period(Grain.WORKING, day)))
+    summaries = list(read_summaries(scope, reader))
     walk = _Walk(
         barred,
         config,
         chain,
         sources.reread,
+        _attribute(sources, barred, [record for _, record in summaries]),
         there=set(sources.left),
         outdated=set(sources.reread),
     )
     found: list[Stained] = []
-    for grain, record in read_summaries(scope, reader):
+    for grain, record in summaries:
         stained = walk.look_at(grain, record)
         if stained:
             found.append(stained)
     return found
+
+
+def _attribute(
+    sources: RemainingSources, barred: Tombstones, summaries: Sequence[Record]
+) -> Attribution:
+    """Return whose the words of summaries are, by everything that still tells it."""
+    gone = list(sources.gone_texts)
+    left = list(sources.left_texts)
+    for record in summaries:
+        for fact in key_facts_from_json(record.key_facts):
+            if barred.bars_fact(fact):
+                gone.append(fact.content)
+            elif fact.id not in sources.reread:
+                left.append(fact.content)
+    return attribute(gone, left)
 
 
 @dataclass(slots=True)
@@ -87,34 +108,66 @@ class _Walk:
 
     `chain` are the periods above the forgotten days. `clean` are the fingerprints of the
     clean summaries, `there` the ids of the sources that exist, and `outdated` the ids of
-    those that will be made again.
+    those that will be made again. `seen` are the ids of all summaries that exist.
     """
 
     barred: Tombstones
     config: WorkspaceConfig
     chain: set[Period]
     reread: frozenset[str]
+    attribution: Attribution
     there: set[str]
     outdated: set[str]
     clean: dict[str, str] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
 
     def look_at(self, grain: Grain, record: Record) -> Stained | None:
         """Judge one summary and take note of the result; None: it is clean."""
+        self.seen.add(record.id)
         facts = key_facts_from_json(record.key_facts)
         old = self.outdated.intersection(record.source_ids)
         gone = self.barred.stained_sources(record) | self._find_unclean(grain, record)
         gone -= old
-        pairs: tuple[tuple[str, str], ...] = ()
-        if gone or any(self.barred.bars_fact(fact) for fact in facts):
-            pairs = _tombstone_pairs(record, gone)
-        elif old or any(fact.id in self.reread for fact in facts):
-            self.outdated.add(record.id)
-        else:
+        is_forgotten = bool(gone) or any(map(self.barred.bars_fact, facts))
+        is_old = bool(old) or any(fact.id in self.reread for fact in facts)
+        stained = None
+        if is_forgotten or is_old:
+            stained = self._judge(grain, record, gone, old, is_forgotten=is_forgotten)
+        if stained is None:
             self.clean[record.id] = record.fingerprint[:16]
             self.there.add(record.id)
-            return None
-        rest = self._build_rest(grain, record, gone | old, self._keep(facts))
-        return Stained(grain, record, pairs, rest)
+        return stained
+
+    def _judge(
+        self,
+        grain: Grain,
+        record: Record,
+        gone: frozenset[str],
+        old: Set[str],
+        *,
+        is_forgotten: bool,
+    ) -> Stained | None:
+        """Return what becomes of a summary with sources that go; None: it may stay."""
+        lost = self._find_lost(grain, record, gone)
+        pairs = _tombstone_pairs(record, gone) if is_forgotten else ()
+        if lost:
+            rest = self._build_rest(grain, record, (gone | old) - lost)
+            if rest is not None and _says_the_same(rest, record):
+                return None
+            return Stained(grain, record, pairs, rest)
+        if not is_forgotten:
+            self.outdated.add(record.id)
+        return Stained(grain, record, pairs, None)
+
+    def _find_lost(self, grain: Grain, record: Record, gone: Set[str]) -> Set[str]:
+        """Return the sources that retention has deleted.
+
+        The summary alone still has what others said in them. A forgotten fact or
+        turn is no loss to others, but a forgotten summary below may have been of several
+        users.
+        """
+        lost = set(record.source_ids) - self.there - self.seen - self.outdated
+        return lost - gone if grain is Grain.DAILY else lost
 
     def _find_unclean(self, grain: Grain, record: Record) -> frozenset[str]:
         """Return the sources in the chain that are not clean summaries as they are now."""
@@ -136,29 +189,51 @@ class _Walk:
         return kept
 
     def _build_rest(
-        self, grain: Grain, record: Record, gone: Set[str], facts: Sequence[KeyFact]
+        self, grain: Grain, record: Record, gone: Set[str]
     ) -> Record | None:
-        """Return the summary with the kept facts alone, word for word.
+        """Return the summary with what others said alone; None: that is nothing.
 
-        None if every remaining source still exists, or no fact is kept. Otherwise
-        retention has deleted sources, and the kept facts are the only copy.
+        Key facts stay word for word. Of the prose the sentences of others stay.
         """
-        sources = [id_ for id_ in record.source_ids if id_ not in gone]
-        if self.there.issuperset(sources) or not facts:
+        kept = self._keep(key_facts_from_json(record.key_facts))
+        prose, _, _ = record.content.partition(KEY_FACTS_HEADING)
+        told = self._keep_prose(record, prose)
+        lines = fact_lines(kept, grain, self.config)
+        if not told and not kept:
             return None
-        users = {fact.user_id for fact in facts}
+        sources = [id_ for id_ in record.source_ids if id_ not in gone]
+        users = {fact.user_id for fact in kept}
+        is_shared = record.user_id is None and (told or len(users) != 1)
         return replace(
             record,
-            content=fact_lines(facts, grain, self.config),
-            user_id=users.pop() if len(users) == 1 else None,
+            content=told + lines,
+            user_id=record.user_id if is_shared or record.user_id else users.pop(),
             source_ids=tuple(sources),
             # Equal to no source's fingerprint: the next run finds the period changed.
             source_fingerprints=("",) * len(sources),
-            people=(),
-            topics=(),
-            open_questions=(),
-            key_facts=key_facts_as_json(facts),
+            people=self.attribution.keep_texts(record.people),
+            topics=self.attribution.keep_texts(record.topics),
+            open_questions=self.attribution.keep_texts(record.open_questions),
+            key_facts=key_facts_as_json(kept),
         )
+
+    def _keep_prose(self, record: Record, prose: str) -> str:
+        """Return the sentences of others; none of a summary that is the user's own."""
+        owner = self.barred.hash("user", record.user_id or "")
+        if owner in self.barred.users:
+            return ""
+        return self.attribution.keep_sentences(prose)
+
+
+def _says_the_same(rest: Record, record: Record) -> bool:
+    """Return whether nothing of a summary was forgotten."""
+    return (
+        rest.content == record.content
+        and rest.key_facts == record.key_facts
+        and rest.people == record.people
+        and rest.topics == record.topics
+        and rest.open_questions == record.open_questions
+    )
 
 
 def _tombstone_pairs(record: Record, gone: Set[str]) -> tuple[tuple[str, str], ...]:

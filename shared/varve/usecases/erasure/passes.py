@@ -5,7 +5,7 @@ something forgotten was said. So it loses its messages only after a pass has fou
 store clean: an erasure that starts again after a crash finds the same days.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -200,6 +200,8 @@ class _Pass:
             days=frozenset(days),
             left=frozenset(left),
             reread=frozenset(one.id for one in reread),
+            gone_texts=(*self._said.doomed_texts(), *(one.content for one in gone)),
+            left_texts=(*self._said.kept_texts(), *_contents_of(records, left)),
         )
         session = self._session
         found = find_stained(
@@ -371,6 +373,10 @@ def _embed(records: Sequence[Record], embedder: Embedder) -> tuple[EmbeddedRecor
 
 def _ids_of(records: Iterable[Record], memory_type: MemoryType) -> set[str]:
     return {one.id for one in records if one.memory_type is memory_type}
+
+
+def _contents_of(records: Iterable[Record], ids: Set[str]) -> list[str]:
+    return [one.content for one in records if one.id in ids]
 
 
 def _last_created(records: Iterable[Record]) -> datetime | None:
