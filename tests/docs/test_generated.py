@@ -48,6 +48,6 @@ def is_described(key: str, described: set[str]) -> bool:
 
 def test_every_variable_that_is_read_is_described_and_no_other() -> None:
     source = (ROOT / "shared/varve/wiring/settings.py").read_text("utf-8")
-    read = set(re.findall(r'"(VARVE_[A-Z_]+|OPENAI_[A-Z_]+)"', source))
+    read = set(re.findall(r'"((?:VARVE|OPENAI|OPENROUTER)_[A-Z_]+)"', source))
     described = {name for name, _, _ in reference.environment_variables()}
     assert read == described

@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from tests.contract.test_reranker import RerankServer
 from tests.support.builders import ACME, raw_conversation
 from tests.support.drivers import Driver, open_driver
-from tests.support.model_server import ModelServer, Request, prompt
+from tests.support.model_server import Fault, ModelServer, Request, prompt
+from varve import Memory
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
 from varve.usecases.condensing import ExtractiveSummarizer
-from varve.usecases.naming import ModelEntityFinder
 from varve.usecases.privacy import PrivateSummarizer
 from varve.usecases.reading import CheckpointedExtractor
-from varve.wiring.settings import DEFAULT_BASE_URL
+from varve.wiring.keys import read_operator_key
+from varve.wiring.settings import DEFAULT_BASE_URL, read_settings
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -120,6 +122,69 @@ def test_a_referenced_key_is_the_one_that_is_sent() -> None:
     assert keys == ["Bearer theirs"]
 
 
+def test_each_provider_has_its_own_address_and_key() -> None:
+    settings = read_settings({"OPENAI_API_KEY": "a", "OPENROUTER_API_KEY": "b"})
+    assert settings.base_url == "https://api.openai.com/v1"
+    assert read_operator_key("openai", settings) == "a"
+    assert read_operator_key("openrouter", settings) == "b"
+
+
+def test_openais_key_is_never_sent_to_openrouter() -> None:
+    built = parts(OPENAI_API_KEY="ours", VARVE_LLM="openrouter:meta/llama")
+    with pytest.raises(Misconfigured, match="OPENROUTER_API_KEY: is not set"):
+        built.extractor()
+
+
+def test_a_workspaces_key_serves_one_provider() -> None:
+    with pytest.raises(ValidationError, match="serves one provider"):
+        configured(
+            models={
+                "llm": "openai:m",
+                "embedder": "openrouter:e:768",
+                "key": {"environment": "THEIR_API_KEY"},
+            }
+        )
+
+
+def test_a_search_without_the_rerankers_key_keeps_the_fused_order() -> None:
+    driver = told({"VARVE_RERANKER": "openai:r1"}, WorkspaceConfig())
+    found = driver.memory(ACME).search("Where does Dana live?")
+    assert found.results
+    assert found.searched.reranked is False
+
+
+def test_a_context_without_the_finders_key_names_what_is_missing() -> None:
+    driver = told({"VARVE_ENTITIES": "openai:small"}, WorkspaceConfig())
+    block = driver.memory(ACME).context("Plan a trip to Lisbon")
+    assert "OPENAI_API_KEY: is not set" in block.searched.naming
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("models.llm", "openai:m"), ("models.reranker", "openai:r")],
+)
+def test_a_model_without_a_key_is_refused_before_it_is_stored(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    memory = Memory.open(tmp_path, environment={})
+    with pytest.raises(Misconfigured, match="OPENAI_API_KEY: is not set"):
+        memory.configure(name, value)
+    assert memory.setting(name) is None
+    memory.configure(name, value, check=False)
+    assert memory.setting(name) == value
+
+
+def test_a_model_is_tried_with_one_request_before_it_is_stored(tmp_path: Path) -> None:
+    with ModelServer(lambda _: {"names": []}) as model:
+        memory = Memory.open(tmp_path, environment=model.environment)
+        memory.configure("models.llm", "openai:m")
+        assert len(model.chats) == 1
+        model.fail_next(Fault(401))
+        with pytest.raises(Misconfigured):
+            memory.configure("models.llm", "openai:another")
+    assert memory.setting("models.llm") == "openai:m"
+
+
 def test_without_settings_nothing_is_reranked_and_no_model_names_entities() -> None:
     assert parts().reranker() is None
     assert parts().entity_finder() is None
@@ -175,13 +240,15 @@ def test_a_rerankers_own_address_needs_a_key_of_its_own() -> None:
         VARVE_RERANKER_URL="https://x.example",
         OPENAI_API_KEY="ours",
     )
+    reranker = built.reranker()
+    assert reranker is not None
     with pytest.raises(Misconfigured, match="VARVE_RERANKER_API_KEY"):
-        built.reranker()
+        reranker.rerank("Where?", ["Lisbon"])
 
 
 def test_a_model_may_name_entities() -> None:
     built = parts(VARVE_ENTITIES="openai:small", OPENAI_API_KEY="key")
-    assert isinstance(built.entity_finder(), ModelEntityFinder)
+    assert built.entity_finder() is not None
 
 
 def test_an_address_of_its_own_needs_a_key_of_its_own() -> None:

@@ -58,17 +58,23 @@ class OwnerVerbs:
         with self._open_owner() as session:
             return value(session.config, name)
 
-    def configure(self, name: str, value: str) -> dict[str, Any]:
+    def configure(self, name: str, value: str, *, check: bool = True) -> dict[str, Any]:
         """Set one setting, or with an empty value restore its default; return all.
 
-        Raises Rejected: names the setting and its valid values.
+        A setting of models is tried first with one short request to each model, unless
+        `check` is False. Raises Rejected: names the setting and its valid values;
+        Misconfigured: a key or a model is wrong; Retryable.
         """
         from varve.usecases.configure import change, with_value
+        from varve.usecases.model_check import check_models
         from varve.wiring.privacy import require_regions
 
         with self._open_owner() as session:
+            new = with_value(session.config, name, value)
             if name == "privacy.regions":
-                require_regions(with_value(session.config, name, value))
+                require_regions(new)
+            if check and name.startswith("models."):
+                check_models(session.with_config(new))
             change(session, name, value)
         return self.config()
 

@@ -74,6 +74,12 @@ def add_config(command: argparse.ArgumentParser) -> None:
         metavar="VALUE",
         help="new value; an empty value restores the default",
     )
+    command.add_argument(
+        "--no-check",
+        action="store_false",
+        dest="check",
+        help="set a model without trying it",
+    )
 
 
 def config(options: argparse.Namespace, memory: Memory) -> None:
@@ -81,7 +87,7 @@ def config(options: argparse.Namespace, memory: Memory) -> None:
     if options.action == "set":
         if options.key is None or options.value is None:
             raise Rejected("config set", "needs KEY and VALUE")
-        memory.configure(options.key, options.value)
+        memory.configure(options.key, options.value, check=options.check)
     if options.action == "get" and options.key is None:
         raise Rejected("config get", "needs KEY")
     settings = memory.config()

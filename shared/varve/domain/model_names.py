@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from varve.domain.errors import Rejected
 
-API_PROVIDER = "openai"
-"""The provider of every model behind an OpenAI-compatible API."""
+OPENAI = "openai"
+OPENROUTER = "openrouter"
+PROVIDERS = (OPENAI, OPENROUTER)
+"""Providers of models behind an OpenAI-compatible API, each with a key of its own."""
 
 MAX_DIMENSIONS = 8192
 
@@ -24,7 +26,7 @@ class ModelName:
 
 
 def parse_llm_name(text: str, field: str) -> ModelName:
-    """Return the chat model named by `offline` or `openai:<model>`.
+    """Return the chat model named by `offline` or `<provider>:<model>`.
 
     Raises Rejected: names `field`, for any other text.
     """
@@ -32,7 +34,7 @@ def parse_llm_name(text: str, field: str) -> ModelName:
 
 
 def parse_reranker_name(text: str, field: str) -> ModelName:
-    """Return the reranker named by `off` or `openai:<model>`.
+    """Return the reranker named by `off` or `<provider>:<model>`.
 
     Raises Rejected: names `field`, for any other text.
     """
@@ -40,7 +42,7 @@ def parse_reranker_name(text: str, field: str) -> ModelName:
 
 
 def parse_embedder_name(text: str, field: str) -> ModelName:
-    """Return the embedder named by `embedded` or `openai:<model>:<dimensions>`.
+    """Return the embedder named by `embedded` or `<provider>:<model>:<dimensions>`.
 
     Raises Rejected: names `field`, for any other text and for dimensions outside 1 to
     8192.
@@ -50,11 +52,11 @@ def parse_embedder_name(text: str, field: str) -> ModelName:
     provider, _, rest = text.partition(":")
     name, _, digits = rest.rpartition(":")
     dimensions = parse_dimensions(digits)
-    if provider != API_PROVIDER or not name or dimensions is None:
+    if provider not in PROVIDERS or not name or dimensions is None:
         raise Rejected(
             field,
-            f"{text[:60]!r} is neither 'embedded' nor 'openai:<model>:<dimensions>' "
-            f"with 1 to {MAX_DIMENSIONS} dimensions",
+            f"{text[:60]!r} is not 'embedded', 'openai:<model>:<dimensions>' or "
+            f"'openrouter:<model>:<dimensions>' with 1 to {MAX_DIMENSIONS} dimensions",
         )
     return ModelName(provider, name, dimensions)
 
@@ -71,8 +73,10 @@ def _parse_name(text: str, field: str, without_model: str) -> ModelName:
     if text == without_model:
         return ModelName(without_model)
     provider, _, name = text.partition(":")
-    if provider != API_PROVIDER or not name:
+    if provider not in PROVIDERS or not name:
         raise Rejected(
-            field, f"{text[:60]!r} is neither {without_model!r} nor 'openai:<model>'"
+            field,
+            f"{text[:60]!r} is not {without_model!r}, 'openai:<model>' or "
+            "'openrouter:<model>'",
         )
     return ModelName(provider, name)

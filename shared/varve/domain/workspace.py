@@ -11,6 +11,8 @@ from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
 from varve.domain.experience.segments import Thresholds
 from varve.domain.model_names import (
+    OPENAI,
+    PROVIDERS,
     parse_embedder_name,
     parse_llm_name,
     parse_reranker_name,
@@ -112,6 +114,24 @@ class ModelsConfig(StrictCamelModel):
         """Keep the operator's key from an address that a workspace chose."""
         if self.base_url is not None and self.key is None:
             raise ValueError("a baseUrl needs a key reference of its own beside it")
+        return self
+
+    @model_validator(mode="after")
+    def _require_one_provider(self) -> Self:
+        """Keep a key from a provider that it was not given for."""
+        if self.key is None:
+            return self
+        providers = set()
+        for name in (self.llm, self.embedder, self.reranker, self.entities):
+            provider = (name or "").partition(":")[0]
+            if provider in PROVIDERS:
+                providers.add(provider)
+        if self.base_url is not None:
+            providers.add(OPENAI)
+        if len(providers) > 1:
+            raise ValueError(
+                "one key reference serves one provider: openai: or openrouter: models"
+            )
         return self
 
 

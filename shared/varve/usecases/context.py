@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.block import Entry, Head, build_block, build_head
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
-from varve.domain.errors import Retryable
+from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
 from varve.domain.record import STORES, Vector
@@ -200,7 +200,7 @@ def _rerank(
         return ranked, "off"
     try:
         scores = reranker.rerank(prompt, [entry.text for entry in ranked])
-    except Retryable as error:
+    except (Retryable, Rejected, Misconfigured) as error:
         return ranked, f"failed, the fused order was kept: {error}"
     order = sorted(range(len(ranked)), key=lambda index: -scores[index])
     return [ranked[index] for index in order], "done"

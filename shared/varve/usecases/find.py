@@ -7,7 +7,7 @@ from functools import partial
 
 from varve.domain.calendar import Grain
 from varve.domain.embedding import EmbeddingMismatch
-from varve.domain.errors import Retryable
+from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
 from varve.domain.search.columns import Columns
 from varve.domain.search.outline import Outline, moment
@@ -172,14 +172,14 @@ def rerank(
 ) -> tuple[list[Ranked], bool]:
     """Put the best records in the reranker's order; the rest follow.
 
-    The scores stay in falling order. False: the reranker failed, and the order is
-    unchanged. Raises Misconfigured.
+    The scores stay in falling order. False: the reranker failed or has no valid key,
+    and the order is unchanged.
     """
     best = list(ranked[:RERANKED])
     rest = list(ranked[RERANKED:])
     try:
         scores = reranker.rerank(query, [item.content for item in best])
-    except Retryable:
+    except (Retryable, Rejected, Misconfigured):
         return list(ranked), False
     order = sorted(range(len(best)), key=lambda index: (-scores[index], index))
     moved = [

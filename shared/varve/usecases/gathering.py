@@ -9,7 +9,7 @@ from varve.domain.block import MAX_BLOCK_ENTRY_CHARACTERS, Entry, EntryType
 from varve.domain.calendar import day_of
 from varve.domain.context import ContextRequest, ContextSearched
 from varve.domain.entities import fold_of_user
-from varve.domain.errors import Rejected, Retryable
+from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.experience.curation import claim_line, select_lessons
 from varve.domain.experience.lessons import Lesson
 from varve.domain.identity import Scope
@@ -191,7 +191,7 @@ def _find_names(prompt: str, finder: EntityFinder | None) -> tuple[list[str], st
         return [], "off"
     try:
         return finder.names(prompt), "done"
-    except (Retryable, Rejected) as error:
+    except (Retryable, Rejected, Misconfigured) as error:
         return [], f"failed, only names in the graph were matched: {error}"
 
 

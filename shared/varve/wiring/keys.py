@@ -4,15 +4,20 @@ The operator's environment holds keys of several owners. A workspace chooses its
 itself, so it may name only variables that the operator listed, each with one address.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from varve.domain.errors import Misconfigured
+from varve.domain.model_names import OPENROUTER
 from varve.domain.workspace import KeyReference
-from varve.wiring.settings import Settings
+from varve.wiring.settings import OPENROUTER_URL, Settings
 
 
-def read_operator_key(settings: Settings) -> str:
-    """Return the key for OPENAI_BASE_URL. Raises Misconfigured: there is none."""
+def read_operator_key(provider: str, settings: Settings) -> str:
+    """Return the operator's key for a provider. Raises Misconfigured: there is none."""
+    if provider == OPENROUTER:
+        if settings.openrouter_key is None:
+            raise Misconfigured("OPENROUTER_API_KEY: is not set")
+        return settings.openrouter_key
     if settings.api_key:
         return settings.api_key
     if settings.api_key_secret is None:
@@ -64,15 +69,20 @@ def _require_another_key(
 
     The values are compared, because a secret has several names.
     """
-    if _is_same(address, settings.base_url):
-        return
-    owned = [settings.api_key, settings.reranker_key]
+    for owned, own_address in _list_operator_keys(settings):
+        if key == owned and not _is_same(address, own_address):
+            raise Misconfigured(
+                f"{secret}: holds the operator's key, which does not go to {address}"
+            )
+
+
+def _list_operator_keys(settings: Settings) -> Iterator[tuple[str | None, str]]:
+    """Yield each key of the operator with the address it belongs to."""
+    yield settings.api_key, settings.base_url
+    yield settings.openrouter_key, OPENROUTER_URL
+    yield settings.reranker_key, settings.reranker_url or settings.base_url
     if settings.api_key_secret:
-        owned.append(_read_secret(settings.api_key_secret))
-    if key in owned:
-        raise Misconfigured(
-            f"{secret}: holds the operator's key, which does not go to {address}"
-        )
+        yield _read_secret(settings.api_key_secret), settings.base_url
 
 
 def _read_variable(name: str, environment: Mapping[str, str]) -> str:

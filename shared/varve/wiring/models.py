@@ -1,11 +1,12 @@
 """The models that a workspace's configuration names, each client built once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from varve.domain.errors import Misconfigured
 from varve.domain.model_names import (
+    OPENROUTER,
     ModelName,
     parse_embedder_name,
     parse_llm_name,
@@ -25,7 +26,7 @@ from varve.usecases.privacy import (
 )
 from varve.wiring.keys import read_operator_key, read_workspace_key
 from varve.wiring.privacy import build_privacy
-from varve.wiring.settings import Settings
+from varve.wiring.settings import OPENROUTER_URL, Settings
 
 EMBEDDED = "embedded"
 FINDER_SECONDS = 3.0
@@ -107,9 +108,9 @@ class ConfiguredModels:
         return self._once(("privacy", workspace, config.privacy), build)
 
     def reranker(self, config: WorkspaceConfig) -> Reranker | None:
-        """Return the reranker; None: none is configured. Raises Misconfigured.
+        """Return the reranker; None: none is configured.
 
-        A key goes only to the address that it was given with.
+        It reads its key on first use, so a search without that key still answers.
         """
         given = config.models.reranker
         name = self._settings.reranker
@@ -117,21 +118,23 @@ class ConfiguredModels:
             name = parse_reranker_name(given, "config.json: models.reranker")
         if name.provider == "off":
             return None
+        key = ("reranker", name, *_provider(config))
         build = partial(self._build_reranker, name, config)
-        return self._once(("reranker", name, *_provider(config)), build)
+        return LateReranker(partial(self._once, key, build))
 
     def entity_finder(self, config: WorkspaceConfig) -> EntityFinder | None:
-        """Return the model that names a prompt's entities; None: none is configured."""
+        """Return the model that names a prompt's entities; None: none is configured.
+
+        It reads its key on first use, as the reranker does.
+        """
         given = config.models.entities
         name = self._settings.entities
         if given:
             name = parse_llm_name(given, "config.json: models.entities")
         if name.provider == "offline":
             return None
-        from varve.usecases.naming import ModelEntityFinder
-
-        llm = self._llm(name, config, max_retries=0, timeout=FINDER_SECONDS)
-        return ModelEntityFinder(llm)
+        build = partial(self._llm, name, config, max_retries=0, timeout=FINDER_SECONDS)
+        return LateFinder(build)
 
     def _embedder(self, given: str | None, config: WorkspaceConfig) -> Embedder:
         name = self._settings.embedder
@@ -153,13 +156,13 @@ class ConfiguredModels:
             return CachedWordEmbedder(embedded, embedded)
         from varve.adapters.models.openai_embedder import OpenAIEmbedder
 
-        read_key = partial(self._read_key, config)
+        read_key = partial(self._read_key, name.provider, config)
         return CachedEmbedder(
             OpenAIEmbedder(
                 name.name,
                 dimensions=name.dimensions,
                 api_key=read_key(),
-                base_url=self._base_url(config),
+                base_url=self._address(name.provider, config),
                 usage=self.usage,
                 reread=read_key,
             )
@@ -169,12 +172,12 @@ class ConfiguredModels:
         from varve.adapters.models.http_reranker import HttpReranker
 
         url = self._settings.reranker_url
-        if config.models.base_url or url is None:
-            read_key = partial(self._read_key, config)
+        if name.provider == OPENROUTER or config.models.base_url or url is None:
+            read_key = partial(self._read_key, name.provider, config)
             return HttpReranker(
                 name.name,
                 api_key=read_key(),
-                base_url=self._base_url(config),
+                base_url=self._address(name.provider, config),
                 reread=read_key,
             )
         key = self._settings.reranker_key
@@ -199,14 +202,14 @@ class ConfiguredModels:
     ) -> LLM:
         from varve.adapters.models.openai_llm import OpenAILLM
 
-        read_key = partial(self._read_key, config)
+        read_key = partial(self._read_key, name.provider, config)
         # One retry: a request that fails twice returns to the queue, which waits for free.
         return self._once(
             ("llm", name, *_provider(config), max_retries, timeout),
             lambda: OpenAILLM(
                 name.name,
                 api_key=read_key(),
-                base_url=self._base_url(config),
+                base_url=self._address(name.provider, config),
                 max_retries=max_retries,
                 timeout=timeout,
                 usage=self.usage,
@@ -214,10 +217,13 @@ class ConfiguredModels:
             ),
         )
 
-    def _base_url(self, config: WorkspaceConfig) -> str:
+    def _address(self, provider: str, config: WorkspaceConfig) -> str:
+        """Return where a provider's models are called."""
+        if provider == OPENROUTER:
+            return OPENROUTER_URL
         return config.models.base_url or self._settings.base_url
 
-    def _read_key(self, config: WorkspaceConfig) -> str:
+    def _read_key(self, provider: str, config: WorkspaceConfig) -> str:
         """Read the key from the environment or Secrets Manager, never from the store.
 
         Raises Misconfigured: names the variable or secret that is missing, or that may
@@ -225,8 +231,8 @@ class ConfiguredModels:
         """
         reference = config.models.key
         if reference is None:
-            return read_operator_key(self._settings)
-        address = self._base_url(config)
+            return read_operator_key(provider, self._settings)
+        address = self._address(provider, config)
         return read_workspace_key(reference, address, self._settings, self._environment)
 
     def _once(self, key: Key, build: Callable[[], T]) -> T:
@@ -235,6 +241,30 @@ class ConfiguredModels:
             self._built[key] = build()
         built: T = self._built[key]
         return built
+
+
+class LateReranker:
+    """A reranker whose client is built at the first request."""
+
+    def __init__(self, build: Callable[[], Reranker]) -> None:
+        self._build = build
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score for each text. Raises Retryable, Rejected, Misconfigured."""
+        return self._build().rerank(query, texts)
+
+
+class LateFinder:
+    """An entity finder whose client is built at the first request."""
+
+    def __init__(self, build: Callable[[], LLM]) -> None:
+        self._build = build
+
+    def names(self, text: str) -> list[str]:
+        """Return the names in the text. Raises Retryable, Rejected, Misconfigured."""
+        from varve.usecases.naming import ModelEntityFinder
+
+        return ModelEntityFinder(self._build()).names(text)
 
 
 def spell_embedder(model: str) -> str:

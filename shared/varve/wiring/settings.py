@@ -33,7 +33,8 @@ from varve.domain.validation import build_converter, rejected
 DEFAULT_STORE = "./memory"
 DEFAULT_CACHE_MEGABYTES = 360
 MAX_WHOLE_NUMBER = 1_000_000
-DEFAULT_BASE_URL = "https://openrouter.ai/api/v1"
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+OPENROUTER_URL = "https://openrouter.ai/api/v1"
 
 
 def _parse_text(parse: Callable[[str, str], object]) -> BeforeValidator:
@@ -150,18 +151,20 @@ class Settings(BaseSettings):
     llm: LlmName = Field(
         ModelName("offline"),
         validation_alias="VARVE_LLM",
-        description="The model that extracts facts and writes summaries: `offline` or "
-        "`openai:<model>`.",
+        description="The model that extracts facts and writes summaries: `offline`, "
+        "`openai:<model>` or `openrouter:<model>`.",
     )
     embedder: EmbedderName = Field(
         ModelName("embedded"),
         validation_alias="VARVE_EMBEDDER",
-        description="The embedding model: `embedded` or `openai:<model>:<dimensions>`.",
+        description="The embedding model: `embedded`, `openai:<model>:<dimensions>` or "
+        "`openrouter:<model>:<dimensions>`.",
     )
     reranker: RerankerName = Field(
         ModelName("off"),
         validation_alias="VARVE_RERANKER",
-        description="The model that reranks search results: `off` or `openai:<model>`.",
+        description="The model that reranks search results: `off`, `openai:<model>` or "
+        "`openrouter:<model>`.",
     )
     reranker_url: str | None = Field(
         None,
@@ -179,12 +182,12 @@ class Settings(BaseSettings):
         ModelName("offline"),
         validation_alias="VARVE_ENTITIES",
         description="The model that names the entities in a context's prompt: "
-        "`offline` or `openai:<model>`.",
+        "`offline`, `openai:<model>` or `openrouter:<model>`.",
     )
     base_url: str = Field(
         DEFAULT_BASE_URL,
         validation_alias="OPENAI_BASE_URL",
-        description="The address of the OpenAI-compatible API of all models.",
+        description="The address of the OpenAI-compatible API of `openai:` models.",
     )
     api_key: str | None = Field(
         None,
@@ -197,6 +200,12 @@ class Settings(BaseSettings):
         validation_alias="VARVE_API_KEY_SECRET",
         description="The Secrets Manager secret that holds the key, in place of "
         "`OPENAI_API_KEY`.",
+    )
+    openrouter_key: str | None = Field(
+        None,
+        repr=False,
+        validation_alias="OPENROUTER_API_KEY",
+        description="The key for `openrouter:` models, at https://openrouter.ai.",
     )
     key_addresses: KeyAddresses = Field(
         {},

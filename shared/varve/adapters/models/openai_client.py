@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEY_SETTING = "OPENAI_API_KEY (or the workspace's models.key)"
+KEY_SETTING = "OPENAI_API_KEY, OPENROUTER_API_KEY or the workspace's models.key"
 URL_SETTING = "OPENAI_BASE_URL (or the workspace's models.baseUrl)"
 
 _RETRYABLE = frozenset({408, 409, 425, 429})
