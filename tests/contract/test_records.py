@@ -584,6 +584,46 @@ class TestPeriods:
             "2026-03-02": 2,
         }
 
+    def test_tallies_by_period_and_type_with_distinct_ids(
+        self, records: Records
+    ) -> None:
+        later = T0 + timedelta(hours=5)
+        put(
+            records,
+            record("a"),
+            record("b", event_time=later, conversation_id="c-2", user_id=None),
+            record("c", memory_type=MemoryType.TURN, source_ids=("m1",)),
+            record("d", period="2026-03-03"),
+        )
+        found = records.tally(
+            SCOPE, Grain.WORKING, ("period", "memory_type"), where=ANY
+        )
+        assert [(one.key, one.records, one.sources) for one in found] == [
+            (("2026-03-02", "fact"), 2, 4),
+            (("2026-03-02", "turn"), 1, 1),
+            (("2026-03-03", "fact"), 1, 2),
+        ]
+        first = found[0]
+        assert (first.conversations, first.users) == (2, 1)
+        assert (first.oldest, first.newest) == (T0, later)
+
+    def test_tallies_all_that_pass_a_filter_without_a_column(
+        self, records: Records
+    ) -> None:
+        put(records, record("a"), record("b", user_id="u-2"), record("c", user_id=None))
+        (one,) = records.tally(SCOPE, Grain.WORKING, (), where=ANY)
+        assert (one.key, one.records, one.users) == ((), 3, 2)
+        (own,) = records.tally(
+            SCOPE, Grain.WORKING, ("user_id",), where=Filter(user_id="u-2")
+        )
+        assert (own.key, own.records) == (("u-2",), 1)
+
+    def test_tallies_of_an_empty_store_are_none(self, records: Records) -> None:
+        assert records.tally(SCOPE, Grain.WORKING, (), where=ANY) == []
+        put(records, record("a"))
+        nobody = Filter(user_id="u-9")
+        assert records.tally(SCOPE, Grain.WORKING, (), where=nobody) == []
+
     def test_reads_all_of_one_period_oldest_first(self, records: Records) -> None:
         times = [datetime(2026, 3, 1, hour, tzinfo=UTC) for hour in (9, 7, 8)]
         made = [

@@ -11,6 +11,7 @@ from varve.cli.forgetting import add_forget
 from varve.cli.graph import add_graph
 from varve.cli.ingestion import add_ingest
 from varve.cli.lessons import add_lessons
+from varve.cli.look import add_look
 from varve.cli.maintenance import add_cleanup, add_config, add_summarize
 from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
@@ -31,6 +32,11 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
         "status",
         "show how much memory holds, and the periods that are due or failed",
         None,
+    ),
+    (
+        "look",
+        "open memory as read-only pages on loopback, or write them as files",
+        add_look,
     ),
     ("summarize", "build the summaries that are due, daily ones first", add_summarize),
     ("cleanup", "delete the periods whose retention limit has passed", add_cleanup),

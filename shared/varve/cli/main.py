@@ -20,6 +20,7 @@ from varve.cli.forgetting import forget
 from varve.cli.graph import graph
 from varve.cli.ingestion import ingest
 from varve.cli.lessons import lessons
+from varve.cli.look import look
 from varve.cli.mcp import serve
 from varve.cli.opening import open_memory
 from varve.cli.operations import dlq
@@ -92,6 +93,7 @@ COMMANDS: dict[str, Run] = {
     "import": _on_memory(transfer.import_),
     "ingest": ingest,
     "lessons": _on_memory(lessons),
+    "look": _on_memory(look),
     "mcp": _on_memory(serve),
     "profile": _on_memory(prompt.profile),
     "recall": _on_memory(experience.recall),

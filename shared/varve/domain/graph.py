@@ -44,6 +44,20 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentions:
+    """How many triples name an entity, how many of them hold, and the newest beginning.
+
+    `name` is the entity as the newest of them spells it.
+    """
+
+    entity: str
+    name: str
+    triples: int
+    holding: int
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class QueryLimits:
     """The limits of one SQL query.
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from varve.domain.graph import Neighbour, PathStep, QueryLimits, QueryResult
+from varve.domain.graph import Mentions, Neighbour, PathStep, QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import Names
 from varve.domain.triple import Triple, TripleOperation
@@ -45,8 +45,31 @@ class GraphView(Protocol):
         The name is normalized first.
         """
 
-    def newest(self, most: int, at: datetime) -> list[Triple]:
-        """Return up to `most` triples that hold at `at`, the latest start first."""
+    def newest(self, most: int, at: datetime, *, links: bool = True) -> list[Triple]:
+        """Return up to `most` triples that hold at `at`, the latest start first.
+
+        `links` includes the links between episodes.
+        """
+
+    def holding(self, at: datetime, *, links: bool = True) -> int:
+        """Return how many triples hold at `at`."""
+
+    def changed(self, since: datetime, until: datetime, most: int) -> list[Triple]:
+        """Return up to `most` triples that began or ended in the span, without links.
+
+        The last changes are kept. Triples that never held are left out.
+        """
+
+    def drawn_from(self, conversation_id: str, most: int) -> list[Triple]:
+        """Return up to `most` triples whose last statement is from the conversation."""
+
+    def entities(
+        self, part: str, at: datetime, *, most: int, skip: int = 0
+    ) -> list[Mentions]:
+        """Return entities whose normalized names contain `part`, without those of links.
+
+        The most mentioned come first.
+        """
 
     def neighbours(
         self, entity: str, hops: int, at: datetime, most: int

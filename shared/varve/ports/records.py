@@ -7,6 +7,7 @@ from typing import Protocol
 from varve.domain.identity import Scope
 from varve.domain.record import GRAINS, EmbeddedRecord, Record, StoreName, Written
 from varve.domain.search.query import Filter
+from varve.domain.tally import Tally, TallyColumn
 from varve.ports.search import CandidatesReader
 
 
@@ -32,6 +33,19 @@ class MemoryReader(CandidatesReader, Protocol):
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """Return the number of records of each period, by the period's label."""
+
+    def tally(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        by: Sequence[TallyColumn],
+        *,
+        where: Filter,
+    ) -> list[Tally]:
+        """Count the records that pass the filter by some columns, ordered by these.
+
+        Reads no words. Without columns there is one tally, or none without records.
+        """
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0

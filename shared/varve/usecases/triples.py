@@ -59,8 +59,8 @@ def describe_entity(
         "name": spellings.get(id_, id_),
         "aliases": _aliases_of(id_, names),
         "ambiguous": list(names.claimants(name)),
-        "facts": [_fact_as_json(triple, spellings) for triple in facts],
-        "mentions": [_fact_as_json(triple, spellings) for triple in mentions],
+        "facts": [triple_as_json(triple, spellings) for triple in facts],
+        "mentions": [triple_as_json(triple, spellings) for triple in mentions],
     }
 
 
@@ -144,7 +144,7 @@ def list_edges(
         chosen = _triples_around(view, id_, session.now)
     spellings = find_spellings([*view.aliases(), *chosen])
     shown = [triple for triple in chosen if triple.label != ALSO_KNOWN_AS]
-    return [_fact_as_json(triple, spellings) for triple in shown[:most]]
+    return [triple_as_json(triple, spellings) for triple in shown[:most]]
 
 
 def _open_view(session: Session) -> GraphView:
@@ -179,7 +179,7 @@ def _require_within(field: str, value: int, limit: int) -> None:
         raise Rejected(field, f"must be from 1 to {limit:,}")
 
 
-def _fact_as_json(triple: Triple, spellings: Mapping[str, str]) -> dict[str, Any]:
+def triple_as_json(triple: Triple, spellings: Mapping[str, str]) -> dict[str, Any]:
     """Return a triple with its entities spelled as users wrote them."""
     last = triple.evidence[-1]
     return {

@@ -16,10 +16,19 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from varve.adapters.graph.browsing import (
+    BY_ID,
+    CHANGED,
+    DRAWN,
+    ENTITIES,
+    HOLDING,
+    NEWEST,
+)
 from varve.adapters.graph.walks import FAN_OUT, FRONTIER, HOLDS, NEIGHBOURS, PATHS
 from varve.domain import triple
 from varve.domain.damage import Damaged, intact
-from varve.domain.graph import Neighbour, PathStep
+from varve.domain.entities import find_spellings
+from varve.domain.graph import Mentions, Neighbour, PathStep
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple
 
@@ -135,13 +144,38 @@ class GraphTable:
         """Return the triples that state another name of an entity, also past ones."""
         return self._triples("select * from facts where label = $1", [ALSO_KNOWN_AS])
 
-    def newest(self, most: int, at: datetime) -> list[Triple]:
+    def newest(self, most: int, at: datetime, *, links: bool = True) -> list[Triple]:
         """Return the triples that hold at the time, latest beginning first."""
-        newest = (
-            f"select * from facts where {HOLDS} order by valid_at desc, id limit $most"
-        )
-        triples = self._triples(newest, {"most": most, "at": at})
+        triples = self._triples(NEWEST, {"most": most, "at": at, "links": links})
         return sorted(triples, key=lambda t: t.valid_at, reverse=True)
+
+    def holding(self, at: datetime, *, links: bool = True) -> int:
+        """Count the triples that hold at the time."""
+        ((count,),) = self._rows(HOLDING, {"at": at, "links": links})
+        return int(count)
+
+    def changed(self, since: datetime, until: datetime, most: int) -> list[Triple]:
+        """Return the triples that began or ended in the span, in the fold's order."""
+        return self._triples(CHANGED, {"since": since, "until": until, "most": most})
+
+    def drawn_from(self, conversation_id: str, most: int) -> list[Triple]:
+        """Return triples whose last statement is from the conversation."""
+        return self._triples(DRAWN, {"conversation": conversation_id, "most": most})
+
+    def entities(
+        self, part: str, at: datetime, *, most: int, skip: int = 0
+    ) -> list[Mentions]:
+        """Return the entities whose names contain `part`, the most mentioned first."""
+        given = {"part": part, "at": at, "most": most, "skip": skip}
+        rows = self._rows(ENTITIES, given)
+        newest = self._triples(BY_ID, [[row[-1] for row in rows]])
+        spellings = find_spellings([*self.aliases(), *newest])
+        return [
+            Mentions(
+                entity, spellings.get(entity, entity), triples, holding, _moment(newest)
+            )
+            for entity, triples, holding, newest, _ in rows
+        ]
 
     def groups(
         self, keys: Iterable[tuple[str, str]], entities: Iterable[str]

@@ -5,7 +5,7 @@
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,6 +27,7 @@ from varve.domain.record import (
 from varve.domain.search.columns import MAX_ROWS, Columns, columns_of
 from varve.domain.search.outline import Outline
 from varve.domain.search.query import Filter
+from varve.domain.tally import Tally, TallyColumn
 from varve.ports.transfer import Embed
 
 Scores = dict[str, float]
@@ -160,6 +161,21 @@ class InMemoryRecords:
         counts = Counter(record.period for record in records)
         return dict(counts)
 
+    def tally(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        by: Sequence[TallyColumn],
+        *,
+        where: Filter,
+    ) -> list[Tally]:
+        groups: defaultdict[tuple[str | None, ...], list[Record]] = defaultdict(list)
+        for record in self._matching(scope, grain, where):
+            key = tuple(getattr(record, column) for column in by)
+            groups[key].append(record)
+        tallies = [_tally(key, records) for key, records in groups.items()]
+        return sorted(tallies, key=lambda tally: [value or "" for value in tally.key])
+
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0
     ) -> list[Record]:
@@ -241,6 +257,19 @@ class InMemoryRecords:
     def _matching(self, scope: Scope, grain: StoreName, where: Filter) -> list[Record]:
         records = self._get_store(scope, grain).records
         return [record for record in records if _admits(where, record)]
+
+
+def _tally(key: tuple[str | None, ...], records: Sequence[Record]) -> Tally:
+    times = [record.event_time for record in records]
+    return Tally(
+        key=key,
+        records=len(records),
+        conversations=len({r.conversation_id for r in records} - {None}),
+        users=len({r.user_id for r in records} - {None}),
+        sources=sum(len(record.source_ids) for record in records),
+        oldest=min(times),
+        newest=max(times),
+    )
 
 
 def _replaces(embedded: EmbeddedRecord, known: EmbeddedRecord | None) -> bool:

@@ -23,6 +23,7 @@ from varve.adapters.records.rows import (
 )
 from varve.adapters.records.table_handle import TableHandle
 from varve.adapters.records.tables import DirectTables, rewrite
+from varve.adapters.records.tallies import tally_rows
 from varve.adapters.records.upkeep import Upkeep
 from varve.domain.calendar import Grain
 from varve.domain.embedding import require_same_model, require_vectors
@@ -36,6 +37,7 @@ from varve.domain.record import (
     Written,
 )
 from varve.domain.search.query import Filter
+from varve.domain.tally import Tally, TallyColumn
 from varve.ports.objects import Objects
 
 if TYPE_CHECKING:  # a writer never loads the ranking modules
@@ -169,6 +171,16 @@ class LanceReader:
             return {pair["values"]: pair["counts"] for pair in counts}
 
         return self._read(scope, grain, read, {})
+
+    def tally(
+        self,
+        scope: Scope,
+        grain: StoreName,
+        by: Sequence[TallyColumn],
+        *,
+        where: Filter,
+    ) -> list[Tally]:
+        return self._read(scope, grain, lambda t: tally_rows(t, by, where), [])
 
     def in_period(
         self, scope: Scope, grain: StoreName, label: str, since: int = 0

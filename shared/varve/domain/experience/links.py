@@ -6,25 +6,13 @@ the links are the same in whatever order the rows arrive; the graph keeps each l
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain
 
 from varve.domain.experience.history import History
+from varve.domain.experience.link_types import LinkType
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Episode, Report
 from varve.domain.triple import Op, Triple, TripleOperation
-
-
-class LinkType(StrEnum):
-    """The predicates of links, as the graph stores them."""
-
-    CAUSED_BY = "caused_by"
-    LED_TO = "led_to"
-    RETRY_OF = "retry_of"
-    LEARNED_FROM = "learned_from"
-    CONTINUATION = "continuation"
-    CONTRADICTED = "contradicted"
-
 
 LINK_WEIGHTS = {
     Outcome.SUCCESS: 1.0,

@@ -1,0 +1,153 @@
+"""One agent's memory, as a page shows it: read-only, a bounded part at a time."""
+
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from varve import __version__
+from varve.api.administration import Administration
+from varve.api.memory import Memory
+from varve.domain.calendar import Period
+from varve.domain.graph import Mentions
+from varve.domain.identity import Scope
+from varve.domain.record import Record
+from varve.domain.retention import expires_at
+from varve.domain.search.query import Filter
+from varve.domain.strata import Strata
+from varve.domain.tally import Tally
+from varve.usecases.inspection import conversations, people, periods, strata
+from varve.usecases.inspection.conversations import ConversationDay, Listing
+from varve.usecases.inspection.people import UserShare
+from varve.usecases.inspection.statement import Statement, read_statement
+from varve.usecases.session import Session
+
+
+class Inspection:
+    """What a reader looks at in one agent's memory.
+
+    Every method opens a session, reads the state of that moment, and changes nothing.
+
+    >>> Inspection(memory).strata().years
+    """
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    @property
+    def now(self) -> datetime:
+        """The present, by the memory's clock."""
+        return self._memory.sessions.clock()
+
+    @property
+    def scope(self) -> Scope:
+        """The workspace and agent that are looked at."""
+        return self._memory.scope
+
+    def zone(self) -> ZoneInfo:
+        """Return the workspace's time zone."""
+        with self._open() as session:
+            return session.zone
+
+    def strata(self, *, user_id: str | None = None) -> Strata:
+        """Return all periods with their states and counts, of all users or of one."""
+        with self._open() as session:
+            return strata.read_strata(session, user_id=user_id)
+
+    def expiry(self, period: Period) -> datetime:
+        """Return when retention deletes the period's records, in UTC."""
+        with self._open() as session:
+            limit = session.config.limit(period.grain)
+            return expires_at(period, limit, session.zone)
+
+    def count(self, period: Period, *, user_id: str | None = None) -> Tally | None:
+        """Count the turns and facts of a period; None: there are none."""
+        with self._open() as session:
+            where = Filter(
+                since=period.start(session.zone),
+                until=period.end(session.zone),
+                user_id=user_id,
+            )
+            return strata.count_span(session, where)
+
+    def summaries(
+        self, period: Period, *, user_id: str | None = None, most: int = 50
+    ) -> list[Record]:
+        """Return up to `most` summaries of a period, one for each user."""
+        with self._open() as session:
+            return periods.read_summaries(session, period, user_id=user_id, most=most)
+
+    def child_summaries(
+        self, period: Period, *, user_id: str | None = None, most: int = 50
+    ) -> list[Record]:
+        """Return up to `most` summaries of the periods that tile a period."""
+        with self._open() as session:
+            return periods.read_child_summaries(
+                session, period, user_id=user_id, most=most
+            )
+
+    def changes(self, period: Period, *, most: int = 50) -> list[dict[str, Any]]:
+        """Return up to `most` triples that began or ended in a period, newest first."""
+        with self._open() as session:
+            since = period.start(session.zone)
+            until = period.end(session.zone)
+            return periods.read_changes(session, since, until, most=most)
+
+    def conversations(self, day: Period, *, start: int = 0, most: int = 50) -> Listing:
+        """Return up to `most` conversations of a day, each with its first message."""
+        with self._open() as session:
+            return conversations.list_conversations(
+                session, day.label, start=start, most=most
+            )
+
+    def conversation(
+        self, day: Period, conversation_id: str, *, start: int = 0, most: int = 50
+    ) -> ConversationDay:
+        """Return up to `most` messages of a conversation on a day, in order."""
+        with self._open() as session:
+            return conversations.read_conversation(
+                session, day.label, conversation_id, start=start, most=most
+            )
+
+    def facts_of(self, conversation_id: str) -> list[Record]:
+        """Return the newest facts drawn from a conversation."""
+        with self._open() as session:
+            return conversations.read_records_of(session, conversation_id)
+
+    def days_of(self, conversation_id: str) -> list[str]:
+        """Return the days on which memory keeps records of a conversation."""
+        with self._open() as session:
+            return conversations.list_conversation_days(session, conversation_id)
+
+    def statement(self, record_id: str) -> Statement:
+        """Return a record with its sources, its triples and the summaries that cite it.
+
+        Raises Rejected: there is no such record.
+        """
+        with self._open() as session:
+            return read_statement(session, record_id)
+
+    def users(self) -> list[UserShare]:
+        """Return the users whose records memory holds, the newest first."""
+        with self._open() as session:
+            return people.list_users(session)
+
+    def entities(
+        self, part: str = "", *, start: int = 0, most: int = 50
+    ) -> list[Mentions]:
+        """Return entities whose names contain `part`, the most mentioned first."""
+        with self._open() as session:
+            return people.list_entities(session, part, start=start, most=most)
+
+    def dead_letters(self) -> list[dict[str, Any]] | None:
+        """Return all dead letters without content; None: no queue is configured."""
+        administration = Administration(self._memory.sessions)
+        if not administration.queues:
+            return None
+        return administration.dead_letters()
+
+    def version(self) -> str:
+        """Return the version of this library."""
+        return __version__
+
+    def _open(self) -> Session:
+        return self._memory.sessions.open_owner(self._memory.scope)

@@ -1,0 +1,68 @@
+"""`varve look`: memory as pages, on a loopback server or as files."""
+
+import argparse
+from pathlib import Path
+
+from varve.api.memory import Memory
+from varve.cli.output import format_count, print_result, say
+from varve.domain.errors import Rejected
+
+MAX_PORT = 65_535
+
+
+def add_look(command: argparse.ArgumentParser) -> None:
+    """Add the arguments of `varve look`."""
+    command.add_argument(
+        "--port", metavar="N", help="port to serve on; default: any free one"
+    )
+    command.add_argument(
+        "--out",
+        metavar="DIR",
+        help="write the pages as files into a directory and serve nothing",
+    )
+
+
+def look(options: argparse.Namespace, memory: Memory) -> None:
+    """Serve the pages until interrupted, or write them.
+
+    Raises Rejected: the port or the directory is not usable; Misconfigured: Jinja2 is
+    not installed, or the port is taken.
+    """
+    store = memory.sessions.settings.store
+    if options.out is not None:
+        _write(options, memory, store)
+    else:
+        _serve(options, memory, store)
+
+
+def _write(options: argparse.Namespace, memory: Memory, store: str) -> None:
+    from varve.look.files import write_pages
+
+    written = write_pages(memory, store, Path(options.out))
+    value = {"pages": written.pages, "index": str(written.index)}
+    pages = format_count(written.pages, "page")
+    print_result(options, value, [f"{pages}; open {written.index}"])
+
+
+def _serve(options: argparse.Namespace, memory: Memory, store: str) -> None:
+    from varve.look.links import server_address
+    from varve.look.server import ASSETS, LookServer
+    from varve.look.site import Site
+
+    site = Site(memory, store, server_address, assets=ASSETS)
+    site.require_templates()
+    with LookServer(site, _parse_port(options.port)) as server:
+        lines = [f"{memory.scope} is at {server.address}", "Ctrl-C ends it."]
+        print_result(options, {"address": server.address}, lines)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            say("varve: stopped")
+
+
+def _parse_port(text: str | None) -> int:
+    if text is None:
+        return 0
+    if not text.isdecimal() or int(text) > MAX_PORT:
+        raise Rejected("--port", f"{text[:40]!r} is not a port, 0 to {MAX_PORT:,}")
+    return int(text)

@@ -1,0 +1,106 @@
+"""An entity's life on an axis: a row for each predicate, a bar for each interval."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from varve.domain.calendar import parse_instant
+
+WIDTH = 720
+LEFT = 132
+ROW = 30
+TOP = 22
+LEAST = 4.0
+"""Least width of a bar, in pixels."""
+
+Fact = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One value over its time: place and width in pixels; `past` if it has ended."""
+
+    fact: Fact
+    x: float
+    width: float
+    y: float
+    past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LifeRow:
+    """The values of one predicate, on as many lines as their overlaps need."""
+
+    label: str
+    y: float
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """All rows, the years on the axis, and the place of the time asked about."""
+
+    rows: tuple[LifeRow, ...]
+    years: tuple[tuple[float, str], ...]
+    height: float
+    now: float
+
+
+class _Axis:
+    def __init__(self, start: datetime, end: datetime) -> None:
+        self._start = start
+        self._seconds = max(1.0, (end - start).total_seconds())
+
+    def place(self, moment: datetime) -> float:
+        share = (moment - self._start).total_seconds() / self._seconds
+        return LEFT + (WIDTH - LEFT) * min(1.0, max(0.0, share))
+
+
+def draw_life(facts: Sequence[Fact], now: datetime) -> Life | None:
+    """Return the drawing of an entity's facts up to `now`; None: there are none."""
+    if not facts:
+        return None
+    start = min(parse_instant(fact["validAt"]) for fact in facts)
+    start = min(start, now - timedelta(days=30))
+    axis = _Axis(start, now)
+    rows: list[LifeRow] = []
+    y: float = TOP
+    by_label: defaultdict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_label[fact["label"]].append(fact)
+    for label in sorted(by_label):
+        intervals, lines = _place_intervals(by_label[label], axis, now, y)
+        rows.append(LifeRow(label, y, intervals))
+        y += ROW * lines
+    return Life(tuple(rows), _list_years(start, now, axis), y + 8, axis.place(now))
+
+
+def _place_intervals(
+    facts: Sequence[Fact], axis: _Axis, now: datetime, top: float
+) -> tuple[tuple[Interval, ...], int]:
+    """Place the intervals so that none overlap; return them and the number of lines."""
+    ends: list[float] = []
+    placed: list[Interval] = []
+    for fact in sorted(facts, key=lambda one: str(one["validAt"])):
+        x = axis.place(parse_instant(fact["validAt"]))
+        ended = fact["invalidAt"]
+        width = max(LEAST, axis.place(parse_instant(ended) if ended else now) - x)
+        x = min(x, WIDTH - width)
+        line = next((n for n, end in enumerate(ends) if end <= x), len(ends))
+        ends[line : line + 1] = [x + width]
+        interval = Interval(fact, x, width, top + ROW * line, ended is not None)
+        placed.append(interval)
+    return tuple(placed), len(ends)
+
+
+def _list_years(
+    start: datetime, end: datetime, axis: _Axis
+) -> tuple[tuple[float, str], ...]:
+    years: list[tuple[float, str]] = []
+    for year in range(start.year + 1, end.year + 1):
+        x = axis.place(datetime(year, 1, 1, tzinfo=UTC))
+        if not years or x - years[-1][0] >= 44:
+            years.append((x, str(year)))
+    return tuple(years)

@@ -1,0 +1,1 @@
+"""The pages: each module gathers the values of its templates."""

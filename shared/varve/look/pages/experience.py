@@ -1,0 +1,58 @@
+"""Experience: episodes with their outcomes, and lessons with their evidence."""
+
+from varve.api.lessons import lesson_as_json
+from varve.look.links import target
+from varve.look.visit import SHOWN, View, Visit
+
+
+def list_experience(visit: Visit) -> View:
+    """List lessons, the most trustworthy first, and episodes, the newest first."""
+    start = visit.where.number("start")
+    experience = visit.memory.experience
+    episodes = experience.episodes(limit=start + SHOWN + 1)[start:]
+    lessons = experience.lessons.all()
+    values = {
+        "lessons": [lesson_as_json(one) for one in lessons[:SHOWN]],
+        "lesson_count": len(lessons),
+        "episodes": episodes[:SHOWN],
+        "more": len(episodes) > SHOWN,
+        "start": start,
+        "shown": SHOWN,
+    }
+    return View(
+        "experience.html",
+        "Experience",
+        values,
+        up=target("timeline"),
+        command=("lessons", "list"),
+    )
+
+
+def show_episode(visit: Visit) -> View:
+    """Show an episode and its links. Raises Rejected: there is no such episode."""
+    id_ = visit.key()
+    experience = visit.memory.experience
+    values = {
+        "episode": experience.episode(id_),
+        "links": experience.why(id_)["links"],
+    }
+    return View(
+        "episode.html",
+        "Episode",
+        values,
+        up=target("experience"),
+        command=("episode", "show", id_),
+    )
+
+
+def show_lesson(visit: Visit) -> View:
+    """Show a lesson with its evidence. Raises Rejected: there is no such lesson."""
+    id_ = visit.key()
+    lesson = lesson_as_json(visit.memory.experience.lessons.find(id_))
+    return View(
+        "lesson.html",
+        "Lesson",
+        {"lesson": lesson},
+        up=target("experience"),
+        command=("lessons", "retire", id_),
+    )

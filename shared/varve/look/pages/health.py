@@ -1,0 +1,25 @@
+"""Health: periods by state, dead letters, sizes, versions, and the last erasure."""
+
+from varve.look.links import target
+from varve.look.visit import View, Visit
+
+
+def show_health(visit: Visit) -> View:
+    """Show how things stand, as `varve status` and `varve dlq list` do."""
+    status = visit.memory.status()
+    grains = status["grains"]
+    problems = 0
+    for grain in grains.values():
+        problems += len(grain.get("periods", {}).get("failed", ()))
+    letters = visit.inspection.dead_letters()
+    values = {
+        "status": status,
+        "letters": letters,
+        "problems": problems + len(letters or ()),
+        "bytes": sum(grain["bytes"] for grain in grains.values())
+        + status["graph"]["bytes"]
+        + status["timeline"]["bytes"],
+    }
+    return View(
+        "health.html", "Health", values, up=target("timeline"), command=("status",)
+    )

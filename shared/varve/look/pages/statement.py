@@ -1,0 +1,41 @@
+"""A statement: one record, its sources, and what memory made of it."""
+
+from varve.domain.calendar import Grain
+from varve.domain.record import MemoryType
+from varve.look.formats import name_period, name_period_briefly
+from varve.look.links import target
+from varve.look.summary_text import split_summary
+from varve.look.visit import SHOWN, View, Visit
+
+
+def show_record(visit: Visit) -> View:
+    """Show a record. Raises Rejected: there is no such record."""
+    record_id = visit.key()
+    statement = visit.inspection.statement(record_id)
+    record = statement.record
+    is_summary = record["memoryType"] == MemoryType.SUMMARY
+    start = visit.where.number("start")
+    sources = record["sources"]
+    day = statement.period
+    if day.grain is Grain.WORKING:
+        day = day.of_day(day.days[0], Grain.DAILY)
+    values = {
+        "statement": statement,
+        "record": record,
+        "text": split_summary(record["content"]) if is_summary else None,
+        "sources": sources[start : start + SHOWN],
+        "total": len(sources),
+        "start": start,
+        "shown": SHOWN,
+        "period": day,
+        "period_name": name_period(day),
+        "briefly": name_period_briefly,
+        "forget": visit.command("forget", "--id", record_id, "--dry-run"),
+    }
+    return View(
+        "record.html",
+        f"{record['memoryType']} of {name_period(day)}",
+        values,
+        up=target("period", day.label),
+        command=("show", record_id),
+    )

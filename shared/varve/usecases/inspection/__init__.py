@@ -1,0 +1,1 @@
+"""What a reader of a memory looks at: periods, conversations, statements, entities, users."""

@@ -1,0 +1,305 @@
+"""The pages: what each shows, and that hostile words stay text."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.look import NOW, open_empty, open_told, page_of
+from varve import Memory
+from varve.look.site import PAGES
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    return open_told(tmp_path_factory.mktemp("look") / "store")
+
+
+def words(page: str) -> str:
+    """Return a page's words as a reader sees them."""
+    body = re.sub(r"(?s)<head>.*?</head>|<[^>]+>", " ", page)
+    return " ".join(html.unescape(body).split())
+
+
+def links(page: str) -> set[str]:
+    return set(map(html.unescape, re.findall(r'href="([^"]+)"', page)))
+
+
+def shown(memory: Memory, page: str, *keys: str, **options: object) -> str:
+    found = page_of(memory, page, *keys, **options)
+    assert found.status == 200, words(found.html)
+    return found.html
+
+
+def test_the_timeline_leads_to_every_year(memory: Memory) -> None:
+    page = shown(memory, "timeline")
+    assert {"/period/2026", "/period/2025"} <= links(page)
+    assert "5 turns" in words(page)
+
+
+def test_the_pyramid_leads_from_the_year_to_the_words(memory: Memory) -> None:
+    steps = (
+        ("timeline", (), "/period/2026"),
+        ("period", ("2026",), "/period/2026-Q1"),
+        ("period", ("2026-Q1",), "/period/2026-02"),
+        ("period", ("2026-02",), "/period/2026-W09"),
+        ("period", ("2026-W09",), "/period/2026-02-23"),
+        ("period", ("2026-02-23",), "/conversation/2026-02-23/c-1"),
+    )
+    for page, keys, goal in steps:
+        assert goal in links(shown(memory, page, *keys)), (page, keys)
+    said = shown(memory, "conversation", "2026-02-23", "c-1")
+    assert "I moved to Lisbon last week." in words(said)
+    assert "remembered Dana moved to Lisbon" in words(said)
+
+
+def test_a_period_tells_its_state_counts_and_changes(memory: Memory) -> None:
+    page = words(shown(memory, "period", "2026-02"))
+    assert "1 conversation · 1 turn" in page
+    assert "ready" in page
+    assert re.search(r"Dana Whitfield lives in Lisbon", page)
+    assert "Kept until" in page
+    running = words(shown(memory, "period", "2026-Q2"))
+    assert "running" in running
+
+
+def test_a_user_limits_the_timeline_and_its_links(memory: Memory) -> None:
+    page = shown(memory, "timeline", user="u-marco")
+    assert "1 turn" in words(page)
+    assert "/period/2026?user=u-marco" in links(page)
+
+
+def test_search_shows_the_answer_of_the_tool_with_its_reasons(memory: Memory) -> None:
+    page = shown(memory, "search", q="where does Dana live")
+    (first, *_) = memory.search("where does Dana live").results
+    assert f"/record/{first.id}" in links(page)
+    assert first.content in words(page)
+    assert "shares words with the question" in words(page)
+    block = memory.context("where does Dana live")
+    assert f"{block.tokens} tokens" in words(page)
+    assert block.text in html.unescape(page)
+
+
+def test_the_signals_of_a_result_add_up_to_its_score(memory: Memory) -> None:
+    (first, *_) = memory.search("where does Dana live", explain=True).results
+    page = shown(memory, "search", q="where does Dana live")
+    part = re.search(r'<p class="reasons">(.*?)</p>', page, re.DOTALL)
+    assert part is not None
+    shares = [float(share) for share in re.findall(r"<b>([0-9.]+)</b>", part[1])]
+    assert sum(shares) == pytest.approx(first.score, abs=0.05)
+
+
+def test_a_wrong_filter_is_explained_beside_the_form(memory: Memory) -> None:
+    page = shown(memory, "search", q="x", since="yesterdayish")
+    assert "since" in words(page)
+    assert 'role="alert"' in page
+
+
+def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> None:
+    (first, *_) = memory.search("Dana moved to Lisbon", memory_types=["fact"]).results
+    page = shown(memory, "record", first.id)
+    assert "I moved to Lisbon last week." in words(page)
+    assert "/conversation/2026-02-23/c-1" in links(page)
+    assert "daily summary of 2026-02-23" in words(page)
+    assert "quarterly summary of 2026-Q1" in words(page)
+    assert "What the graph took from it" in words(page)
+
+
+def test_a_summary_leads_to_its_sources(memory: Memory) -> None:
+    (found,) = memory.search(grain="weekly", user_id="u-marco").results
+    page = shown(memory, "record", found.id)
+    assert {f"/record/{id_}" for id_ in found.source_ids} <= links(page)
+
+
+def test_an_entity_is_shown_as_of_a_day(memory: Memory) -> None:
+    now = words(shown(memory, "entity", "dana"))
+    assert "Dana Whitfield lives in Porto" in now
+    then = words(shown(memory, "entity", "dana", at="2026-03-01"))
+    held = then.partition("What held")[2].partition("What had ended")[0]
+    assert "Lisbon" in held
+    assert "Porto" not in held
+    by_slider = shown(memory, "entity", "dana", day="739676")  # 2026-03-01
+    assert words(by_slider).partition("What held")[2].startswith(" who")
+
+
+def test_the_entities_are_listed_and_filtered(memory: Memory) -> None:
+    assert "/entity/dana%20whitfield" in links(shown(memory, "entities"))
+    found = words(shown(memory, "entities", q="kestrel"))
+    assert "Kestrel Logistics" in found
+    assert "Porto" not in found
+
+
+def test_users_are_listed_with_what_is_held_of_them(memory: Memory) -> None:
+    page = shown(memory, "users")
+    assert "3 data subjects" in words(page)
+    assert "/user/u-dana" in links(page)
+    own = words(shown(memory, "user", "u-dana"))
+    assert "location Porto" in own
+    assert "forget --user u-dana --dry-run" in own
+    assert "Without a user" in words(shown(memory, "user", "-"))
+
+
+def test_experience_leads_to_episodes(memory: Memory) -> None:
+    page = shown(memory, "experience")
+    (episode, *_) = memory.experience.episodes()
+    assert f"/episode/{episode['id']}" in links(page)
+    assert "success" in words(page)
+    assert "c-" in words(shown(memory, "episode", episode["id"]))
+
+
+def test_a_lesson_shows_its_evidence(memory: Memory) -> None:
+    (episode, *_) = memory.experience.episodes()
+    id_ = memory.experience.lessons.add(
+        "Book movers two weeks before.",
+        when="moving house to another city",
+        then="book the movers early",
+        evidence=[episode["id"]],
+    )
+    page = shown(memory, "lesson", id_)
+    assert f"/episode/{episode['id']}" in links(page)
+    assert f"/lesson/{id_}" in links(shown(memory, "experience"))
+
+
+def test_health_tells_what_status_tells(memory: Memory) -> None:
+    page = words(shown(memory, "health"))
+    assert "plan" in page
+    assert "No queue is configured" in page
+    assert "Nothing was erased yet" in page
+
+
+def test_every_page_shows_its_scope_and_a_command(memory: Memory) -> None:
+    (found, *_) = memory.search("Dana").results
+    pages = (
+        ("timeline",),
+        ("period", "2026"),
+        ("conversation", "2026-02-23", "c-1"),
+        ("search",),
+        ("record", found.id),
+        ("entities",),
+        ("entity", "dana"),
+        ("user", "u-dana"),
+        ("experience",),
+        ("health",),
+    )
+    for name, *keys in pages:
+        page = words(shown(memory, name, *keys))
+        assert "acme / support" in page
+        assert "--store ./memory --workspace acme --agent support" in page
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        ("nowhere",),
+        ("period", "2031"),
+        ("period", "soon"),
+        ("period", ""),
+        ("record", "no-such"),
+        ("conversation", "2026-02-23", "../../x"),
+        ("conversation", "2026-02-23", "c-9"),
+        ("entity", "no one"),
+        ("entity", ""),
+        ("user", "u-9"),
+        ("episode", "episode-9"),
+        ("lesson", "lesson-9"),
+    ],
+)
+def test_what_is_not_there_is_explained(memory: Memory, where: tuple[str, ...]) -> None:
+    page = page_of(memory, *where)
+    assert page.status == 404
+    assert "Not here" in words(page.html)
+
+
+def test_an_empty_memory_shows_three_commands_that_fill_it(tmp_path: Path) -> None:
+    memory = open_empty(tmp_path / "store")
+    page = shown(memory, "timeline")
+    assert page.count("<code data-copy>") == 3
+    for name in sorted(PAGES.keys() & {"search", "entities", "users", "experience"}):
+        shown(memory, name)
+    shown(memory, "health")
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "'\"><img src=x onerror=alert(1)>",
+    "{{ 7*7 }}{% raw %}",
+    "\u202etxt.exe\u202c",
+    "W" * 900,
+    "&lt;b&gt;",
+    "</title><svg onload=alert(1)>",
+)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    memory = open_empty(tmp_path_factory.mktemp("hostile") / "store")
+    for number, text in enumerate(HOSTILE):
+        name = "".join(filter(str.isprintable, text[:60]))
+        user = f"u-<u>{number}'\""
+        message = {"id": f"<i>{number}", "role": "user", "name": name, "content": text}
+        message["timestamp"] = "2026-03-02T09:15:00Z"
+        memory.ingest(
+            {"conversationId": f"c-{number}", "userId": user, "messages": [message]}
+        )
+        memory.set_profile("likes", name, user_id=user)
+        with memory.graph as graph:
+            graph.insert_facts(
+                [{"source_id": text, "label": text[:100], "target_id": f"{text} too"}]
+            )
+    memory.summarize()
+    return memory
+
+
+def test_hostile_words_in_every_field_stay_text(hostile: Memory) -> None:
+    pages = [
+        shown(hostile, "timeline"),
+        shown(hostile, "period", "2026"),
+        shown(hostile, "period", "2026-03-02"),
+        shown(hostile, "entities"),
+        shown(hostile, "users"),
+        shown(hostile, "experience"),
+        shown(hostile, "health"),
+    ]
+    for number, text in enumerate(HOSTILE):
+        pages.append(shown(hostile, "conversation", "2026-03-02", f"c-{number}"))
+        pages.append(shown(hostile, "search", q=text, user=f"u-<u>{number}'\""))
+        pages.append(shown(hostile, "entity", text))
+        pages.append(shown(hostile, "user", f"u-<u>{number}'\""))
+    for record in hostile.search(max_results=20).results:
+        pages.append(shown(hostile, "record", record.id))
+    for page in pages:
+        assert "<script>alert" not in page
+        assert not re.search(r"<(?:img|u>|i>)", page)
+        assert not re.search(r"<svg[^>]*onload", page)
+        assert "49" not in re.findall(r"<bdi>([^<]*)</bdi>", page)
+
+
+def test_a_command_with_hidden_characters_is_not_offered(hostile: Memory) -> None:
+    page = shown(hostile, "entity", "\u202etxt.exe\u202c")
+    assert "graph show" not in page
+
+
+def test_a_command_is_quoted_for_the_shell(hostile: Memory) -> None:
+    page = html.unescape(shown(hostile, "entity", "'\"><img src=x onerror=alert(1)>"))
+    assert "graph show ''\"'\"'\"><img src=x onerror=alert(1)>'" in page
+
+
+def test_the_pages_change_nothing(memory: Memory) -> None:
+    before = times_of(memory)
+    for name in ("timeline", "entities", "users", "experience", "health"):
+        shown(memory, name)
+    shown(memory, "search", q="Dana", type="episode")
+    assert times_of(memory) == before
+
+
+def times_of(memory: Memory) -> dict[Path, int]:
+    """Return when each file of the store was written."""
+    files = Path(memory.sessions.settings.store).rglob("*")
+    return {path: path.stat().st_mtime_ns for path in files if path.is_file()}
+
+
+def test_the_footer_tells_the_memory_s_own_time(memory: Memory) -> None:
+    assert f"{NOW.day} Apr 2026, 10:00" in words(shown(memory, "help"))
