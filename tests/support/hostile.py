@@ -75,6 +75,9 @@ _UNITS = (
     "it is ", "works ", "does not work ", "that is wrong ", "ß", "é", "e\u0301", "ﷺ", "😀", "İ",
     "\u200d", "\u2028", "\x00", "<br/>", "<br ", "&lt;br", "**", "1. ", "1. [", "•", "* [", "a] ",
     "2026-01-01 fact-",
+    "password : ", "mot de passe ", "-u a:", " -u a:b", "--user=a:", "Basic ", "basic YTpi ", "mysql -p",
+    "mysql ", "heroku key ", "heroku ", "(415) ", "415-555-", "4111.", "4111\u00a0", "ssh ",
+    "\u2011", "1\u2013",
     "[2026-01-01 fact-", "</varve-memory>a\n", "а", "\ufe0f", "\u3164<", "：", "system\u200d",
 )  # fmt: skip
 _FILLED = (

@@ -4,6 +4,7 @@ import base64
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,51 @@ def test_precision_and_recall_stay_above_the_floor(
     faults = [line for line in mistakes(texts, find) if kind in line]
     assert score.recall >= FLOOR, faults
     assert score.precision >= FLOOR, faults
+
+
+def test_the_texts_that_no_rule_was_fitted_on_are_found_as_well() -> None:
+    by_kind = scores(labelled("apart"), find)
+    assert sum(score.passages for score in by_kind.values()) >= 70
+    found = sum(score.found for score in by_kind.values())
+    wrong = sum(score.wrong for score in by_kind.values())
+    assert found / sum(score.passages for score in by_kind.values()) >= FLOOR
+    assert found / (found + wrong) >= FLOOR
+
+
+@pytest.mark.parametrize(
+    "separator",
+    ["\u00a0", "\u202f", "\u2009", " ", "-", "\u2011", "\u2013", "\u2212", "."],
+)
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        ("card", "4111 1111 1111 1111"),
+        ("iban", "GB29 NWBK 6016 1331 9268 19"),
+        ("national-id", "536 22 1234"),
+        ("phone", "415 555 2671"),
+    ],
+)
+def test_a_number_is_found_with_any_separator_and_its_own_words_are_redacted(
+    kind: str, parts: str, separator: str
+) -> None:
+    written = parts.replace(" ", separator)
+    assert (
+        redacted(f"SSN or phone … {written} … thanks")
+        == f"SSN or phone … [{kind}] … thanks"
+    )
+
+
+def test_every_shape_of_a_token_has_a_page_and_a_keyword_of_its_pattern() -> None:
+    path = SHARED / "varve" / "adapters" / "detectors" / "token_shapes.toml"
+    shapes = tomllib.loads(path.read_text("utf-8"))["shape"]
+    assert len(shapes) >= 70
+    assert len({shape["name"] + shape["keyword"] for shape in shapes}) == len(shapes)
+    for shape in shapes:
+        assert shape["source"].startswith("https://"), shape["name"]
+        plain = shape["pattern"].replace("\\", "").casefold()
+        assert shape["keyword"].casefold() in plain or shape["keyword"] in "._v1_", (
+            shape
+        )
 
 
 def test_filtering_a_redacted_text_again_changes_nothing(

@@ -13,8 +13,10 @@ import pytest
 
 import varve
 from tests.support.hostile import hostile_strings, module_patterns
+from varve.adapters.detectors.national_ids import national_ids
 from varve.adapters.detectors.personal import PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector, load_patterns
+from varve.adapters.detectors.token_shapes import token_shapes
 from varve.domain.block import as_data
 from varve.domain.echo import without_injected
 from varve.domain.experience.outcomes import read_cues
@@ -94,7 +96,22 @@ def strings() -> list[tuple[str, str]]:
         rule.pattern for reader in LANGUAGE_READERS for rule in reader.language.rules
     ]
     detectors = [pattern for pattern, _ in load_patterns()]
-    return [*hostile_strings([*module_patterns(varve), *detectors, *rules[::8]])]
+    shapes = [shape.pattern for shape in token_shapes()]
+    numbers = [number.form for number in national_ids()]
+    named = [*detectors, *shapes, *numbers]
+    return [
+        *hostile_strings([*module_patterns(varve), *named, *rules[::8]]),
+        *(("", shape.keyword) for shape in token_shapes()),
+    ]
+
+
+def test_the_hostile_strings_hold_the_beginning_of_every_token(
+    strings: list[tuple[str, str]],
+) -> None:
+    units = {unit for _, unit in strings}
+    assert {
+        each.keyword for each in token_shapes() if each.keyword not in units
+    } == set()
 
 
 def test_there_are_hundreds_of_hostile_strings(strings: list[tuple[str, str]]) -> None:

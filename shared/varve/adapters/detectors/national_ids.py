@@ -12,10 +12,10 @@ BEFORE = 48
 
 
 _SSN = r"\d{3}-\d{2}-\d{4}"
-_PLAIN_SSN = r"\d{3} ?\d{2} ?\d{4}"
+_PLAIN_SSN = r"\d{3}[ .]?\d{2}[ .]?\d{4}"
 _SSN_WORDS = r"\bssn\b|social security|seguro social|seguridad social"
 _SPANISH_LETTER = r"[A-HJ-NP-TV-Za-hj-np-tv-z]"
-_DNI = rf"\d{{2}}\.?\d{{3}}\.?\d{{3}}[- ]?{_SPANISH_LETTER}"
+_DNI = rf"\d{{2}}[.-]?\d{{3}}[.-]?\d{{3}}[- ]?{_SPANISH_LETTER}"
 _NIE = rf"[XYZxyz][- ]?\d{{7}}[- ]?{_SPANISH_LETTER}"
 _NINO = (
     r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from varve.adapters.detectors.national_ids import BEFORE, NationalId, national_ids
+from varve.adapters.detectors.separators import plain_separators
 from varve.domain.errors import Misconfigured
 from varve.domain.personal import Detection, Kind
 
@@ -33,6 +34,8 @@ _EMAIL_IN_WORDS = re.compile(
 )
 _AT_WORD = re.compile(r"\s?[\[(]\s?(?:at|arroba)\s?[\])]\s?", re.IGNORECASE)
 _DOT_WORD = re.compile(r"\s?[\[(]\s?(?:dot|punto)\s?[\])]\s?", re.IGNORECASE)
+_LOGIN = re.compile(r"\b(?:ssh|scp|sftp|rsync|mosh)\b[^\n.;|]*$")
+"""A command whose `name@host` is an account on a machine."""
 _FILES = frozenset(
     {
         "bmp", "css", "csv", "gif", "go", "html", "ico", "jpeg", "jpg", "js", "json",
@@ -41,10 +44,11 @@ _FILES = frozenset(
     }
 )  # fmt: skip
 
-_IBAN = re.compile(r"(?<!\w)[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]){11,30}")
+_IBAN = re.compile(r"(?<!\w)[A-Za-z]{2}\d{2}(?:[ .-]?[A-Za-z0-9]){11,30}")
 
 _CARD = re.compile(
-    r"(?<![\w.,#-])(?<!\d )(?:\d{13,19}|\d{4}(?:[ -]\d{4}){3}|3\d{3}[ -]\d{6}[ -]\d{4,5})(?![\w-]|[.,]\d| \d)"
+    r"(?<![\w.,#-])(?<!\d )(?:\d{13,19}|\d{4}(?:[ .-]\d{4}){3}|3\d{3}[ .-]\d{6}[ .-]\d{4,5})"
+    r"(?![\w-]|[.,]\d| \d)"
 )
 # The issuers' ranges of ISO/IEC 7812: Visa, Mastercard, American Express, Diners,
 # Discover, Maestro.
@@ -73,6 +77,10 @@ _VERSION = re.compile(
 _PHONE = re.compile(
     r"(?:\+|\(|(?<![\d.,]))\d(?:[ ()./-]{0,3}\d){6,15}(?: ?(?:ext|x)\.? ?\d{1,5})?"
 )
+# Written with the area code set apart, as few other numbers are.
+_NORTH_AMERICAN = re.compile(
+    r"(?:\([2-9]\d\d\) ?|[2-9]\d\d([.-]))[2-9]\d\d(?(1)\1|[.-])\d{4}(?!\d|[.,-]\d)"
+)
 _JOINED_BEFORE = re.compile(r"[\w#/=$€£:-]$|\d[.,]$")
 _JOINED_AFTER = re.compile(r"[\w/%€$]|[.,-]\d")
 _PHONE_WORDS = re.compile(
@@ -84,7 +92,7 @@ _PHONE_WORDS = re.compile(
 _NO_PHONE = re.compile(
     r"\b(?:order|pedido|tracking|seguimiento|invoice|factura|serial|serie|imei|sku|part|case|caso|ticket|account"
     r"|cuenta|policy|p[oó]liza|confirmation|reserva\w*|reference|referencia|ref|isbn|model|modelo|expediente"
-    r"|flight|vuelo|lot|lote|version)\b[^.!?\n]{0,24}$",
+    r"|flight|vuelo|lot|lote|version)\b(?: (?:no|nr|n[uú]m)\.)?[^.!?\n]{0,24}$",
     re.IGNORECASE,
 )
 
@@ -107,6 +115,7 @@ class PersonalDetector:
 
         Raises Misconfigured: a region has no phones.
         """
+        text = plain_separators(text)
         found = [*_find_emails(text), *_find_ip_addresses(text)]
         if _NUMBERS.search(text):
             found += _find_ibans(text)
@@ -181,6 +190,8 @@ def _may_be_phone(text: str, start: int, end: int) -> bool:
         return True
     if _NO_PHONE.search(before):
         return False
+    if _NORTH_AMERICAN.match(text, start):
+        return True
     return _PHONE_WORDS.search(before) is not None
 
 
@@ -199,7 +210,10 @@ def _find_emails(text: str) -> Iterator[Detection]:
         for match in _EMAIL.finditer(text):
             address = match["address"]
             _, _, ending = address.rpartition(".")
-            if ending.lower() not in _FILES and ".." not in address:
+            if ending.lower() in _FILES or ".." in address:
+                continue
+            before = text[max(0, match.start() - BEFORE) : match.start()]
+            if not _LOGIN.search(before):
                 yield Detection(Kind.EMAIL, *match.span("address"), address.casefold())
     for match in _EMAIL_IN_WORDS.finditer(text):
         address = _AT_WORD.sub("@", match["address"])
@@ -225,7 +239,7 @@ def _find_iban(text: str, start: int, longest: int) -> Detection | None:
         next_character = text[end : end + 1]
         if next_character.isalnum() or not text[end - 1].isalnum():
             continue
-        number = re.sub(r"[ -]", "", text[start:end]).upper()
+        number = re.sub(r"[ .-]", "", text[start:end]).upper()
         if iban.is_valid(number):
             return Detection(Kind.IBAN, start, end, number)
     return None
@@ -235,7 +249,7 @@ def _find_cards(text: str) -> Iterator[Detection]:
     from stdnum import luhn
 
     for match in _CARD.finditer(text):
-        number = re.sub(r"[ -]", "", match[0])
+        number = re.sub(r"[ .-]", "", match[0])
         if not _ISSUED.fullmatch(number) or not luhn.is_valid(number):
             continue
         start = match.start()

@@ -1,20 +1,31 @@
 """Detection of keys, tokens and passwords.
 
-The patterns come from detect-secrets, and from providers that it does not know yet.
+The patterns come from detect-secrets, and from the pages of providers that it does not know.
 """
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from varve.adapters.detectors.separators import plain_separators
+from varve.adapters.detectors.token_shapes import token_shapes
 from varve.domain.personal import Detection, Kind
+from varve.domain.text import Span
 
-# Every pattern below needs one of these words or a run of 20 such characters. Texts without
-# them do not need detect-secrets, whose import takes longer than all patterns. Searching
-# case-folded text takes a third of the time of ignoring case.
-_WORTH_READING = re.compile(
-    r"[\w/+=.:-]{20}|private key|putty|passw|passphrase|pwd|secret|token|api.?key|contrase|clave|credencial"
-)
+# Every token is a run of 20 such characters. Texts without one do not need detect-secrets,
+# whose import takes longer than all patterns.
+_LONG_RUN = re.compile(r"[\w/+=.:-]{20}")
+# Every other secret needs one of these words. Searching for each of them in case-folded text
+# takes less time than one pattern.
+_WORDS = (
+    "private key", "putty", "passw", "passphrase", "passcode", "passe", "pass:", "pass=",
+    "pass is", "--pass", "sshpass", "pwd", "secret", "token", "api key", "api-key", "api_key",
+    "apikey", "contrase", "clave", "credencial", "kennwort", "zugangscode", "senha",
+    "wachtwoord", "hasło", "парол", "密码", "密碼", "パスワード", "lösenord", "parola", "://",
+    "-u ", "-u=", "--user", "basic ", "mysql",
+)  # fmt: skip
 
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?P<label>[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END (?P=label)-----|\Z)",
@@ -26,7 +37,7 @@ _PREFIXED = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"github_pat_[A-Za-z0-9_]{40,}"
     r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{30,}|GOCSPX-[A-Za-z0-9_-]{28}"  # Google
-    r"|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|dop_v1_[a-f0-9]{64}|shpat_[a-f0-9]{32}"
+    r"|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}"
     r"|(?:sk|rk)_(?:test|live)_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9]{20,}"  # Stripe
     r"|xapp-\d-[A-Z0-9]+-\d+-[a-f0-9]+|xox[a-z]-[A-Za-z0-9-]{20,}"  # Slack
     r"|gsk_[A-Za-z0-9]{40,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|lin_api_[A-Za-z0-9]{30,}"
@@ -42,17 +53,32 @@ _SK_LETTERS = re.compile(r"[A-Za-z0-9]{20}", re.IGNORECASE)
 _OPENAI_MARK = "T3BlbkFJ"
 
 _NAMED = (
-    r"(?:pass(?:word|phrase|wd|code)?|pwd|secret(?:[ _-]?(?:access[ _-]?)?key)?"
+    r"(?:pass(?:word|wort|phrase|wd|code)?|pwd|secret(?:[ _-]?(?:access[ _-]?)?key)?"
     r"|(?:auth|access|bearer|refresh|session)?[ _-]?token|api[ _-]?key|client[ _-]?secret|contrase[nñ]a"
-    r"|clave(?: de (?:acceso|api))?|credencial)"
+    r"|clave(?: de (?:acceso|api))?|credencial|kennwort|zugangscode|senha|palavra[ -]passe"
+    r"|mot de passe|wachtwoord|hasło|парол[ья]|密码|密碼|パスワード|lösenord|parola d['’]ordine)"
 )
-_FOR_WHAT = r"(?: (?:for|of|to|del?|para)(?: \w+){1,3}?)?"
-_IS = r"(?:[ \"'`*]{0,3}(?::=|[:=])|[ \"'`]{1,3}(?:is now|is|was|es ahora|es|era)(?= ))[ \"'`]{0,3}"
-# In an English or Spanish sentence, or in a settings file.
+_FOR_WHAT = (
+    r"(?: (?:for|of|to|del?|para|d[aeo]s?|du|von|vom|für|van|voor|от|к)(?: \w+){1,3}?"
+    r"| (?:new|nueva|nova|nouveau|neu|wifi|wi-fi|wlan|router))?"
+)
+_IS = (
+    r"(?:[ \"'`*]{0,3}(?::=|[:=])"
+    r"|[ \"'`]{1,3}(?:is now|is|was|es ahora|es|era|ist|lautet|war|é|è|est|—|–|-)(?= )|は|是|为)"
+    r"[ \"'`«“„*]{0,3}"
+)
+# In a sentence of several languages, or in a settings file.
 _ASSIGNED = re.compile(
-    rf"(?<![A-Za-z]){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}]{{6,200}})",
+    rf"(?:(?<![A-Za-z])|(?<=PG)|(?<=DB)){_NAMED}{_FOR_WHAT}{_IS}(?P<value>[^\s\"'`,;<>()\[\]{{}}«»“”]{{6,200}})",
     re.IGNORECASE,
 )
+# As an option of a command: curl -u name:value, sshpass -p value, mysql -pvalue.
+_OPTION = re.compile(
+    r"(?<!\S)(?:(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:"
+    r"|--pass(?:word|wd)?[ =][\"']?|sshpass -p ?[\"']?)(?P<value>[^\s\"'`]{4,200})"
+)
+_MYSQL = re.compile(r"\bmysql\w{0,8}[^\n]{0,80}? -p(?P<value>[^\s\"'`]{6,200})")
+_BASIC = re.compile(r"\bBasic +(?P<value>[A-Za-z0-9+/]{8,400}={0,2})", re.IGNORECASE)
 # Like detect-secrets, but also for passwords with signs, and to the end of a token.
 _IN_URL = re.compile(r"://[^\s/:@]*:(?P<value>[^\s/@]{3,})@")
 # A token of one part matches without `rest`, so that it is read once.
@@ -66,28 +92,45 @@ class SecretDetector:
 
     def find(self, text: str) -> Sequence[Detection]:
         """Return all secrets in the text, including overlapping ones."""
-        if _WORTH_READING.search(text.casefold()) is None:
-            return ()
+        text = plain_separators(text)
+        folded = text.casefold()
+        spans: list[Span] = []
+        if any(word in folded for word in _WORDS):
+            spans += _find_named(text)
+        if _LONG_RUN.search(text):
+            spans += _find_tokens(text)
         found = []
-        for start, end in _find_spans(text):
+        for start, end in spans:
             if _stands_alone(text, start, end):
                 secret = text[start:end]
                 found.append(Detection(Kind.SECRET, start, end, secret))
         return found
 
 
-def _find_spans(text: str) -> Iterator[tuple[int, int]]:
+def _find_named(text: str) -> Iterator[Span]:
+    """Yield the secrets that words or signs before them tell."""
     yield from _match_spans(_PRIVATE_KEY, text, 0)
+    for match in _IN_URL.finditer(text):
+        if not _PLACEHOLDER.match(match["value"]):
+            yield match.span("value")
+    for match in _BASIC.finditer(text):
+        if _is_credentials(match["value"]):
+            yield match.span("value")
+    for pattern in (_ASSIGNED, _OPTION, _MYSQL):
+        yield from _find_passwords(pattern, text)
+
+
+def _find_tokens(text: str) -> Iterator[Span]:
+    """Yield the secrets that their own form tells."""
     for match in _PREFIXED.finditer(text):
         if _is_random(match[0]):
             yield match.span()
     for match in _SK_TOKEN.finditer(text):
         if _is_sk_key(match[0]):
             yield match.span()
-    yield from _match_spans(_IN_URL, text, "value")
+    yield from _find_shapes(text)
     yield from _match_spans(_BEARER, text, "value")
     yield from _match_spans(_NPMRC, text, "value")
-    yield from _find_assigned(text)
     for pattern, group in load_patterns():
         yield from _match_spans(pattern, text, group)
     for match in _JWT.finditer(text):
@@ -97,25 +140,46 @@ def _find_spans(text: str) -> Iterator[tuple[int, int]]:
 
 def _match_spans(
     pattern: re.Pattern[str], text: str, group: int | str
-) -> Iterator[tuple[int, int]]:
+) -> Iterator[Span]:
     for match in pattern.finditer(text):
         if match[group]:
             yield match.span(group)
 
 
-def _find_assigned(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the values that follow a name such as "password is"."""
-    for match in _ASSIGNED.finditer(text):
+def _find_shapes(text: str) -> Iterator[Span]:
+    for shape in token_shapes():
+        for start, end in shape.spans(text):
+            if _is_random(text[start:end]):
+                yield start, end
+
+
+def _find_passwords(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    """Yield the values that follow a name or an option of passwords."""
+    for match in pattern.finditer(text):
         value = match["value"].rstrip(".?:")
         if _is_password(value):
             start = match.start("value")
             yield start, start + len(value)
 
 
+# The value of an example in place of a password.
+_PLACEHOLDER = re.compile(
+    r"(?:pass(?:word|wd|wort)?|pw|pwd|secret|change-?me|your\S*|example)$|[$%<{*]",
+    re.IGNORECASE,
+)
 _NO_VALUE = re.compile(
     r"[$.]env|environ|getenv|process\.|^\$|^%|://|\*\*\*|xxx|…|\.{3}|^v?\d[\d.]*$",
     re.IGNORECASE,
 )
+
+
+def _is_credentials(encoded: str) -> bool:
+    """Tell whether a text is Base64 of `name:password` (RFC 7617, section 2)."""
+    try:
+        decoded = base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    return ":" in decoded and decoded.isprintable()
 
 
 def _is_random(token: str) -> bool:
