@@ -16,6 +16,7 @@ from tests.support.model_server import Fault, ModelServer, Request, prompt
 from varve import Memory
 from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
 from varve.domain.errors import Misconfigured, Rejected
+from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.rules import RuleExtractor
 from varve.domain.workspace import WorkspaceConfig
@@ -257,6 +258,30 @@ def test_an_address_of_its_own_needs_a_key_of_its_own() -> None:
     built.objects.put("workspaces/acme/config.json", stored)
     with pytest.raises(Rejected, match="key reference"):
         built.config("acme")
+
+
+@pytest.mark.parametrize(
+    ("operators", "own", "mode"),
+    [
+        ("", None, Mode.OFF),
+        ("redact", None, Mode.REDACT),
+        ("redact", "off", Mode.OFF),
+        ("off", "block", Mode.BLOCK),
+    ],
+)
+def test_a_workspace_without_a_privacy_mode_has_the_operators(
+    operators: str, own: str | None, mode: Mode
+) -> None:
+    built = parts(VARVE_PRIVACY_MODE=operators)
+    if own:
+        stored = json.dumps({"privacy": {"mode": own}}).encode()
+        built.objects.put("workspaces/acme/config.json", stored)
+    assert built.config("acme").privacy.mode is mode
+
+
+def test_a_mode_that_needs_a_workspaces_key_is_no_default() -> None:
+    with pytest.raises(Misconfigured, match="VARVE_PRIVACY_MODE"):
+        parts(VARVE_PRIVACY_MODE="pseudonym")
 
 
 def test_an_unconfigured_workspace_has_the_default_plan() -> None:

@@ -90,6 +90,7 @@ VARIABLES = {
     "OPENAI_BASE_URL",
     "VARVE_API_KEY_SECRET",
     "VARVE_DEFAULT_PLAN",
+    "VARVE_PRIVACY_MODE",
     "VARVE_IDENTITIES",
     "VARVE_SCOPED_ROLE",
     "POWERTOOLS_SERVICE_NAME",
@@ -222,7 +223,8 @@ def test_a_function_gets_only_documented_variables(
         (
             "SummarizeFunction",
             "VARVE_STORE VARVE_WRITE_QUEUE_URL VARVE_SUMMARY_QUEUE_URL VARVE_LLM VARVE_EMBEDDER"
-            " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN VARVE_SCOPED_ROLE",
+            " OPENAI_BASE_URL VARVE_API_KEY_SECRET VARVE_DEFAULT_PLAN"
+            " VARVE_PRIVACY_MODE VARVE_SCOPED_ROLE",
         ),
         ("CleanupFunction", "VARVE_STORE VARVE_SUMMARY_QUEUE_URL"),
     ],
@@ -234,6 +236,16 @@ def test_the_nightly_functions_get_the_variables_they_need_and_no_more(
         name for name in _variables(stack, name) if not name.startswith("POWERTOOLS_")
     }
     assert own == set(given.split())
+
+
+def test_every_function_that_filters_texts_gets_the_privacy_mode(
+    stack: sam.Template,
+) -> None:
+    assert stack["Parameters"]["PrivacyMode"]["Default"] == "redact"
+    given = {
+        name for name in FUNCTIONS if "VARVE_PRIVACY_MODE" in _variables(stack, name)
+    }
+    assert given == {*FUNCTIONS} - {"WriteFunction", "CleanupFunction"}
 
 
 def test_the_image_build_fails_if_a_handler_does_not_import(

@@ -51,9 +51,14 @@ def _check_name(value: str, field: str) -> None:
         raise Rejected(field, "must be at most 200 printable characters")
 
 
+MAX_LABEL_CHARACTERS = 64
+
+
 def _check_label(value: str, field: str) -> None:
-    if not 1 <= len(value.strip()) <= 64 or not value.isprintable():
-        raise Rejected(field, "must be 1 to 64 printable characters")
+    if not 1 <= len(value.strip()) <= MAX_LABEL_CHARACTERS or not value.isprintable():
+        raise Rejected(
+            field, f"must be 1 to {MAX_LABEL_CHARACTERS} printable characters"
+        )
 
 
 def check_outcome(value: object, field: str) -> None:
@@ -188,7 +193,7 @@ def parse_conversation(value: object) -> Conversation:
 def reword(
     conversation: Conversation, change: Callable[[object], object]
 ) -> Conversation:
-    """Return the conversation with contents and unknown fields passed through `change`.
+    """Return the conversation with contents, states and unknown fields changed.
 
     `change` takes and returns JSON values. Given ids, names and times stay. An id that is
     a hash of a message's words is made again from the changed words. Otherwise an
@@ -210,7 +215,11 @@ def reword(
 
 
 def _reword_message(message: Message, change: Callable[[object], object]) -> Message:
-    changed = _changed_values({"content": message.content, **message.extra}, change)
+    values = {"content": message.content, "state": message.state, **message.extra}
+    changed = _changed_values(values, change)
+    if isinstance(state := changed.get("state"), str):
+        # A placeholder may be longer than its value, and the label is checked again.
+        changed["state"] = state[:MAX_LABEL_CHARACTERS]
     return message.model_copy(update=changed) if changed else message
 
 

@@ -120,7 +120,8 @@ class Privacy:
         self._refuse_in(conversation.extra, "conversation")
         for index, message in enumerate(conversation.messages):
             self._refuse_in(
-                [message.content, message.extra], f"messages[{index}].content"
+                [message.content, message.state, message.extra],
+                f"messages[{index}].content",
             )
 
     def _refuse_in(self, value: object, field: str) -> None:
@@ -140,10 +141,11 @@ class Privacy:
 def filter_operation(
     operation: TripleOperation, private: Callable[[str], str]
 ) -> TripleOperation:
-    """Return the operation with filtered subject and objects."""
+    """Return the operation with filtered subject, predicate and objects."""
     return replace(
         operation,
         subject=private(operation.subject),
+        predicate=private(operation.predicate),
         object=private(operation.object),
         replaces=operation.replaces and private(operation.replaces),
     )

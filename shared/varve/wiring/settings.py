@@ -27,6 +27,7 @@ from varve.domain.model_names import (
     parse_llm_name,
     parse_reranker_name,
 )
+from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.validation import build_converter, rejected
 
@@ -103,7 +104,15 @@ def _parse_key_addresses(text: str, field: str) -> dict[str, str]:
     return addresses
 
 
+def _parse_privacy_mode(text: str, field: str) -> Mode:
+    # A pseudonym needs a key, which belongs to one workspace.
+    if text not in (Mode.OFF, Mode.REDACT, Mode.BLOCK):
+        raise Rejected(field, f"{text[:40]!r} is none of off, redact, block")
+    return Mode(text)
+
+
 StoreAddress = Annotated[str, _parse_text(_parse_store)]
+PrivacyMode = Annotated[Mode, _parse_text(_parse_privacy_mode)]
 Directory = Annotated[Path, _parse_text(_parse_directory)]
 WholeNumber = Annotated[int, _parse_text(_parse_whole_number)]
 Seconds = Annotated[timedelta, _parse_text(_parse_seconds)]
@@ -220,6 +229,12 @@ class Settings(BaseSettings):
         validation_alias="VARVE_DEFAULT_PLAN",
         description="The retention plan of a workspace that sets none: `free`, "
         "`starter` or `pro`.",
+    )
+    privacy_mode: PrivacyMode = Field(
+        Mode.OFF,
+        validation_alias="VARVE_PRIVACY_MODE",
+        description="What happens to personal data in a workspace that sets no "
+        "`privacy.mode`: `off`, `redact` or `block`.",
     )
     identities: Identities = Field(
         {},

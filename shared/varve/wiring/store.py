@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from varve.domain.identity import path_id
+from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
 from varve.ports.clock import Clock
@@ -112,7 +113,8 @@ class OpenStore:
         key = f"workspaces/{path_id(workspace, 'workspaceId')}/config.json"
         stored = self.objects.get(key)
         data = stored.data if stored else b"{}"
-        return _parse_config(data, self._settings.default_plan)
+        settings = self._settings
+        return _parse_config(data, settings.default_plan, settings.privacy_mode)
 
     def require_safe(self) -> None:
         """Refuse an endpoint that could lose acknowledged rows, before the first write.
@@ -130,8 +132,14 @@ class OpenStore:
 
 
 @lru_cache(maxsize=1_000)
-def _parse_config(data: bytes, default_plan: Plan) -> WorkspaceConfig:
+def _parse_config(
+    data: bytes, default_plan: Plan, privacy_mode: Mode
+) -> WorkspaceConfig:
+    """Return the stored configuration, with the operator's values where it sets none."""
     config = parse_workspace_config(data)
-    if "plan" in config.model_fields_set:
-        return config
-    return config.model_copy(update={"plan": default_plan})
+    update: dict[str, object] = {}
+    if "plan" not in config.model_fields_set:
+        update["plan"] = default_plan
+    if "mode" not in config.privacy.model_fields_set:
+        update["privacy"] = config.privacy.model_copy(update={"mode": privacy_mode})
+    return config.model_copy(update=update)

@@ -43,10 +43,15 @@ def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
 
     Raises Rejected: a text is empty, or a number lies outside [0, 1].
     """
+    private = session.privacy
     kept = replace(
         answer,
-        question=session.privacy(answer.question),
-        answer=session.privacy(answer.answer),
+        subject=private(answer.subject),
+        task_type=private(answer.task_type),
+        question=private(answer.question),
+        answer=private(answer.answer),
+        citations=tuple(map(private, answer.citations)),
+        regime=_filter_regime(session, answer.regime),
     )
     for name in ("subject", "task_type", "question", "answer"):
         if not getattr(kept, name).strip():
@@ -59,19 +64,24 @@ def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
     return kept
 
 
+def _filter_regime(session: Session, regime: Mapping[str, str]) -> dict[str, str]:
+    private = session.privacy
+    return {private(name): private(value) for name, value in regime.items()}
+
+
 def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
     """Decide whether to ask again, and say why."""
     named = session.config.experience.material_signals or ""
     material = frozenset(name.strip() for name in named.split(",") if name.strip())
     return should_rerun(
         read_answers(session),
-        request.subject,
-        request.task_type,
+        session.privacy(request.subject),
+        session.privacy(request.task_type),
         session.now,
         days=request.days,
         signals=request.signals,
         material=material,
-        regime=request.regime,
+        regime=request.regime and _filter_regime(session, request.regime),
     )
 
 
@@ -80,7 +90,8 @@ def find_analogous_answers(
 ) -> list[tuple[PriorAnswer, float]]:
     """Return answers to similar questions across subjects, with their cosines."""
     known = read_answers(session)
-    return find_analogous(known, task_type, question, session.embedder.embed, limit)
+    sort, words = session.privacy(task_type), session.privacy(question)
+    return find_analogous(known, sort, words, session.embedder.embed, limit)
 
 
 def evict_answers(

@@ -63,20 +63,21 @@ def add_lesson(session: Session, new: NewLesson) -> str:
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
     action = session.privacy(new.action)
+    state = new.state and session.privacy(new.state)
     if reason := explain_vagueness(condition, action):
         raise Rejected("lesson", reason)
     known = read_past(session).by_id
     _require_episodes(new.evidence, known)
     cited = [known[id_].episode for id_ in new.evidence]
     version = LessonVersion(
-        lesson_id=lesson_id(new.state, action),
+        lesson_id=lesson_id(state, action),
         claim=claim,
         condition=condition,
         action=action,
         at=session.now,
         created_at=session.now,
-        state=new.state,
-        tags=tuple(sorted(new.tags)),
+        state=state,
+        tags=tuple(sorted(map(session.privacy, new.tags))),
         supporting=tuple(sorted(new.evidence)),
         conversation_ids=tuple(sorted({one.conversation_id for one in cited})),
         user_ids=tuple(sorted({one.user_id for one in cited if one.user_id})),
@@ -94,7 +95,7 @@ def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
         created_at=session.now,
         origin="retirement",
         active=False,
-        reason=reason,
+        reason=session.privacy(reason),
     )
     _write_versions(session, [version])
 
@@ -185,7 +186,7 @@ def build_lesson_block(
         session.config.experience.block_lessons,
         session.embedder.embed,
         situation=situation,
-        tags=tags,
+        tags=tuple(map(session.privacy, tags)),
     )
     return curation.block(offered)
 

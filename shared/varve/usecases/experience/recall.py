@@ -67,7 +67,7 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         derive_lessons(limit_to_user(history, request.user_id)),
         embedder.embed,
         words=word_embedding(embedder),
-        state=request.state,
+        state=request.state and session.privacy(request.state),
         user_id=request.user_id,
         limit=request.limit,
     )

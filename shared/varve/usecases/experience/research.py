@@ -32,6 +32,7 @@ class Note:
 
 def read_log(session: Session, name: str) -> ResearchLog:
     """Return the log of that name; empty if nothing was noted."""
+    name = session.privacy(name)
     rows = read_past(session).rows(MemoryType.FINDING)
     return ResearchLog(tuple(finding_from(row) for row in rows if row.about == name))
 
@@ -45,19 +46,20 @@ def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
         names = ", ".join(Component)
         raise Rejected("component", f"must be one of {names}, with a text")
     text = session.privacy(note.text)
+    source = note.source and session.privacy(note.source)
     component = Component(note.component)
     log = read_log(session, note.log)
     known = log.known(component, text, session.embedder.embed)
     if known is not None:
         return known, False
     entry = ResearchFinding(
-        note.log,
+        session.privacy(note.log),
         component,
         text,
         session.now,
         session.now,
         None,
-        note.source,
+        source,
         note.conversation_id,
         note.user_id,
     )
@@ -71,8 +73,9 @@ def answer_question(
     session: Session, log: str, question: str, answer: str
 ) -> ResearchFinding:
     """Answer a question of a log. Raises Rejected: the log has no such question."""
+    private = session.privacy(question)
     for asked in read_log(session, log).of(Component.QUESTION):
-        if asked.text == question:
+        if asked.text == private:
             entry = with_answer(asked, session.privacy(answer), session.now)
             row = finding_record(entry, year_of(entry.at, session.zone))
             send_rows(session, [row])

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from varve.domain.personal import map_strings
 from varve.domain.profile import ProfileEntry
-from varve.domain.record import Record, StoreName
+from varve.domain.record import MemoryType, Record, StoreName
 from varve.domain.triple import TripleOperation
 from varve.usecases.privacy import filter_operation
 from varve.usecases.transfer.imported import Imported, TimelineLine
 
 _KEPT = frozenset({"id", "role", "name", "timestamp", "userId"})
 """Fields of a message that are not filtered."""
+_OF_SPEAKERS = frozenset({MemoryType.FACT, MemoryType.TURN})
+"""Records whose `about` names a speaker."""
 
 
 class ExportFilter:
@@ -67,11 +69,18 @@ class ExportFilter:
         return replace(
             record,
             content=content,
+            about=self._about(record),
             people=tuple(map(self._private, record.people)),
             topics=tuple(map(self._private, record.topics)),
             open_questions=tuple(map(self._private, record.open_questions)),
             key_facts=self._details(record.key_facts),
         )
+
+    def _about(self, record: Record) -> str | None:
+        """Return what a record is about; a speaker keeps the name."""
+        if record.about is None or record.memory_type in _OF_SPEAKERS:
+            return record.about
+        return self._private(record.about)
 
     def _details(self, text: str) -> str:
         """Return filtered JSON; the same text if nothing in it changes."""
