@@ -7,11 +7,13 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import phonenumbers
 import pytest
 
 from tests.support.labelled import Labelled, labelled, mistakes, scores, secret
-from varve.adapters.detectors.personal import PersonalDetector
+from varve.adapters.detectors.personal import MAX_PHONE_CHECKS, PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector
 from varve.domain.errors import Misconfigured
 from varve.domain.personal import Detection, Kind, placeholder, replace_detections
@@ -96,6 +98,27 @@ def test_every_shape_of_a_token_has_a_page_and_a_keyword_of_its_pattern() -> Non
         assert shape["keyword"].casefold() in plain or shape["keyword"] in "._v1_", (
             shape
         )
+
+
+def test_a_text_of_many_numbers_is_filtered_with_bounded_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked: list[str] = []
+    matcher = phonenumbers.PhoneNumberMatcher
+
+    def count(number: str, *given: Any) -> Any:
+        checked.append(number)
+        return matcher(number, *given)
+
+    monkeypatch.setattr(phonenumbers, "PhoneNumberMatcher", count)
+    numbers = [
+        f"612 {n // 1000:03} {n % 1000:03}" for n in range(MAX_PHONE_CHECKS + 50)
+    ]
+    told = "".join(f"call {number}; " for number in numbers)
+    once = redacted(told)
+    assert not any(number in once for number in numbers)
+    assert once == redacted(told)
+    assert len(set(checked)) == MAX_PHONE_CHECKS
 
 
 def test_filtering_a_redacted_text_again_changes_nothing(
