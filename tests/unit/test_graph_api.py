@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from tests.support.builders import Failing, RecordingQueue, raw_conversation
@@ -17,11 +16,13 @@ from varve import Memory
 from varve.adapters.graph.walks import FAN_OUT
 from varve.api.graph import Graph
 from varve.cli import main
-from varve.cli.drawing import draw_html, draw_svg, format_validity, place_nodes
 from varve.cli.graph import format_table, format_tree
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.graph import QueryResult
 from varve.domain.identity import Scope
+from varve.look.branches import format_validity, grow_trees
+from varve.look.drawing import TEXT, draw_html, draw_svg, place_rows
+from varve.look.text_lines import measure
 
 NOW = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -376,8 +377,8 @@ class TestShowing:
             "├─ has_pet ─▶ Miso  since 2026-03-02",
             "│  └─ is_a ─▶ dog  since 2026-03-02",
             "├─ lives_in ─▶ Lisbon  since 2026-03-07",
-            "└─ lives_in ─▶ Leeds  2026-03-02 to 2026-03-07",
-            "◀─ has_sister ─ Hannah  since 2026-03-02",
+            "├─ lives_in ─▶ Leeds  2026-03-02 to 2026-03-07",
+            "└─ has_sister ◀─ Hannah  since 2026-03-02",
         ]
         assert format_tree(graph.edges(), None)[0] == "Dana"
         assert format_tree([], "nobody") == ["nothing is known about nobody"]
@@ -392,7 +393,8 @@ class TestShowing:
         root = ElementTree.fromstring(svg)
         words = "".join(root.itertext())
         for edge in edges:
-            assert f"{edge['label']} {format_validity(edge)}" in words
+            assert f"{edge['label']} →" in words
+            assert format_validity(edge) in words
         assert not [e for e in root.iter() if e.tag.endswith("script")]
         page = draw_html(edges, self.HOSTILE)
         assert "<script" not in page
@@ -401,26 +403,84 @@ class TestShowing:
             assert "href" not in text
         assert draw_svg(edges, "x") == draw_svg(edges, "x")
 
-    @pytest.mark.parametrize("count", [0, 1, 2, 40])
-    @pytest.mark.parametrize("together", [True, False])
-    def test_places_lie_apart_from_each_other(self, count: int, together: bool) -> None:
-        places = place_nodes(
-            count, [(0, n) for n in range(1, count)] if together else []
-        )
-        assert places.shape == (count, 2)
-        apart = (
-            np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(count) * 1e9
-        )
-        assert (apart > 15).all()
-
-    def test_the_best_connected_is_the_centre_and_the_rest_lie_further_out(
-        self,
+    def test_the_neighbourhood_that_was_asked_for_is_drawn_around_its_root(
+        self, memory: Memory
     ) -> None:
-        places = place_nodes(5, [(3, 0), (3, 1), (3, 2), (2, 4)])
-        radius = np.linalg.norm(places, axis=1).round()
-        assert radius[3] == 0
-        assert radius[0] == radius[1] == radius[2] > 0
-        assert radius[4] == 2 * radius[0]
+        hub = [fact(f"p{n}", "lives_in", "Porto", n) for n in range(9)]
+        graph = told(memory, fact("Dana", "lives_in", "Porto"), *hub)
+        (tree,) = grow_trees(graph.edges("Dana"), "dana")
+        assert tree.name == "Dana"
+        assert [branch.name for branch in tree.branches] == ["Porto"]
+        first, *_ = place_rows([tree])
+        assert (first.depth, first.entity) == (0, "dana")
+
+    def test_every_triple_has_one_row(self, memory: Memory) -> None:
+        circle = [fact(f"p{n}", "knows", f"p{(n + k) % 12}") for n in range(12) for k in (1, 5)]  # fmt: skip
+        graph = told(memory, *circle)
+        for root in ("p3", None):
+            edges = graph.edges(root)
+            rows = place_rows(grow_trees(edges, root))
+            assert len([row for row in rows if row.above is not None]) == len(edges)
+
+    def test_no_label_is_cut_or_lies_on_another_at_two_hundred_triples(
+        self, memory: Memory
+    ) -> None:
+        names = (
+            "Ana",
+            "W" * 150,
+            "a rather long description of a thing " * 5,
+            "東京" * 40,
+        )
+        many = []
+        for n in range(200):
+            named = f"{names[n % 4]} {n}"
+            many.append(fact("Dana", f"label {n} of {n % 7}", named, n % 90))
+        edges = told(memory, *many).edges("Dana")
+        assert len(edges) == 200
+        rows = place_rows(grow_trees(edges, "dana"))
+        bottom = 0.0
+        for row in rows:
+            assert row.y - 9 >= bottom
+            bottom = row.y - 9 + 18 * len(row.lines)
+            for line in row.lines:
+                assert measure(" ".join(p.text for p in line), 13) <= TEXT + 1
+        shown = " ".join(
+            piece.text for row in rows for line in row.lines for piece in line
+        )
+        for edge in edges:
+            assert edge["target"].replace(" ", "") in shown.replace(" ", "")
+
+    def test_edges_that_are_left_out_are_counted(
+        self, memory: Memory, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        told(memory, *[fact("Dana", "likes", f"thing {n}", n % 90) for n in range(30)])
+        found = memory.graph.neighbourhood("Dana", most=20)
+        assert (len(found.edges), found.left_out) == (20, 10)
+        assert memory.graph.neighbourhood(most=25).left_out == 5
+        svg = draw_svg(found.edges, "x", "dana", found.left_out)
+        assert "10 more triples are not drawn" in svg
+        store = ["--store", str(tmp_path / "store"), "--most", "20"]
+        assert main(["graph", "show", "Dana", *store]) == 0
+        assert "10 edges left out" in capsys.readouterr().err
+        assert main(["graph", "show", *store[:2], "--most", "x"]) == 2
+
+    def test_the_links_of_experience_are_drawn_only_if_asked_for(
+        self, memory: Memory
+    ) -> None:
+        episodes = ["episode-" + str(n) * 24 for n in (1, 2)]
+        graph = told(
+            memory,
+            fact("Dana", "lives_in", "Porto"),
+            fact(episodes[1], "continuation", episodes[0]),
+            fact("Dana", "led_to", "a new job"),
+        )
+        assert {e["label"] for e in graph.edges()} == {"lives_in", "led_to"}
+        assert len(graph.edges(experience=True)) == 3
+        assert len(graph.edges(episodes[0])) == 1
+
+    @pytest.mark.parametrize("root", [None, "dana"])
+    def test_a_drawing_without_triples_says_so(self, root: str | None) -> None:
+        assert "no triples" in draw_svg([], "x", root)
 
     def test_rows_stand_under_their_columns(self) -> None:
         assert format_table([{"a": "x", "bb": None}, {"a": [1], "bb": "y\nz" * 50}])[:3] == [
@@ -463,7 +523,9 @@ class TestCommand:
         assert (
             main(["graph", "show", "Dana", "--out", str(tmp_path / name), *store]) == 0
         )
-        assert "lives_in since 2026-03-02" in (tmp_path / name).read_text("utf-8")
+        drawn = (tmp_path / name).read_text("utf-8")
+        assert "lives_in →" in drawn
+        assert "since 2026-03-02" in drawn
         assert capsys.readouterr().out == ""
 
     @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from varve.domain.errors import Rejected
-from varve.domain.graph import QueryLimits, parse_fact
+from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
 from varve.usecases.triples import (
     describe_entity,
     find_neighbours,
     find_paths,
-    list_edges,
+    list_neighbourhood,
     send_operations,
 )
 from varve.wiring.sessions import Sessions
@@ -161,16 +161,22 @@ class Graph:
             return find_paths(session, a, b, max_hops, as_of=as_of, most=most)
 
     def edges(
-        self, name: str | None = None, *, most: int = 200
+        self, name: str | None = None, *, most: int = 200, experience: bool = False
     ) -> list[dict[str, Any]]:
         """Return the triples to draw, in the shape of `entity`'s facts.
 
         They are an entity's triples, past ones too, and those that hold about its
-        neighbours; without a name, the newest that hold. Raises Rejected: most out of
-        bounds.
+        neighbours; without a name, the newest that hold. `experience` adds the links
+        between episodes. Raises Rejected: most out of bounds.
         """
+        return self.neighbourhood(name, most=most, experience=experience).edges
+
+    def neighbourhood(
+        self, name: str | None = None, *, most: int = 200, experience: bool = False
+    ) -> Neighbourhood:
+        """Return what `edges` does, and how many more there are."""
         with self._sessions.open(self.scope) as session:
-            return list_edges(session, name, most=most)
+            return list_neighbourhood(session, name, most=most, experience=experience)
 
     def _collect(self, op: Op, facts: Iterable[Fact]) -> None:
         if isinstance(facts, Mapping | str):

@@ -2,21 +2,21 @@
 
 import argparse
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from varve.api.graph import Graph
 from varve.api.memory import Memory
-from varve.cli.drawing import Edge, draw_html, draw_svg, format_validity
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
+from varve.look.branches import Branch, Edge, format_validity, grow_trees
+from varve.look.drawing import draw_html, draw_svg
 
 MAX_CELL = 60
 """Characters of a value in a table of rows."""
 
-Draw = Callable[[list[Edge], str], str]
+Draw = Callable[[list[Edge], str, str | None, int], str]
 _DRAWINGS: dict[str, Draw] = {".svg": draw_svg, ".html": draw_html}
 
 
@@ -33,6 +33,14 @@ def add_graph(command: argparse.ArgumentParser) -> None:
         metavar="SQL|ENTITY",
         help="one SELECT over the table facts (query), or the name of a person or "
         "thing (show)",
+    )
+    command.add_argument(
+        "--most", metavar="N", default="200", help="edges to show; default: 200"
+    )
+    command.add_argument(
+        "--experience",
+        action="store_true",
+        help="show the links between episodes too",
     )
     command.add_argument(
         "--out", metavar="FILE", help="draw the triples into an .svg or .html file"
@@ -58,17 +66,27 @@ def _query(options: argparse.Namespace, graph: Graph) -> None:
 
 
 def _show(options: argparse.Namespace, graph: Graph) -> None:
-    lines: list[str] = []
-    if options.out is not None:
-        draw = _choose_drawing(options.out)
-        edges = graph.edges(options.subject)
-        _write(Path(options.out), draw(edges, options.subject or "the graph"))
+    draw = None if options.out is None else _choose_drawing(options.out)
+    root = _find_root(options.subject, graph)
+    found = graph.neighbourhood(
+        options.subject, most=_parse_most(options.most), experience=options.experience
+    )
+    edges = found.edges
+    if draw is not None:
+        title = options.subject or "the graph"
+        _write(Path(options.out), draw(edges, title, root, found.left_out))
         say(f"{options.out}: {format_count(len(edges), 'edge')}")
     else:
-        edges = graph.edges(options.subject)
-        if not options.json:
-            lines = format_tree(edges, _find_root(options.subject, graph))
-    print_result(options, edges, lines)
+        lines = [] if options.json else format_tree(edges, root)
+        print_result(options, edges, lines)
+    if found.left_out:
+        say(f"{format_count(found.left_out, 'edge')} left out; --most N shows more")
+
+
+def _parse_most(text: str) -> int:
+    if not text.isdecimal():
+        raise Rejected("--most", f"{text[:40]!r} is not a count")
+    return int(text)
 
 
 def format_table(rows: list[dict[str, Any]]) -> list[str]:
@@ -107,68 +125,28 @@ def _format_cell(value: Any) -> str:
 def format_tree(edges: list[Edge], root: str | None) -> list[str]:
     """Return a tree of the edges from `root`; without a root one tree a subject.
 
-    From a root, the tree has a second level: the edges of the current targets. The
+    From a root, the tree has a second level: the edges of the current neighbours. The
     edges that point to the root come last.
     """
     if not edges:
         return [f"nothing is known about {root}" if root else "no triples"]
-    by_subject: defaultdict[str, list[Edge]] = defaultdict(list)
-    for edge in edges:
-        by_subject[edge["sourceId"]].append(edge)
-    if root is not None:
-        return _format_root(root, edges, by_subject)
-    lines = []
-    for subject in sorted(by_subject):
-        own = by_subject[subject]
-        lines.append(own[-1]["source"])
-        lines += _format_branches(own, {})
+    lines: list[str] = []
+    for tree in grow_trees(edges, root):
+        lines.append(tree.name)
+        lines += _format_branches(tree.branches)
     return lines
 
 
-def _format_root(
-    root: str, edges: list[Edge], by_subject: dict[str, list[Edge]]
-) -> list[str]:
-    own = by_subject.get(root, [])
-    others = {id_: known for id_, known in by_subject.items() if id_ != root}
-    pointing = []
-    for edge in edges:
-        if edge["targetId"] == root and edge["sourceId"] != root:
-            pointing.append(edge)
-    title = root
-    if own:
-        title = own[-1]["source"]
-    elif pointing:
-        title = pointing[0]["target"]
-    lines = [title, *_format_branches(own, others)]
-    for edge in _sort(pointing):
-        lines.append(f"◀─ {edge['label']} ─ {edge['source']}  {format_validity(edge)}")
-    return lines
-
-
-def _format_branches(
-    edges: list[Edge], below: dict[str, list[Edge]], indent: str = ""
-) -> Iterator[str]:
-    """Yield a line for each edge, followed by the edges of its target in `below`."""
-    ordered = _sort(edges)
-    for number, edge in enumerate(ordered, start=1):
-        last = number == len(ordered)
-        branch = "└" if last else "├"
-        words = f"{edge['label']} ─▶ {edge['target']}  {format_validity(edge)}"
-        yield f"{indent}{branch}─ {words}"
-        if not edge["invalidAt"]:
-            deeper = below.get(edge["targetId"], [])
-            deeper_indent = indent + ("   " if last else "│  ")
-            yield from _format_branches(deeper, {}, deeper_indent)
-
-
-def _sort(edges: list[Edge]) -> list[Edge]:
-    """Sort by label, then current before past, then newest first."""
-    newest_first = sorted(edges, key=lambda edge: edge["validAt"], reverse=True)
-    return sorted(newest_first, key=lambda edge: (edge["label"], _is_past(edge)))
-
-
-def _is_past(edge: Edge) -> bool:
-    return edge["invalidAt"] is not None
+def _format_branches(branches: Sequence[Branch], indent: str = "") -> Iterator[str]:
+    """Yield a line for each branch, followed by the branches below it."""
+    for number, branch in enumerate(branches, start=1):
+        last = number == len(branches)
+        fork = "└" if last else "├"
+        arrow = "◀─" if branch.incoming else "─▶"
+        words = f"{branch.edge['label']} {arrow} {branch.name}"
+        yield f"{indent}{fork}─ {words}  {format_validity(branch.edge)}"
+        deeper = indent + ("   " if last else "│  ")
+        yield from _format_branches(branch.below, deeper)
 
 
 def _find_root(name: str | None, graph: Graph) -> str | None:

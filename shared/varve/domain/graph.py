@@ -44,6 +44,14 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """Triples to draw, as JSON values, and how many more there are."""
+
+    edges: list[dict[str, Any]]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mentions:
     """How many triples name an entity, how many of them hold, and the newest beginning.
 

@@ -48,11 +48,11 @@ class GraphView(Protocol):
     def newest(self, most: int, at: datetime, *, links: bool = True) -> list[Triple]:
         """Return up to `most` triples that hold at `at`, the latest start first.
 
-        `links` includes the links between episodes.
+        Aliases are left out. `links` includes the links between episodes.
         """
 
     def holding(self, at: datetime, *, links: bool = True) -> int:
-        """Return how many triples hold at `at`."""
+        """Return how many triples hold at `at`, of those that `newest` chooses from."""
 
     def changed(self, since: datetime, until: datetime, most: int) -> list[Triple]:
         """Return up to `most` triples that began or ended in the span, without links.

@@ -1,13 +1,14 @@
 """Triples: describe an entity, walk the graph, and send operations to the writer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import aware, iso
 from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
-from varve.domain.graph import Neighbour, PathStep
+from varve.domain.experience.link_types import is_experience, is_link
+from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.names import ALSO_KNOWN_AS, Names
 from varve.domain.triple import Triple, TripleOperation
 from varve.domain.validation import valid_text
@@ -128,23 +129,28 @@ def find_paths(
     return [[_step_as_json(step) for step in path] for path in found]
 
 
-def list_edges(
-    session: Session, name: str | None, *, most: int
-) -> list[dict[str, Any]]:
+def list_neighbourhood(
+    session: Session, name: str | None, *, most: int, experience: bool = False
+) -> Neighbourhood:
     """Return the triples to draw: those around an entity, or the newest that hold.
 
-    Raises Rejected: most out of bounds.
+    Links between episodes are left out, unless `experience` or the entity is one of
+    experience itself. Raises Rejected: most out of bounds.
     """
     _require_within("most", most, MAX_GRAPH_ANSWERS)
     view = _open_view(session)
     if name is None:
-        chosen = view.newest(most, session.now)
+        chosen = view.newest(most, session.now, links=experience)
+        total = view.holding(session.now, links=experience)
     else:
         id_ = view.names().entity(valid_text(name, "name"))
-        chosen = _triples_around(view, id_, session.now)
+        with_links = experience or is_experience(id_)
+        around = _triples_around(view, id_, session.now, with_links=with_links)
+        chosen = around[:most]
+        total = len(around)
     spellings = find_spellings([*view.aliases(), *chosen])
-    shown = [triple for triple in chosen if triple.label != ALSO_KNOWN_AS]
-    return [triple_as_json(triple, spellings) for triple in shown[:most]]
+    edges = [triple_as_json(triple, spellings) for triple in chosen]
+    return Neighbourhood(edges, total - len(edges))
 
 
 def _open_view(session: Session) -> GraphView:
@@ -155,23 +161,55 @@ def _moment(session: Session, as_of: datetime | None) -> datetime:
     return session.now if as_of is None else aware(as_of, "as_of")
 
 
-def _triples_around(view: GraphView, id_: str, now: datetime) -> list[Triple]:
-    """Return an entity's triples, past ones too, and those its neighbours have at `now`."""
-    chosen: dict[str, Triple] = {}
-    neighbours: set[str] = set()
-    for triple in view.about(id_):
-        ends = (triple.source_id, triple.target_id)
-        if id_ not in ends or triple.valid_at == triple.invalid_at:
-            continue
-        chosen[triple.id] = triple
+def _triples_around(
+    view: GraphView, id_: str, now: datetime, *, with_links: bool
+) -> list[Triple]:
+    """Return an entity's triples, past ones too, then those its neighbours have at `now`.
+
+    Of each part, those that hold come first, the newest of them at the beginning.
+    """
+    own: list[Triple] = []
+    for triple in _select_drawn(view.about(id_), with_links):
+        if id_ in (triple.source_id, triple.target_id):
+            own.append(triple)
+    known = {triple.id for triple in own}
+    further: list[Triple] = []
+    for neighbour in _list_neighbours(own, id_, now):
+        stated = _select_drawn(view.about(neighbour), with_links)
+        held = _select_held(stated, neighbour, now)
+        further += [triple for triple in held if triple.id not in known]
+    return [*_sort_current_first(own), *_sort_current_first(further)]
+
+
+def _list_neighbours(own: Iterable[Triple], id_: str, now: datetime) -> list[str]:
+    """Return the entities that a current triple joins to this one, in order."""
+    ends: set[str] = set()
+    for triple in own:
         if triple.holds(now):
-            source, target = ends
-            neighbours.add(target if source == id_ else source)
-    for neighbour in sorted(neighbours):
-        for triple in view.about(neighbour):
-            if triple.source_id == neighbour and triple.holds(now):
-                chosen[triple.id] = triple
-    return list(chosen.values())
+            ends |= {triple.source_id, triple.target_id}
+    return sorted(ends - {id_})
+
+
+def _select_held(
+    triples: Iterable[Triple], subject: str, now: datetime
+) -> Iterator[Triple]:
+    for triple in triples:
+        if triple.source_id == subject and triple.holds(now):
+            yield triple
+
+
+def _select_drawn(found: Iterable[Triple], with_links: bool) -> Iterator[Triple]:
+    """Yield the triples to draw: no aliases, and none that never held."""
+    for triple in found:
+        if triple.label == ALSO_KNOWN_AS or triple.valid_at == triple.invalid_at:
+            continue
+        if with_links or not is_link(triple):
+            yield triple
+
+
+def _sort_current_first(triples: Iterable[Triple]) -> list[Triple]:
+    newest = sorted(triples, key=lambda triple: triple.valid_at, reverse=True)
+    return sorted(newest, key=lambda triple: triple.invalid_at is not None)
 
 
 def _require_within(field: str, value: int, limit: int) -> None:

@@ -2,7 +2,7 @@
 
 from varve.adapters.graph.walks import HOLDS
 from varve.domain.experience.link_types import LINK_END, LinkType
-from varve.domain.names import LITERAL
+from varve.domain.names import ALSO_KNOWN_AS, LITERAL
 
 _LINKS = ", ".join(f"'{label}'" for label in LinkType)
 _NAMES = ", ".join(f"'{label}'" for label in sorted(LITERAL))
@@ -15,11 +15,13 @@ KNOWLEDGE = f"""not (
 )"""
 """Whether a triple is no link between episodes."""
 
+_DRAWN_NOW = f"{HOLDS} and ($links or {KNOWLEDGE}) and label != '{ALSO_KNOWN_AS}'"
+
 NEWEST = f"""
-select * from facts where {HOLDS} and ($links or {KNOWLEDGE})
+select * from facts where {_DRAWN_NOW}
 order by valid_at desc, id limit $most"""
 
-HOLDING = f"select count(*) from facts where {HOLDS} and ($links or {KNOWLEDGE})"
+HOLDING = f"select count(*) from facts where {_DRAWN_NOW}"
 
 CHANGED = f"""
 select * from facts

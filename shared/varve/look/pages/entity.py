@@ -5,6 +5,7 @@ from typing import Any
 
 from varve.domain.calendar import parse_instant
 from varve.domain.errors import Rejected
+from varve.look.drawing import draw_inline
 from varve.look.life import draw_life
 from varve.look.links import target
 from varve.look.visit import SHOWN, View, Visit
@@ -48,6 +49,7 @@ def show_entity(visit: Visit) -> View:
     if not facts and not mentions:
         raise Rejected("entity", f"the graph knows nothing of {name[:80]!r}")
     values = {
+        "neighbourhood": _draw_neighbourhood(visit, known["id"]),
         "entity": known,
         "at": at,
         "is_now": at >= now,
@@ -65,6 +67,17 @@ def show_entity(visit: Visit) -> View:
         up=target("entities"),
         command=("graph", "show", name),
     )
+
+
+def _draw_neighbourhood(visit: Visit, id_: str) -> str:
+    """Return the drawing of what holds around an entity, with the neighbours' own facts."""
+    around = visit.memory.graph.neighbourhood(id_, most=MAX_FACTS)
+    holding = [edge for edge in around.edges if not edge["invalidAt"]]
+
+    def address(entity: str) -> str:
+        return visit.link("entity", entity)
+
+    return draw_inline(holding, id_, around.left_out, address)
 
 
 def _read_day(visit: Visit, now: datetime) -> datetime:
