@@ -17,7 +17,7 @@ from tests.support.deployment import Deployment
 from tests.support.drivers import Driver, open_driver
 from tests.support.install import Image
 from tests.support.moto_template import Template
-from tests.support.ordeal import Ordeal, ordeal
+from tests.support.ordeal import MOMENTS, Ordeal, ordeal
 
 pytestmark = pytest.mark.e2e
 
@@ -55,6 +55,7 @@ def figures(tried: Ordeal) -> str:
         f"runs {tried.runs}, messages {tried.messages}, kills {tried.kills}, letters {tried.letters}"
     ]
     lines += [f"erasures that named files of a failed write: {tried.unproved}"]
+    lines += [f"forgotten {moment}: {tried.moments[moment]}" for moment in MOMENTS]
     return "\n".join(
         [*lines, *(f"{kind}: {count}" for kind, count in sorted(kinds.items()))]
     )

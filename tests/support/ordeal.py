@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -27,7 +28,9 @@ from varve.domain.identity import Scope
 from varve.domain.record import Record, turn_id
 
 FUNCTIONS = ("ExtractFunction", "WriteFunction", "SummarizeFunction")
-FORGETTING = ("WriteFunction", "ForgetFunction")
+FORGETTING = ("WriteFunction", "ForgetFunction", "ExtractFunction")
+MOMENTS = ("between", "waiting", "written", "some summaries", "all summaries")
+"""When a user is forgotten: between two conversations, before the queues have worked, after it …"""
 QUEUES = ("IngestQueue", "WriteQueue", "WorkQueue")
 GRAINS = (Grain.WORKING, Grain.DAILY, Grain.WEEKLY)
 AGENTS = ("support", "sales")
@@ -90,12 +93,19 @@ def _day(message: Mapping[str, str]) -> str:
     return re.findall(r"\d{4}-\d\d-\d\d", message["said"])[0]
 
 
-def conversations(seed: int, workspace: str) -> list[dict[str, Any]]:
-    """Some conversations of one week, in the order in which they arrive: some begun first, some repeated."""
+def conversations(
+    seed: int, workspace: str, *, shared: bool = False
+) -> list[dict[str, Any]]:
+    """Some conversations of one week, in the order in which they arrive: some begun first, some repeated.
+
+    In a shared one several users speak.
+    """
     rng = Random(f"conversations of {seed}")
     arriving: list[dict[str, Any]] = []
     for number in range(rng.randint(2, 4)):
         whole = _conversation(rng, workspace, f"c{number}")
+        if shared:
+            whole = _shared(rng, whole)
         begun = {
             **whole,
             "messages": whole["messages"][: rng.randint(1, len(whole["messages"]))],
@@ -129,6 +139,33 @@ def _conversation(rng: Random, workspace: str, name: str) -> dict[str, Any]:
         "conversationId": name,
     }
     return {**identity, "userId": f"u-{speaker.lower()}", "messages": messages}
+
+
+def _shared(rng: Random, conversation: dict[str, Any]) -> dict[str, Any]:
+    """The same words, each said by one of two users."""
+    messages = []
+    for message in conversation["messages"]:
+        speaker = rng.choice(("Dana", "Marco"))
+        own = {"name": speaker, "userId": f"u-{speaker.lower()}"}
+        messages.append({**message, **own})
+    return {**conversation, "messages": messages}
+
+
+def without_forgotten(
+    told: Sequence[dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """The conversations as they are where the forgotten user never was."""
+    for conversation in told:
+        if conversation["agentId"] != FORGETFUL:
+            yield conversation
+            continue
+        others = [
+            message
+            for message in conversation["messages"]
+            if message.get("userId", conversation["userId"]) != FORGOTTEN
+        ]
+        if others:
+            yield {**conversation, "messages": others}
 
 
 def _grown(conversation: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +206,7 @@ class Ordeal:
     kills: int = 0
     letters: int = 0
     unproved: int = 0
+    moments: Counter[str] = field(default_factory=Counter)
     faults: list[tuple[str, str, str]] = field(default_factory=list)
 
     def run(
@@ -193,22 +231,27 @@ class Ordeal:
         return wrong + self._differences(workspace, told)
 
     def forget(self, seed: int) -> list[str]:
-        """Play one seed in which an agent forgets a user while all the queues are at work; what is wrong.
+        """Play one seed in which an agent forgets a user at one of the `MOMENTS`; what is wrong.
 
-        After it all is said again, and more; once all is calm the same is asked again, with a proof.
+        The queues are at work meanwhile. After it all is said again, and more; once all is calm the same
+        is asked again, with a proof.
         """
         plan = Plan(seed, FAULT_RATE, _kill(seed, FORGETTING))
         workspace = f"forgetting-{seed}"
-        told = conversations(seed, workspace)
+        told = conversations(seed, workspace, shared=seed % 2 == 0)
+        moment = Random(f"moment of {seed}").choice(MOMENTS)
+        self.moments[moment] += 1
+        first = len(told) // 2 if moment == "between" else len(told)
         self._break(plan)
-        for conversation in told:
+        for conversation in told[:first]:
             self.deployment.ingest(conversation)
+        self._reach(moment, workspace)
         self._erase(workspace)
         again = [
             _grown(whole)
             for whole in {each["conversationId"]: each for each in told}.values()
         ]
-        for conversation in again:
+        for conversation in (*told[first:], *again):
             self.deployment.ingest(conversation)
         self.deployment.run()
         self._night(workspace)
@@ -219,12 +262,21 @@ class Ordeal:
         self.runs += 1
         self.messages += sum(len(each["messages"]) for each in (*told, *again))
         self.faults += plan.log
-        kept = [
-            each
-            for each in (*told, *again)
-            if (each["agentId"], each["userId"]) != (FORGETFUL, FORGOTTEN)
-        ]
-        return self._remains(workspace, done) + self._differences(workspace, kept)
+        kept = list(without_forgotten([*told, *again]))
+        return self._remains(workspace, done) + self._differences(
+            workspace, kept, places=False
+        )
+
+    def _reach(self, moment: str, workspace: str) -> None:
+        """Let the deployment work until the moment of the erasure."""
+        if moment in ("between", "waiting"):
+            return
+        self.deployment.run()
+        if moment == "some summaries":
+            self._fire("daily", PLANNED.strftime("%Y-%m-%dT%H:%M:%SZ"))
+            self.deployment.run()
+        if moment == "all summaries":
+            self._night(workspace)
 
     def _erase(self, workspace: str, **more: Any) -> dict[str, Any] | None:
         """ForgetFunction's answer, with the queues at work meanwhile; None where it fails again and again."""
@@ -253,7 +305,7 @@ class Ordeal:
         if done is None:
             return ["could not be forgotten"]
         proof, name = done["verification"], FORGOTTEN.encode()
-        self.unproved += not proof["proved"]
+        self.unproved += proof["proved"] is False
         keys = [
             key
             for key in self.deployment.keys("")
@@ -337,8 +389,13 @@ class Ordeal:
                 poller.send(queue, letter["body"], attributes["MessageGroupId"], name)
         self.deployment.run()
 
-    def _differences(self, workspace: str, told: list[dict[str, Any]]) -> list[str]:
-        """Where this memory differs from one that heard the same in plain memory, without a fault."""
+    def _differences(
+        self, workspace: str, told: list[dict[str, Any]], *, places: bool = True
+    ) -> list[str]:
+        """Where this memory differs from one that heard the same in plain memory, without a fault.
+
+        After an erasure the messages that stay keep their places, which leaves gaps.
+        """
         plain = plain_memory(self.model)
         for conversation in told:
             plain.ingest([parse_conversation(conversation)])
@@ -346,7 +403,8 @@ class Ordeal:
         for agent in AGENTS:
             scope = Scope(workspace, agent)
             plain.summarize(scope, [Grain.DAILY, Grain.WEEKLY], PLANNED)
-            expected, found = _said(plain, scope), _said(self.real, scope)
+            expected = _said(plain, scope, places=places)
+            found = _said(self.real, scope, places=places)
             wrong += [f"{scope} lost {one}" for one in sorted(expected - found)]
             wrong += [f"{scope} made up {one}" for one in sorted(found - expected)]
             wrong += self._doubled(scope)
@@ -366,10 +424,14 @@ def _records(driver: Driver, scope: Scope) -> Iterator[Record]:
             yield from driver.records.in_period(scope, grain, label)
 
 
-def _said(driver: Driver, scope: Scope) -> set[tuple[str, ...]]:
-    """Every record and triple, but for when it was learnt."""
+def _said(driver: Driver, scope: Scope, *, places: bool) -> set[tuple[str, ...]]:
+    """Every record and triple, but for when it was learnt and, where asked, its place."""
     records = {
-        (record.id, record.content, record.fingerprint)
+        (
+            record.id,
+            record.content,
+            record.fingerprint if places else f"{record.user_id} {record.event_time}",
+        )
         for record in _records(driver, scope)
     }
     triples = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
 from tests.support.builders import ACME, RecordingQueue
+from tests.support.erasure_ordeal import Killed, MortalObjects, mortal
 from tests.support.forgetful import Forgetful
 from tests.support.usecase_drivers import run_reread
 from tests.unit.test_forget import LIKES, NAMES, TOO, Beside, conversation
@@ -25,56 +24,10 @@ SAID = [
 ]
 
 
-class Killed(BaseException):
-    """The process is gone: no code of the library may catch this."""
-
-
-class MortalObjects(InMemoryObjects):
-    """Objects of a process that is killed before its n-th change of anything."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.left: int | None = None
-
-    def step(self) -> None:
-        if self.left is not None:
-            self.left -= 1
-            if self.left < 0:
-                raise Killed
-
-    def put(self, key: str, data: bytes) -> None:
-        self.step()
-        super().put(key, data)
-
-    def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
-        self.step()
-        return super().put_if(key, data, etag)
-
-    def delete(self, keys: Iterable[str]) -> None:
-        self.step()
-        super().delete(keys)
-
-
-class MortalQueue:
-    """A queue whose sender is killed before the message arrives, or right after."""
-
-    def __init__(self, inner: Any, objects: MortalObjects) -> None:
-        self._inner = inner
-        self._objects = objects
-
-    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
-        self._objects.step()
-        self._inner.send(body, group=group, deduplication_id=deduplication_id)
-        self._objects.step()
-
-
 def a_mortal_memory() -> tuple[Forgetful, MortalObjects]:
-    objects = MortalObjects()
-    memory = Forgetful(Beside(), objects=objects)
+    memory, objects = mortal(Beside())
     for number, said in enumerate(SAID):
         memory.ingest(conversation(number, said), now=NOW)
-    memory.writes = MortalQueue(memory.writes, objects)  # type: ignore[assignment]
-    memory.conversations = MortalQueue(memory.conversations, objects)  # type: ignore[assignment]
     return memory, objects
 
 
