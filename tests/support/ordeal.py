@@ -247,10 +247,10 @@ class Ordeal:
             self.deployment.ingest(conversation)
         self._reach(moment, workspace)
         self._erase(workspace)
-        again = [
-            _grown(whole)
-            for whole in {each["conversationId"]: each for each in told}.values()
-        ]
+        whole = {each["conversationId"]: each for each in told}
+        # A summary of expired days that grows repeats what it has; the plain one is made once.
+        grows = not moment.endswith("summaries")
+        again = [_grown(each) if grows else each for each in whole.values()]
         for conversation in (*told[first:], *again):
             self.deployment.ingest(conversation)
         self.deployment.run()
