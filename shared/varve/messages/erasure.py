@@ -82,7 +82,8 @@ class Reread:
     """A conversation to read again from the timeline, because a part of it is forgotten.
 
     `learnt` says when each message was first read. Facts are drawn only from messages in
-    `remembered`, whose turns are still in memory; the others have expired. `token` names the
+    `remembered`, whose turns are still in memory; the others have expired. `facts` are the ids
+    of the facts that were erased to be extracted again. `token` names the
     pass of the erasure: SQS must not drop what follows as a duplicate of an earlier pass.
     """
 
@@ -91,6 +92,7 @@ class Reread:
     learnt: Mapping[str, datetime]
     remembered: frozenset[str]
     token: str = ""
+    facts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def reread_as_json(message: Reread) -> Body:
         "conversationId": message.conversation_id,
         "learnt": {id_: iso(at) for id_, at in message.learnt.items()},
         "remembered": sorted(message.remembered),
+        "facts": sorted(message.facts),
         "token": message.token,
     }
 
@@ -123,7 +126,8 @@ def reread_from_json(body: Mapping[str, Any]) -> Reread:
         learnt[str(id_)] = parse_instant(at)
     remembered = frozenset(map(str, body["remembered"]))
     token = str(body.get("token", ""))
-    return Reread(scope, conversation_id, learnt, remembered, token)
+    facts = frozenset(map(str, body.get("facts", ())))
+    return Reread(scope, conversation_id, learnt, remembered, token, facts)
 
 
 def erasure_as_json(message: EraseMessage) -> Body:

@@ -263,6 +263,9 @@ def _erase(message: EraseRecords, session: WriterSession) -> int:
     written: the erasure that bars it finds the old summary and deletes it.
     """
     scope = message.scope
+    changed = [*message.ids, *(one.record.id for one in message.remade)]
+    # Before the deletion as well: a writer that dies after it would leave nothing due.
+    session.ledger.mark(scope, message.due(), *changed)
     barred = tombstones.load(scope, objects=session.objects)
     remade = [one for one in message.remade if not barred.bars_record(one.record)]
     if remade:
@@ -272,8 +275,7 @@ def _erase(message: EraseRecords, session: WriterSession) -> int:
     deleted = session.records.delete(
         scope, message.grain, message.ids, message.known_by
     )
-    remade_ids = [one.record.id for one in message.remade]
-    session.ledger.mark(scope, message.due(), *message.ids, *remade_ids)
+    session.ledger.mark(scope, message.due(), *changed)
     return deleted + len(remade)
 
 

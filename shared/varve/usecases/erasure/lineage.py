@@ -149,7 +149,7 @@ class _Walk:
     ) -> Stained | None:
         """Return what becomes of a summary with sources that go; None: it may stay."""
         lost = self._find_lost(grain, record, gone)
-        pairs = _tombstone_pairs(record, gone) if is_forgotten else ()
+        pairs = _tombstone_pairs(record, gone - lost) if is_forgotten else ()
         if lost:
             rest = self._build_rest(grain, record, (gone | old) - lost)
             if rest is not None and _says_the_same(rest, record):
@@ -162,12 +162,17 @@ class _Walk:
     def _find_lost(self, grain: Grain, record: Record, gone: Set[str]) -> Set[str]:
         """Return the sources that retention has deleted.
 
-        The summary alone still has what others said in them. A forgotten fact or
-        turn is no loss to others, but a forgotten summary below may have been of several
-        users.
+        The summary alone still has what others said in them. A forgotten fact or turn is
+        no loss to others, but a forgotten summary below may have been of several users.
+        A summary that an interrupted erasure has deleted is barred, and will be rebuilt.
         """
         lost = set(record.source_ids) - self.there - self.seen - self.outdated
-        return lost - gone if grain is Grain.DAILY else lost
+        if grain is Grain.DAILY:
+            return lost - gone
+        for id_, fingerprint in _sources_of(record):
+            if self.barred.has_record(id_, fingerprint):
+                lost.discard(id_)
+        return lost
 
     def _find_unclean(self, grain: Grain, record: Record) -> frozenset[str]:
         """Return the sources in the chain that are not clean summaries as they are now."""

@@ -199,7 +199,9 @@ class _Pass:
         sources = RemainingSources(
             days=frozenset(days),
             left=frozenset(left),
-            reread=frozenset(one.id for one in reread),
+            reread=frozenset(one.id for one in reread).union(
+                *(one.facts for one in self.rereads)
+            ),
             gone_texts=(*self._said.doomed_texts(), *(one.content for one in gone)),
             left_texts=(*self._said.kept_texts(), *_contents_of(records, left)),
         )
@@ -280,7 +282,8 @@ class _Pass:
         planned: list[Reread] = []
         for name in sorted(names):
             kept = {line.id for line in self._said.kept.get(name, ())}
-            reread_ = build_reread(self._scope, name, records, operations, kept)
+            facts = {one.id for one in reread}
+            reread_ = build_reread(self._scope, name, records, operations, kept, facts)
             planned.append(reread_)
         self.rereads = add_to_plan(self._scope, planned, objects=self._objects)
 

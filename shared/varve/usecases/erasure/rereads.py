@@ -40,10 +40,12 @@ def build_reread(
     records: Iterable[Record],
     operations: Iterable[TripleOperation],
     kept: Set[str],
+    facts: Set[str],
 ) -> Reread:
-    """Return the reread of a conversation from what is known of it before the erasure.
+    """Return the reread of a conversation from its records before the erasure.
 
-    `kept` are the ids of the messages that stay.
+    `kept` are the ids of the messages that stay, `facts` those of the facts that are
+    erased to be extracted again.
     """
     facts_and_turns = [one for one in records if one.conversation_id == name]
     learnt = _learnt_at(name, facts_and_turns, operations)
@@ -53,7 +55,8 @@ def build_reread(
         if one.memory_type is MemoryType.TURN
     )
     of_kept = {id_: at for id_, at in learnt.items() if id_ in kept}
-    return Reread(scope, name, of_kept, turns & kept)
+    own = frozenset(one.id for one in facts_and_turns if one.id in facts)
+    return Reread(scope, name, of_kept, turns & kept, facts=own)
 
 
 def _learnt_at(
@@ -112,4 +115,5 @@ def _merge(known: Reread, new: Reread) -> Reread:
         conversation_id=known.conversation_id,
         learnt={**new.learnt, **known.learnt},
         remembered=known.remembered | new.remembered,
+        facts=known.facts | new.facts,
     )
