@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from varve.adapters.records.errors import to_retryable
 from varve.adapters.records.files import Needs, manifest_name, needs_of
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.replica import TABLE
+from varve.adapters.records.replica import TABLE, Listing
 from varve.adapters.records.rows import RECORD_COLUMNS
 from varve.adapters.records.tables import store_prefix
 from varve.adapters.records.upkeep import list_store
@@ -26,6 +26,7 @@ with without_rest_client():
     import lancedb
     from lancedb.table import Table
 
+MAX_INSPECTIONS = 20
 _GZIP, _ZSTD, _PARQUET = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
 
 
@@ -51,14 +52,21 @@ class LanceInspector:
             yield from map("\n".join, _json_strings(data))
 
     def inspect(self, scope: Scope, grain: StoreName) -> Inspected:
-        try:
-            return self._inspect(scope, grain)
-        except (RuntimeError, OSError, ValueError) as error:
-            raise to_retryable(f"{scope}/{grain}", error) from error
-
-    def _inspect(self, scope: Scope, grain: StoreName) -> Inspected:
         prefix = store_prefix(scope, grain)
         listing = list_store(self._objects, prefix)
+        for _ in range(MAX_INSPECTIONS):
+            try:
+                return self._inspect(prefix, listing)
+            except (RuntimeError, OSError, ValueError) as error:
+                failure = error
+            # A writer may have pruned a listed version: then there are others by now.
+            before = listing.files.keys()
+            listing = list_store(self._objects, prefix)
+            if listing.files.keys() == before:
+                break
+        raise to_retryable(f"{scope}/{grain}", failure) from failure
+
+    def _inspect(self, prefix: str, listing: Listing) -> Inspected:
         if not listing.versions:
             return Inspected()
         needs = {v: self._read_needs(prefix, v) for v in listing.versions}

@@ -9,11 +9,16 @@ files one round trip later. Only a listing proves a commit. A pack is an
 uncompressed ZIP archive with the files' names relative to the table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from io import BytesIO
 from struct import error as struct_error
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from zlib import error as zlib_error
+
+from varve.ports.objects import StoredObject
+
+PackRequest = Future[StoredObject | None]
 
 FOLDER = "packs"
 MAX_PACK_BYTES = 1024 * 1024
@@ -62,3 +67,13 @@ def unpack(data: bytes) -> dict[str, bytes]:
             return {info.filename: archive.read(info) for info in archive.infolist()}
     except _UNREADABLE:
         return {}
+
+
+def unpack_all(requests: Sequence[PackRequest]) -> dict[str, bytes]:
+    """Wait for the requested packs and return their files."""
+    files: dict[str, bytes] = {}
+    for request in requests:
+        stored = request.result()
+        if stored is not None:
+            files |= unpack(stored.data)
+    return files

@@ -24,7 +24,8 @@ from typing import Any
 from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
 from varve.adapters.records.cache_directory import CacheDirectory
 from varve.adapters.records.lean_import import without_rest_client
-from varve.adapters.records.packs import pack_name, unpack
+from varve.adapters.records.packs import PackRequest, pack_name, unpack_all
+from varve.adapters.records.purge_turn import PurgeTurn
 from varve.adapters.records.replica import Listing, Replica
 from varve.adapters.records.table_handle import TableHandle
 from varve.adapters.records.tables import (
@@ -44,7 +45,6 @@ from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope, digest
 from varve.domain.record import StoreName, Written
-from varve.ports.objects import StoredObject
 
 with without_rest_client():
     from lancedb.table import Table
@@ -54,7 +54,6 @@ LONGEST_WAIT_SECONDS = 0.5
 CONFIRM_AFTER_SECONDS = 45.0
 """Look up a commit again if its listing is older: see `upkeep.FENCE`, which is longer."""
 MAX_REPLICAS = 6_000
-PackRequest = Future[StoredObject | None]
 PACKS_AHEAD: Mapping[StoreName, int] = {Grain.WORKING: 3}
 """A conversation writes working memory twice; a summary writes other grains once."""
 
@@ -136,25 +135,29 @@ class ReplicatedTables:
         """
         max_changed = 0
         expected = self._expected.pop((scope, grain), None)
-        for attempt in range(COMMIT_TRIES):
-            if attempt:
-                sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
-            replica = self._get_replica(scope, grain)
-            with replica.lock:
-                if expected is not None and attempt == 0:
-                    listing = expected.result()
-                else:
-                    listing = list_store(self._transfers.objects, replica.prefix)
-                if listing.size > self._caching.store_bytes:
-                    return self._direct.write(scope, grain, change, model, purge=purge)
-                changed, done = self._apply(
-                    replica, listing, change, model, purge=purge
-                )
-                version = replica.version
-            max_changed = max(max_changed, changed)
-            if done:
-                self._evict()
-                return Written(max_changed, version)
+        turn = PurgeTurn(store_prefix(scope, grain), self._transfers.objects)
+        with turn.ending():
+            for attempt in range(COMMIT_TRIES):
+                if attempt:
+                    sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * attempt)))
+                replica = self._get_replica(scope, grain)
+                listing = turn.await_turn(None if attempt else expected, purge=purge)
+                is_large = listing.size > self._caching.store_bytes
+                if purge and (attempt or is_large):
+                    turn.ask(listing)
+                with replica.lock:
+                    if is_large:
+                        return self._direct.write(
+                            scope, grain, change, model, purge=purge
+                        )
+                    changed, done = self._apply(
+                        replica, listing, change, model, purge=purge
+                    )
+                    version = replica.version
+                max_changed = max(max_changed, changed)
+                if done:
+                    self._evict()
+                    return Written(max_changed, version)
         raise Retryable(
             f"store {scope}/{grain}: {COMMIT_TRIES} other commits came first"
         )
@@ -202,11 +205,11 @@ class ReplicatedTables:
         for grain, replica in replicas.items():
             listing = Listing.of(replica.prefix, found, taken)
             if listing.size <= self._caching.store_bytes:
-                replica.add_files(_unpack(packs.get(grain, [])), listing)
+                replica.add_files(unpack_all(packs.get(grain, [])), listing)
                 small[grain] = (replica, listing)
         self._pull(list(small.values()))
         for grain, (replica, _) in small.items():
-            handles[grain] = _handle_on(replica.table)
+            handles[grain] = TableHandle.holding(replica.table)
         return handles
 
     def _request_packs(
@@ -373,20 +376,6 @@ class ReplicatedTables:
                     del self._replicas[store]
                     replica.reset()
                     replica.lock.release()
-
-
-def _handle_on(table: Table | None) -> TableHandle:
-    return TableHandle.opening(lambda: table)
-
-
-def _unpack(packs: Sequence[PackRequest]) -> dict[str, bytes]:
-    """Wait for the requested packs and return their files."""
-    files: dict[str, bytes] = {}
-    for request in packs:
-        stored = request.result()
-        if stored is not None:
-            files |= unpack(stored.data)
-    return files
 
 
 @contextmanager

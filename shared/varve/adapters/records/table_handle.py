@@ -27,6 +27,11 @@ class TableHandle:
     version: Callable[[], object]
 
     @classmethod
+    def holding(cls, table: "Table | None") -> "TableHandle":
+        """Build a handle on an open table."""
+        return cls.opening(lambda: table)
+
+    @classmethod
     def opening(cls, open_table: "Callable[[], Table | None]") -> "TableHandle":
         """Build a handle that opens its table once, to ask LanceDB for the version."""
         opened = cache(open_table)
