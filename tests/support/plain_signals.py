@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from varve.domain.language.stems import stems
+from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import K1, B
+from varve.domain.search.outline import TYPES
 from varve.domain.search.query import Filter
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
@@ -42,6 +44,17 @@ class PlainLane:
              if 0 <= q < len(places) and places.numbers[q] == places.numbers[p]]
             for p in range(len(places))
         ]  # fmt: skip
+
+    def repeats_a_turn(self, row: int) -> bool:
+        """Whether the row is a fact of a message whose words are in the store."""
+        columns = self.columns
+        if columns.types[row] != TYPES.index(MemoryType.FACT):
+            return False
+        if columns.conversations.of[row] < 0:
+            return False
+        same = columns.conversations.of == columns.conversations.of[row]
+        same &= columns.positions == columns.positions[row]
+        return bool((columns.types[same] != columns.types[row]).any())
 
     def longest(self, place: int) -> int:
         return max(self.lengths[row] for row in self.seats[place])
@@ -114,6 +127,9 @@ def plain(
     rows["cosine"] = _spread(rows["cosine"])
     scores = {(id(lane), row): t + c
               for (lane, row), t, c in zip(spots, rows["turn"], rows["cosine"], strict=True)}  # fmt: skip
+    for lane, row in spots:
+        if lane.repeats_a_turn(row):
+            scores[id(lane), row] = 0.0
     rows["session"] = _spread([_best_passage(lane, row, scores) for lane, row in spots])
     return rows
 

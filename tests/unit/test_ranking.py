@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import permutations
 from random import Random
 from types import MappingProxyType
 
@@ -20,13 +21,14 @@ from varve.domain.calendar import Grain
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, turn_id
 from varve.domain.search import occurrences
 from varve.domain.search import signals as signals_module
-from varve.domain.search.choosing import Contender, drop_repeats
+from varve.domain.search.choosing import Contender, Place, fold_repeats
 from varve.domain.search.columns import Columns, columns_of
 from varve.domain.search.nearness import measure_row_recency, recency
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import Filter
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Lane, Ranked, rank
+from varve.domain.search.sharing import find_sharing, share_scores
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import (
     BALANCED,
@@ -82,7 +84,7 @@ def ranking(
     return rank(sought(text), [lane], where, MORNING, strategy, limit, explain=explain)
 
 
-def names(ranked: Sequence[Ranked | Contender]) -> list[str]:
+def names(ranked: Sequence[Ranked | Contender | Place]) -> list[str]:
     return [item.id for item in ranked]
 
 
@@ -154,7 +156,7 @@ def test_the_parts_of_an_explanation_add_up_to_the_score(
     records: list[Record], strategy: Strategy
 ) -> None:
     for item in ranking(records, strategy=strategy, explain=True):
-        assert set(item.parts) - {"behind"} == set(strategy.weights)
+        assert set(item.parts) - {"behind", "shared"} == set(strategy.weights)
         assert max(0.0, min(1.0, sum(item.parts.values()))) == pytest.approx(
             item.score, abs=1e-4
         )
@@ -239,6 +241,8 @@ def test_a_small_limit_finds_the_best_of_all_rows() -> None:
         scores = compute_signals(asked, [lane], ALL, MORNING, BALANCED).score_rows(
             BALANCED.weights, [1.0]
         )
+        assert lane.sharing is not None
+        share_scores(scores, lane.sharing)
         assert few[0].score == pytest.approx(float(scores.max()), abs=1e-6)
 
 
@@ -259,6 +263,7 @@ def test_ties_are_broken_by_newest_event_then_by_least_id() -> None:
             id=id_,
             memory_type=TURN,
             conversation_id=id_,
+            user_id=id_,
         )
 
     ageless = replace(
@@ -461,7 +466,7 @@ def ranked(
 def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
     """Build the contender of a message's turn, or of one of its passages."""
     record = a_record(
-        " ".join(["word"] * words),
+        " ".join(f"{message}{passage}w{number}" for number in range(words)),
         id=turn_id("c-1", message, passage),
         memory_type=TURN,
         source_ids=(message,),
@@ -469,10 +474,104 @@ def spoken(message: str, passage: int = 0, words: int = 5) -> Contender:
     return contender(columns_of(embedded(record)))
 
 
-def test_of_a_fact_and_its_turn_only_the_better_one_stays() -> None:
+def test_a_fact_and_its_turn_take_one_place_that_names_both() -> None:
     fact, turn = ranked("f", FACT, "m1"), spoken("m1")
-    assert names(drop_repeats([fact, turn])) == ["f"]
-    assert names(drop_repeats([turn, fact])) == [turn.id]
+    for found in ([fact, turn], [turn, fact]):
+        [place] = fold_repeats(found)
+        assert place.shown.id == "f"
+        assert place.also_in == (turn.id,)
+
+
+def test_a_turn_that_matches_better_than_its_fact_is_shown() -> None:
+    fact, turn = ranked("f", FACT, "m1"), spoken("m1")._replace(minus_score=-0.9)
+    [place] = fold_repeats([turn, fact])
+    assert place.shown.id == turn.id
+    assert place.also_in == ("f",)
+
+
+def test_a_turn_tells_several_facts_of_one_message_in_one_place() -> None:
+    first, second = ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")
+    turn = spoken("m1")
+    for found in permutations([first, second, turn]):
+        [place] = fold_repeats(found)
+        assert place.shown.id == turn.id
+        assert sorted(place.also_in) == ["f1", "f2"]
+
+
+def test_a_place_keeps_the_score_of_its_best_row() -> None:
+    turn = spoken("m1")._replace(minus_score=-0.7)
+    fact = ranked("f", FACT, "m1")._replace(minus_score=-0.7 - 1e-7)
+    [place] = fold_repeats([fact, turn])
+    assert place.shown.minus_score == fact.minus_score
+
+
+def test_the_same_sentence_of_four_conversations_takes_one_place() -> None:
+    facts = []
+    for number in range(4):
+        facts.append(
+            a_record(
+                "Ana Ruiz is allergic to peanuts.",
+                id=f"f{number}",
+                conversation_id=f"c-{number}",
+                about=("Ana Ruiz", "Ana")[number % 2],
+                source_ids=("m1",),
+            )
+        )
+    columns = columns_of(embedded(*facts))
+    [place] = fold_repeats([contender(columns, row) for row in range(4)])
+    assert {place.shown.id, *place.also_in} == {"f0", "f1", "f2", "f3"}
+
+
+def test_the_same_sentence_of_two_users_takes_two_places() -> None:
+    records = []
+    for user in ("u-1", "u-2"):
+        records.append(
+            a_record(
+                "I am allergic to peanuts.",
+                id=user,
+                user_id=user,
+                source_ids=(user,),
+                about=user,
+            )
+        )
+    columns = columns_of(embedded(*records))
+    assert len(fold_repeats([contender(columns, row) for row in range(2)])) == 2
+
+
+def test_facts_that_repeat_the_words_do_not_outrank_other_words() -> None:
+    """Three facts of one message have one chance, as the words of another have."""
+    said = a_record("Dana likes tea", id="t1", memory_type=TURN, source_ids=("m1",))
+    records = [replace(said, id=turn_id("c-1", "m1"))]
+    for number in range(3):
+        records.append(
+            a_record(
+                f"Dana Whitfield prefers tea {number}",
+                id=f"f{number}",
+                source_ids=("m1",),
+            )
+        )
+    other = a_record("Lee likes tea", source_ids=("m5",), position=5, memory_type=TURN)
+    records.append(replace(other, id=turn_id("c-1", "m5")))
+    found = names(ranking(records, "who likes tea?", limit=5))
+    assert len(found) == 2
+
+
+def test_a_fact_that_matches_better_lifts_its_words_by_half() -> None:
+    scores = np.array([0.2, 0.6, 0.5, 0.9, -1.0, 0.7], np.float32)
+    is_fact = np.array([False, True, False, True, False, True])
+    conversations = np.array([0, 0, 0, 1, 2, 2], np.int32)
+    positions = np.array([0, 0, 1, 0, 0, 0], np.int32)
+    sharing = find_sharing(conversations, positions, is_fact)
+    assert sharing is not None
+    share_scores(scores, sharing)
+    # Message 1 meets in the middle; a fact without (visible) words keeps its score.
+    assert scores.tolist() == pytest.approx([0.4, 0.4, 0.5, 0.9, -1.0, 0.7])
+
+
+def test_rows_without_a_conversation_share_nothing() -> None:
+    nowhere = np.array([-1, -1], np.int32)
+    same = np.zeros(2, np.int32)
+    assert find_sharing(nowhere, same, np.array([False, True])) is None
 
 
 @pytest.mark.parametrize("turn", [spoken("m1", words=81), spoken("m1", passage=2)])
@@ -480,31 +579,32 @@ def test_a_long_turn_or_a_passage_does_not_repeat_its_fact(
     turn: Contender,
 ) -> None:
     fact = ranked("f", FACT, "m1")
-    assert names(drop_repeats([fact, turn])) == ["f", turn.id]
-    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(fold_repeats([fact, turn])) == ["f", turn.id]
+    assert names(fold_repeats([turn, fact])) == [turn.id, "f"]
 
 
 def test_several_facts_or_passages_of_one_message_all_stay() -> None:
     assert names(
-        drop_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
+        fold_repeats([ranked("f1", FACT, "m1"), ranked("f2", FACT, "m1")])
     ) == ["f1", "f2"]
-    assert len(drop_repeats([spoken("m1"), spoken("m1", passage=1)])) == 2
+    assert len(fold_repeats([spoken("m1"), spoken("m1", passage=1, words=9)])) == 2
 
 
 def test_a_fact_of_two_messages_stays_unless_both_turns_are_shown() -> None:
-    turn, fact, second = spoken("m1"), ranked("f", FACT, "m1", "m2"), spoken("m2")
-    assert names(drop_repeats([turn, fact])) == [turn.id, "f"]
-    assert names(drop_repeats([turn, second, fact])) == [turn.id, second.id]
+    fact = ranked("f", FACT, "m1", "m2")
+    turn, second = spoken("m1"), spoken("m2", words=6)
+    assert names(fold_repeats([turn, fact])) == [turn.id, "f"]
+    assert names(fold_repeats([turn, second, fact])) == [turn.id, second.id]
 
 
 def test_equal_message_ids_in_two_conversations_are_two_messages() -> None:
     found = [ranked("f", FACT, "m1"), ranked("t", TURN, "m1", conversation="c-2")]
-    assert names(drop_repeats(found)) == ["f", "t"]
+    assert names(fold_repeats(found)) == ["f", "t"]
 
 
 def test_a_summary_does_not_repeat_a_fact() -> None:
     assert names(
-        drop_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
+        fold_repeats([ranked("s", SUMMARY, "m1"), ranked("f", FACT, "m1")])
     ) == ["s", "f"]
 
 
@@ -513,7 +613,7 @@ def test_two_facts_in_the_same_words_are_shown_once() -> None:
     again = a_record("Dana  likes TEA", id="f2", source_ids=("m7",))
     columns = columns_of(embedded(first, again))
     both = [contender(columns, row) for row in (0, 1)]
-    assert names(drop_repeats(both)) == ["f1"]
+    assert names(fold_repeats(both)) == ["f1"]
 
 
 @pytest.mark.parametrize(
@@ -525,7 +625,7 @@ def test_facts_that_differ_only_in_symbols_are_two_facts(other: str) -> None:
         a_record(other, id="f2", source_ids=("m7",)),
     ]
     columns = columns_of(embedded(*records))
-    assert names(drop_repeats([contender(columns, row) for row in (0, 1)])) == [
+    assert names(fold_repeats([contender(columns, row) for row in (0, 1)])) == [
         "f1",
         "f2",
     ]

@@ -30,6 +30,8 @@ DIFFERENT = [
     ("number", "We upgraded to version 2.3.", "We upgraded to version 2.4."),
     ("number", "The budget is $1,200.", "The budget is $1,300."),
     ("number", "The ticket is E-4711.", "The ticket is E-4712."),
+    ("symbol", "Dana likes C#.", "Dana likes C++."),
+    ("symbol", "The hotel costs 90 € a night.", "The hotel costs 90 $ a night."),
     ("date", "The oven was repaired on Monday.", "The oven was repaired on Tuesday."),
     ("date", "The exam is in March.", "The exam is in May."),
     ("name", "Ana Ruiz lives in Utrecht.", "Ana Ruiz lives in Rotterdam."),

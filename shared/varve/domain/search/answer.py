@@ -60,7 +60,8 @@ class Why(_Answer):
 class Result(_Answer):
     """One memory that was found.
 
-    `date` is the local day of the event time. `score` lies in [0, 1].
+    `date` is the local day of the event time. `score` lies in [0, 1]. `also_in` are the
+    ids of the records that say the same and were folded into this place.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Result(_Answer):
     source_ids: list[str]
     user_id: str | None
     memory_type: str
+    also_in: list[str] = []
 
 
 class Understood(_Answer):

@@ -1,6 +1,7 @@
-"""Selection of the rows to show: drop repeats, then lower rows that add little."""
+"""Selection of the rows to show: one place a statement, then lower rows that add little."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,10 @@ from varve.domain.search.diversity import mmr
 from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.row import Message, RecordRow
 from varve.domain.search.strategies import Strategy
+from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
+SAME_SCORE = 1e-6
+"""Scores that differ by less are equal; the rest depends on the order of summation."""
 REPLACED_COSINE = 0.8
 """The least cosine at which a newer fact replaces an older one about its subject."""
 
@@ -89,64 +93,187 @@ def _find_covered(best: Sequence[Contender]) -> Bools:
     return np.array(covered, np.bool_)
 
 
-def drop_repeats(best: Iterable[Contender]) -> list[Contender]:
-    """Drop each contender that repeats a better one; keep the order.
+@dataclass(slots=True, eq=False)
+class Place:
+    """One place of an answer: the row to show, and the rows that say the same."""
 
-    These repeat each other:
-    - a fact and the brief turn it comes from. Several facts of one message do not: they
-      say different things. Nor do a fact and a long turn or one of its passages.
+    leader: Contender
+    folded: list[Contender] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """The id of the row to show."""
+        return self.leader.id
+
+    @property
+    def shown(self) -> Contender:
+        """The row to show: of a turn and its only fact the fact, if it matches as well.
+
+        A fact is the shorter and the clearer of the two, but it may leave words out.
+        With several facts it is the turn. The score stays that of the best row.
+        """
+        rows = [self.leader, *self.folded]
+        turn = next((one for one in rows if one.row.type is MemoryType.TURN), None)
+        if turn is None or not self._has_message_of(turn):
+            return self.leader
+        facts = [one for one in rows if _is_fact_of(one.row, turn.row)]
+        if len(facts) == 1 and _matches_as_well(facts[0], self.leader):
+            return facts[0]._replace(minus_score=self.leader.minus_score)
+        return turn._replace(minus_score=self.leader.minus_score)
+
+    def _has_message_of(self, turn: Contender) -> bool:
+        return self.leader.row.messages == turn.row.messages
+
+    @property
+    def also_in(self) -> tuple[str, ...]:
+        """The ids of the rows that say the same as the one shown."""
+        shown = self.shown.id
+        ids = [self.leader.id, *(one.id for one in self.folded)]
+        return tuple(id_ for id_ in ids if id_ != shown)
+
+
+def _matches_as_well(one: Contender, best: Contender) -> bool:
+    return one.minus_score <= best.minus_score + SAME_SCORE
+
+
+def _is_fact_of(row: RecordRow, turn: RecordRow) -> bool:
+    return row.type is MemoryType.FACT and row.messages == turn.messages
+
+
+def fold_repeats(best: Sequence[Contender]) -> list[Place]:
+    """Give each statement one place, in the order of its best row.
+
+    These are one statement by their sources:
+    - a brief turn and the facts made from it. Without the turn, several facts of one
+      message are not: they say different things. Nor are a fact and a long turn.
     - two facts in the same words.
     - a summary and the only summary it was made from, such as a week and its one day.
+
+    All others are one statement if they mean the same (`domain/statements`).
     """
-    shown = _Shown()
-    return [item for item in best if shown.add(item.row)]
+    turns = [item.row for item in best if item.row.type is MemoryType.TURN]
+    by_source = _Shown(row.messages for row in turns if row.brief)
+    places: list[Place] = []
+    for item in best:
+        place = by_source.find(item.row)
+        if place is None:
+            place = Place(item)
+            places.append(place)
+        else:
+            place.folded.append(item)
+        by_source.add(item.row, place)
+    return _fold_by_meaning(places)
+
+
+def _fold_by_meaning(places: Sequence[Place]) -> list[Place]:
+    """Fold each place into the first one that means the same; two users' never."""
+    if len(places) < 2:
+        return list(places)
+    vectors = get_vectors([place.leader for place in places])
+    near = vectors @ vectors.T >= SAME_COSINE
+    kept: list[Place] = []
+    kept_at: list[int] = []
+    for at, place in enumerate(places):
+        candidates = [number for number in kept_at if near[at, number]]
+        same = _find_same(place, [places[number] for number in candidates])
+        if same is None:
+            kept.append(place)
+            kept_at.append(at)
+        else:
+            same.folded += [place.leader, *place.folded]
+    return kept
+
+
+def _find_same(place: Place, others: Iterable[Place]) -> Place | None:
+    """Return the first of the similar places that says the same."""
+    row = place.leader.row
+    for other in others:
+        leader = other.leader.row
+        if leader.user != row.user:
+            continue
+        same_day = leader.day == row.day
+        if tell_difference(leader.content, row.content, same_day=same_day) is None:
+            return other
+    return None
 
 
 class _Shown:
-    """Messages, wordings and summaries of the rows kept so far."""
+    """The places of the messages, wordings and summaries seen so far.
 
-    def __init__(self) -> None:
-        self._turn_messages: set[Message] = set()
-        self._fact_messages: set[Message] = set()
-        self._wordings: set[Message] = set()
-        self._ids: set[str] = set()
-        self._only_sources: set[str] = set()
+    `brief` has the messages of the brief turns among all rows.
+    """
 
-    def add(self, row: RecordRow) -> bool:
-        """Add the row and return True, or return False if it repeats a kept row."""
+    def __init__(self, brief: Iterable[frozenset[Message]] = ()) -> None:
+        self._brief = frozenset(brief)
+        self._whole: dict[frozenset[Message], Place] = {}
+        self._turns: dict[Message, Place] = {}
+        self._facts: dict[Message, Place] = {}
+        self._wordings: dict[Message, Place] = {}
+        self._ids: dict[str, Place] = {}
+        self._only_sources: dict[str, Place] = {}
+
+    def find(self, row: RecordRow) -> Place | None:
+        """Return the place of a better row that the row repeats; None: it is new."""
         if row.type is MemoryType.TURN:
-            is_new = self._add_turn(row)
-        elif row.type is MemoryType.FACT:
-            is_new = self._add_fact(row)
-        else:
-            is_new = self._add_summary(row)
-        if is_new:
-            self._ids.add(row.id)
-        return is_new
+            return self._find_fact_of(row)
+        if row.type is MemoryType.FACT:
+            return self._find_turn_of(row) or self._wordings.get(row.wording)
+        return self._find_summary(row)
 
-    def _add_turn(self, row: RecordRow) -> bool:
-        if not row.brief:
-            return True
-        if not self._fact_messages.isdisjoint(row.messages):
-            return False
-        self._turn_messages |= row.messages
-        return True
+    def _find_fact_of(self, turn: RecordRow) -> Place | None:
+        if not turn.brief:
+            return None
+        if turn.messages in self._whole:
+            return self._whole[turn.messages]
+        for message in turn.messages:
+            if message in self._facts:
+                return self._facts[message]
+        return None
 
-    def _add_fact(self, row: RecordRow) -> bool:
-        if row.messages <= self._turn_messages:
-            return False
-        if row.wording in self._wordings:
-            return False
-        self._fact_messages |= row.messages
-        self._wordings.add(row.wording)
-        return True
+    def _find_turn_of(self, fact: RecordRow) -> Place | None:
+        """Return the place of the turns that have all of a fact's messages."""
+        if fact.messages in self._whole:
+            return self._whole[fact.messages]
+        places = []
+        for message in fact.messages:
+            places.append(self._turns.get(message))
+        return places[0] if all(places) else None
 
-    def _add_summary(self, row: RecordRow) -> bool:
+    def _find_summary(self, row: RecordRow) -> Place | None:
         if row.id in self._only_sources:
-            return False
+            return self._only_sources[row.id]
         if len(row.sources) == 1:
-            source = row.sources[0]
-            if source in self._ids:
-                return False
-            self._only_sources.add(source)
-        return True
+            return self._ids.get(row.sources[0])
+        return None
+
+    def add(self, row: RecordRow, place: Place) -> None:
+        """Note the row's place for the rows behind it."""
+        self._ids.setdefault(row.id, place)
+        if row.messages in self._brief and not _is_passage(row):
+            self._whole.setdefault(row.messages, place)
+        if row.type is MemoryType.TURN and row.brief:
+            for message in row.messages:
+                self._turns.setdefault(message, place)
+        elif row.type is MemoryType.FACT:
+            self._wordings.setdefault(row.wording, place)
+            for message in row.messages:
+                self._facts.setdefault(message, place)
+        elif len(row.sources) == 1:
+            self._only_sources.setdefault(row.sources[0], place)
+
+
+def _is_passage(row: RecordRow) -> bool:
+    return row.type is MemoryType.TURN and not row.brief
+
+
+def get_vectors(best: Sequence[Contender]) -> Floats:
+    """Return the contenders' vectors, one in each row."""
+    first = best[0].columns
+    if all(item.columns is first for item in best):
+        numbers = [item.number for item in best]
+        return first.vectors[numbers]
+    vectors = []
+    for item in best:
+        lane_vectors = item.columns.vectors
+        vectors.append(lane_vectors[item.number])
+    return np.array(vectors)

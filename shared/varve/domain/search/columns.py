@@ -27,6 +27,7 @@ from varve.domain.search.outline import (
 )
 from varve.domain.search.places import Places, build_places
 from varve.domain.search.row import RecordRow
+from varve.domain.search.sharing import Sharing, find_sharing
 
 MAX_ROWS = 100_000
 """The most rows of a store that is held in memory as a whole.
@@ -113,6 +114,17 @@ class Columns(Outline):
     def _is_turn(self) -> Bools:
         turns: Bools = self.types == TYPES.index(MemoryType.TURN)
         return turns
+
+    @cached_property
+    def is_fact(self) -> Bools:
+        """Mark the facts."""
+        facts: Bools = self.types == TYPES.index(MemoryType.FACT)
+        return facts
+
+    @cached_property
+    def sharing(self) -> Sharing | None:
+        """Which turns and facts come from the same messages; None: no fact does."""
+        return find_sharing(self.conversations.of, self.positions, self.is_fact)
 
     @cached_property
     def places(self) -> Places:

@@ -1,4 +1,4 @@
-"""Ranking: score all records of all lanes, drop repeats, choose the ones to show."""
+"""Ranking: score all records of all lanes, fold repeats, choose the ones to show."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,20 @@ from datetime import datetime
 import numpy as np
 
 from varve.domain.calendar import Grain
-from varve.domain.search.choosing import Contender, choose_diverse, drop_repeats
+from varve.domain.search.choosing import (
+    SAME_SCORE,
+    Contender,
+    Place,
+    choose_diverse,
+    fold_repeats,
+    get_vectors,
+)
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Floats, Spots
 from varve.domain.search.query import Filter
 from varve.domain.search.row import RecordRow
 from varve.domain.search.scoring import SignalTable, sum_positive
+from varve.domain.search.sharing import share_scores
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import Strategy
 
@@ -20,11 +28,11 @@ SUMMARY_WEIGHT_NOW = 0.8
 SUMMARY_WEIGHT_YEAR = 1.2
 ASKED_WEIGHT = 1.15
 SPARE_ROWS = 15
-"""How many rows beyond the limit are considered before repeats are dropped."""
+"""How many rows beyond the limit are considered before repeats are folded."""
+SAME_PART = 1e-4
+"""A smaller share of a score is rounding."""
 WIDEN_FACTOR = 4
 """The factor by which more rows are considered if too few remain without repeats."""
-SAME_SCORE = 1e-6
-"""Scores that differ by less are equal; the rest depends on the order of summation."""
 FOLD_FACTOR = 8
 """Rows are folded into this many columns for each wanted row."""
 
@@ -43,8 +51,10 @@ class Ranked:
     """A row of a lane, its score in [0, 1], and the inputs of the score.
 
     `keyword` is BM25, `vector` a cosine. `parts` is set if the request wants an
-    explanation: each signal's share of the score and, below 0, what the row lost
-    because better rows say the same (`behind`).
+    explanation: each signal's share of the score; what the row got from or left to the
+    fact or words of its message (`shared`); and, below 0, what it lost because better
+    rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
+    same and were folded into this one.
     """
 
     row: RecordRow
@@ -54,6 +64,7 @@ class Ranked:
     keyword: float
     recency: float
     parts: Mapping[str, float] | None = field(default=None, repr=False)
+    also_in: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def id(self) -> str:
@@ -99,8 +110,8 @@ def rank(
 
     Each signal is scaled to [0, 1] and multiplied by its weight in the strategy; the sum
     is the score. If one of two lists is much better than the other, summed scores find
-    more than reciprocal ranks. Rows that repeat a better row are dropped, and rows
-    similar to better ones lose score. Ties are broken by event time (newest first),
+    more than reciprocal ranks. Rows that repeat a better row are folded into it, and
+    rows similar to better ones lose score. Ties are broken by event time (newest first),
     then by id. With `explain`, each result has its `parts`.
     """
     filled = [lane for lane in lanes if len(lane.columns)]
@@ -112,29 +123,35 @@ def rank(
         return []
     lane_weights = [lane.weight for lane in filled]
     scores = table.score_rows(strategy.weights, lane_weights)
-    kept = _find_contenders(limit, scores, filled, table)
-    vectors = _get_vectors(kept)
+    for lane, span in zip(filled, table.spans, strict=True):
+        if lane.columns.sharing is not None:
+            share_scores(scores[span], lane.columns.sharing)
+    places = _find_places(limit, scores, filled, table)
+    kept = [place.shown for place in places]
+    vectors = get_vectors(kept)
     chosen, falling = choose_diverse(kept, vectors, strategy, limit)
     shown = [kept[number] for number in chosen]
     cosines = vectors[chosen] @ question.whole
     ranked = _describe(shown, falling, cosines.tolist(), table)
+    for item, number in zip(ranked, chosen, strict=True):
+        item.also_in = places[number].also_in
     if explain:
         for item, contender in zip(ranked, shown, strict=True):
             item.parts = _explain(contender, item.score, table, filled, strategy)
     return ranked
 
 
-def _find_contenders(
+def _find_places(
     limit: int, scores: Floats, lanes: Sequence[Lane], table: SignalTable
-) -> list[Contender]:
-    """Return at least `limit` best rows without repeats, or all if there are fewer."""
+) -> list[Place]:
+    """Return at least `limit` best statements, or all if there are fewer."""
     size = len(table)
     considered = limit + SPARE_ROWS
     while True:
         best = _find_best(min(considered, size), scores, lanes, table.spans)
-        kept = drop_repeats(best)
-        if len(kept) >= limit or len(best) == size:
-            return kept
+        places = fold_repeats(best)
+        if len(places) >= limit or len(best) == size:
+            return places
         considered *= WIDEN_FACTOR
 
 
@@ -248,19 +265,10 @@ def _explain(
     for name, weight in strategy.weights.items():
         value = table.value(name, item.at)
         parts[name] = share * weight * value
+    shared = -item.minus_score - max(0.0, min(1.0, sum(parts.values())))
+    if item.columns.sharing is not None and abs(shared) > SAME_PART:
+        parts["shared"] = shared
     lost = score + item.minus_score
     if lost:
         parts["behind"] = lost
     return parts
-
-
-def _get_vectors(best: Sequence[Contender]) -> Floats:
-    first = best[0].columns
-    if all(item.columns is first for item in best):
-        numbers = [item.number for item in best]
-        return first.vectors[numbers]
-    vectors = []
-    for item in best:
-        lane_vectors = item.columns.vectors
-        vectors.append(lane_vectors[item.number])
-    return np.array(vectors)

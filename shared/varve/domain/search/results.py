@@ -95,6 +95,7 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
         parts = {name: round(share, 4) for name, share in item.parts.items()}
     return {
         **row.shown[zone],
+        "also_in": item.also_in,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from varve.domain.language.tokens import fold
 from varve.domain.record import MemoryType, turn_id
+from varve.domain.search.outline import moment
 from varve.domain.text import estimated_tokens
 
 MAX_BRIEF_TOKENS = 100
@@ -44,6 +45,13 @@ class RecordRow:
         if self.type is MemoryType.SUMMARY:
             return frozenset()
         return frozenset([(self.conversation, source) for source in self.sources])
+
+    @property
+    def day(self) -> str:
+        """The day of the event time, in UTC; empty for a summary, which spans days."""
+        if self.type is MemoryType.SUMMARY:
+            return ""
+        return moment(self.time).date().isoformat()
 
     @cached_property
     def wording(self) -> tuple[str | None, str]:

@@ -266,12 +266,18 @@ def _find_speaker(lane: Columns, names: Collection[str]) -> int | None:
 
 
 def _fill_session(table: SignalTable) -> None:
-    """Give each row the value of the best passage of its conversation."""
+    """Give each row the value of the best passage of its conversation.
+
+    A passage is judged by its words alone: facts that repeat them would count twice.
+    """
     scores = table.scale("turn")
     scores += table.scale("cosine")
     if table.hidden is not None:
         scores[table.hidden] = 0
     lanes = zip(table.lanes, table.spans, table.by_lane, strict=True)
     for lane, span, lines in lanes:
-        passages = lane.places.best_passages(scores[span])
+        lane_scores = scores[span]
+        if lane.sharing is not None:
+            lane_scores[lane.sharing.repeats] = 0
+        passages = lane.places.best_passages(lane_scores)
         lines["session"][:] = passages

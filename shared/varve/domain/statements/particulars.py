@@ -5,6 +5,7 @@ therefore compared word by word.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,6 +25,8 @@ _LABEL = re.compile(
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th|º|ª)")
 _VERSION = re.compile(r"v(?=\d)")
 _YEAR = re.compile(rf"(?<!\d)(?:{YEAR})(?!\d)")
+_SYMBOLS = frozenset("%#&@")
+_SYMBOL_CATEGORIES = frozenset({"Sc", "Sm", "So"})
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
@@ -39,13 +42,14 @@ class TellingWord:
 class Particulars:
     """What a sentence must share with another one to say the same.
 
-    `numbers`, `dates` and `telling` are in the sentence's order, each once. `denials`
-    counts words such as "not"; `qualifiers` are words such as "before", "might" and
-    "was". `bound` means that the meaning depends on the day it is said, as that of
-    "last Friday" does.
+    `numbers`, `dates` and `telling` are in the sentence's order, each once. `symbols` tell
+    "C#" from "C++" and dollars from euros. `denials` counts words such as "not";
+    `qualifiers` are words such as "before", "might" and "was". `bound` means that the
+    meaning depends on the day it is said, as that of "last Friday" does.
     """
 
     numbers: tuple[str, ...]
+    symbols: tuple[str, ...]
     dates: tuple[str, ...]
     telling: tuple[TellingWord, ...]
     denials: int
@@ -75,6 +79,7 @@ def read_particulars(text: str) -> Particulars:
             telling.setdefault(kinds, TellingWord(kinds, _is_named(word)))
     return Particulars(
         numbers=tuple(numbers),
+        symbols=_find_symbols(sentence),
         dates=tuple(dates),
         telling=tuple(telling.values()),
         denials=_count_denials(folded),
@@ -87,10 +92,11 @@ def read_particulars(text: str) -> Particulars:
 def find_difference(one: Particulars, other: Particulars) -> str | None:
     """Return what tells two sentences apart, such as "number"; None: nothing does.
 
-    The words are: number, date, name, negation, condition, question, order, words.
+    The words are: number, symbol, date, name, negation, condition, question, order, words.
     """
     checks = (
         ("number", one.numbers == other.numbers),
+        ("symbol", one.symbols == other.symbols),
         ("date", one.dates == other.dates),
         ("negation", one.denials == other.denials),
         ("condition", one.qualifiers == other.qualifiers),
@@ -156,6 +162,17 @@ def _read_number(word: str) -> str:
     number = _vocabulary()["n"].get(word, "")
     is_article = number == "1"
     return "" if is_article or word in STOP_WORDS else number
+
+
+def _find_symbols(sentence: str) -> tuple[str, ...]:
+    return tuple(filter(_is_symbol, sentence))
+
+
+def _is_symbol(character: str) -> bool:
+    if character.isalnum() or character.isspace():
+        return False
+    category = unicodedata.category(character)
+    return character in _SYMBOLS or category in _SYMBOL_CATEGORIES
 
 
 def _find_date(word: str) -> str:
