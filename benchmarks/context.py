@@ -4,10 +4,13 @@ Ingests the project's corpus into a directory of its own, summarizes it, and ask
 question of `tests/corpus/questions.json` within 250, 500, 1,000 and 2,000 tokens. Printed are the tokens of
 the blocks, their entries, how many were left empty, and the share of questions whose answer's source is in
 the block: an entry made from one of the messages that the question's author named. Summaries count only
-where they say so (`with summaries`: one of the sources below them is such a message).
+where they say so (`with summaries`: one of the sources below them is such a message). `repeats` is the share
+of lines that say what an earlier line of the block says, by `domain/statements`; `tokens to the answer` is
+the median of the tokens read up to the first such source, of the questions whose block has one.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,24 +23,35 @@ import traffic  # noqa: F401 - adds the folder in which tests are found to the p
 
 from tests.support.drivers import Driver, open_driver
 from varve import Memory
+from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.calendar import Grain
 from varve.domain.identity import Scope
 from varve.domain.search.query import Filter
+from varve.domain.statements.sameness import find_same_by_meaning
+from varve.domain.text import estimated_tokens
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 NOW = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 BUDGETS = (250, 500, 1_000, 2_000)
+EMBEDDER = WordLlamaEmbedder()
+LINE = re.compile(r"^- \[(?P<date>\S+) (?P<id>\S+)\] (?P<words>.*)$")
 ALL = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question's block: its tokens, its entries, and whether the answer's source is among them."""
+    """One question's block: its tokens, its entries, and whether the answer's source is among them.
+
+    `repeats` counts lines that say what an earlier one says; `to_answer` are the tokens up
+    to the first source of the answer.
+    """
 
     tokens: int
     entries: int
     direct: bool
     through_summaries: bool
+    repeats: int
+    to_answer: int | None
 
 
 def main() -> None:
@@ -49,9 +63,10 @@ def main() -> None:
         sources = {scope: messages_of(Path(root), scope) for scope in scopes}
         print(f"{len(questions)} questions\n")
         print(
-            "| budget | tokens, median (mean) | entries, mean | empty | source in block | with summaries |"
+            "| budget | tokens, median (mean) | entries, mean | empty | source in block | with summaries "
+            "| repeats | tokens to the answer |"
         )
-        print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+        print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for budget in BUDGETS:
             asked = [ask(question, memories, sources, budget) for question in questions]
             print(row(budget, asked))
@@ -64,7 +79,9 @@ def row(budget: int, asked: list[Asked]) -> str:
     return (
         f"| {budget:,} | {median(tokens):.0f} ({mean(tokens):.0f}) | {entries:.1f} "
         f"| {sum(not one.entries for one in asked)} | {mean(one.direct for one in asked):.0%} "
-        f"| {mean(one.through_summaries for one in asked):.0%} |"
+        f"| {mean(one.through_summaries for one in asked):.0%} "
+        f"| {sum(one.repeats for one in asked) / sum(one.entries for one in asked):.1%} "
+        f"| {median(one.to_answer for one in asked if one.to_answer is not None):.0f} |"
     )
 
 
@@ -80,7 +97,38 @@ def ask(
     wanted = set(question["messageIds"])
     holding = [id_ for id_ in block.ids if sources[scope].get(id_, set()) & wanted]
     direct = any(not id_.startswith("summary-") for id_ in holding)
-    return Asked(block.tokens, len(block.ids), direct, bool(holding))
+    found = read_lines(block.text)
+    return Asked(
+        tokens=block.tokens,
+        entries=len(block.ids),
+        direct=direct,
+        through_summaries=bool(holding),
+        repeats=count_repeats(found),
+        to_answer=tokens_up_to(block.text, set(holding)),
+    )
+
+
+def read_lines(text: str) -> list[re.Match[str]]:
+    """Return the block's entries, one match a line."""
+    found = map(LINE.match, text.splitlines())
+    return [match for match in found if match]
+
+
+def count_repeats(lines: list[re.Match[str]]) -> int:
+    """Count the lines that say what an earlier line says."""
+    texts = [line["words"] for line in lines]
+    days = [line["date"] for line in lines]
+    first_of = find_same_by_meaning(texts, EMBEDDER.embed(texts), days)
+    return sum(first != at for at, first in enumerate(first_of))
+
+
+def tokens_up_to(text: str, ids: set[str]) -> int | None:
+    """Return the tokens of the block up to the first line of these ids; None: it has none."""
+    for line in read_lines(text):
+        if line["id"] in ids and not line["id"].startswith("summary-"):
+            end = text.index(line[0]) + len(line[0])
+            return estimated_tokens(text[:end])
+    return None
 
 
 def remember(root: Path) -> list[Scope]:

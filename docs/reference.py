@@ -38,6 +38,8 @@ KEYS = {
     "models.reranker": "Model in place of `VARVE_RERANKER`.",
     "models.entities": "Model in place of `VARVE_ENTITIES`.",
     "models.movingFrom": "Embedders that some stores still use. `reembed` keeps it.",
+    "models.windowTokens": "Context window of the agent's model, in tokens. A context's "
+    "window fraction is a share of it; without it 128,000 counts.",
     "models.baseUrl": "Address in place of `OPENAI_BASE_URL`. Needs a key of its own.",
     "models.key.environment": "Variable with the model's key, listed in "
     "`VARVE_KEY_ADDRESSES`. Ends in `_API_KEY`.",

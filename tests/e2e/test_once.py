@@ -79,3 +79,78 @@ def test_15_a_models_facts_do_not_push_other_words_out(tmp_path: Path) -> None:
     }
     [folded] = [result for result in found if result.source_ids == ["c-1.m1"]]
     assert len(folded.also_in) == 5
+
+
+def test_7_a_context_tells_each_statement_in_one_line(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    for number in range(1, 5):
+        memory.ingest(
+            conversation(
+                f"c-{number}",
+                "I live in Utrecht.",
+                "I'm allergic to peanuts.",
+                day=f"2026-03-0{number}",
+            )
+        )
+    memory.summarize()
+    block = memory.context("Where does Ana Ruiz live?", max_tokens=1_000)
+    lines = [line for line in str(block).splitlines() if line.startswith("- [")]
+    assert len([line for line in lines if "Utrecht" in line]) == 1
+    folded = [id_ for ids in block.also_in.values() for id_ in ids]
+    assert len(folded) >= 4
+    records = [id_ for id_ in folded if not id_.startswith("summary-")]
+    assert set(records).isdisjoint(block.ids)
+
+
+def test_7_a_summary_keeps_only_what_no_other_line_says(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(
+        conversation(
+            "c-1", "Our oven was repaired by Hugo for 120 euros.", "The dog is fine."
+        )
+    )
+    memory.summarize()
+    block = memory.context("Who repaired the oven?", max_tokens=1_000)
+    assert str(block).count("repaired") == 1
+
+
+def test_10_a_users_context_always_has_the_profile(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.set_profile("role", "engineer", user_id="u-ana")
+    memory.set_profile("preferences", "short answers", user_id="u-ana")
+    memory.set_profile("allergies", "peanuts", user_id="u-ana")
+    for prompt in ("I'm hungry, what can I eat?", "???"):
+        block = memory.context(prompt, user_id="u-ana")
+        assert not block.empty
+        assert "allergies: peanuts" in str(block)
+        assert block.ids[0] in str(block)
+        first = [line for line in str(block).splitlines() if line.startswith("- [")]
+        assert "allergies" in first[0]
+        assert "preferences" in first[1]
+    assert memory.context("???").empty
+    assert memory.context("What can I eat?", user_id="u-bo").empty
+
+
+def test_10_the_profile_keeps_to_its_part_of_the_budget(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.set_profile("allergies", "peanuts", user_id="u-ana")
+    for number in range(40):
+        memory.set_profile("preferences", f"preference {number}", user_id="u-ana")
+    block = memory.context("What can I eat?", user_id="u-ana", max_tokens=400)
+    assert "allergies: peanuts" in str(block)
+    assert block.tokens <= 400
+    assert len(block.head) // 4 <= 200
+
+
+def test_10_a_fraction_of_the_window_bounds_the_block(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    texts = [
+        f"I bought {number} books about the city of Utrecht." for number in range(9)
+    ]
+    memory.ingest(conversation("c-1", *texts))
+    memory.configure("models.windowTokens", "2000")
+    wide = memory.context("books about Utrecht", window_fraction=0.5)
+    narrow = memory.context("books about Utrecht", window_fraction=0.1)
+    assert narrow.tokens <= 200 < wide.tokens <= 1_000
+    both = memory.context("books about Utrecht", window_fraction=0.5, max_tokens=150)
+    assert both.tokens <= 150

@@ -343,7 +343,6 @@ class TestNothing:
     def test_a_prompt_about_nothing_in_memory_injects_nothing(
         self, world: World
     ) -> None:
-        world.knows("name", "Dana")
         world.holds("The boiler bangs.")
         block = world.context("capital of mongolia", user_id="u-42")
         assert (block.text, block.ids, block.tokens, block.empty) == ("", [], 0, True)
@@ -454,7 +453,7 @@ class TestRequest:
         world.holds("The boiler bangs.")
         shown = world.context("boiler").to_dict()
         assert list(shown) == [
-            "text", "head", "headHash", "ids", "tokens", "empty", "reason", "searched",
+            "text", "head", "headHash", "ids", "alsoIn", "tokens", "empty", "reason", "searched",
         ]  # fmt: skip
         assert shown["searched"]["grains"][0] == "working"
         assert shown["searched"]["reranking"] == "off"

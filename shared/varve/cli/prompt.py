@@ -20,6 +20,12 @@ def add_context(command: argparse.ArgumentParser) -> None:
         help="tokens of the block at most; default: 1000",
     )
     command.add_argument(
+        "--window-fraction",
+        metavar="F",
+        type=float,
+        help="share of the model's window that the block may take, such as 0.05",
+    )
+    command.add_argument(
         "--user", metavar="U", dest="user_id", help="only memories of this user"
     )
     command.add_argument(
@@ -37,6 +43,7 @@ def context(options: argparse.Namespace, memory: Memory) -> None:
     block = memory.context(
         options.text,
         max_tokens=options.max_tokens,
+        window_fraction=options.window_fraction,
         user_id=options.user_id,
         documents=[_read_text(name) for name in options.documents],
     )

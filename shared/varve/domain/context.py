@@ -12,6 +12,8 @@ from varve.domain.search.query import IDENTITY_NAMES, spellings
 from varve.domain.validation import StrictCamelModel, rejected, valid_text
 
 DEFAULT_TOKENS = 1_000
+DEFAULT_WINDOW_TOKENS = 128_000
+"""The window of a model whose window the workspace does not tell."""
 MAX_PROMPT_CHARACTERS = 1_000_000
 MAX_DOCUMENTS = 200
 
@@ -28,14 +30,26 @@ Document = Annotated[str, BeforeValidator(_check_length)]
 class ContextRequest(StrictCamelModel):
     """The prompt to find context for, and the limits of the answer.
 
-    With `user_id`, only that user's memory may enter the block. Passages of `documents`
-    may enter it as well.
+    The block has at most `max_tokens`, and at most `window_fraction` of the model's
+    window of `window_tokens`. With `user_id`, only that user's memory may enter the
+    block, and the user's profile always does. Passages of `documents` may enter it too.
     """
 
     prompt: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)]
-    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = DEFAULT_TOKENS
+    max_tokens: Annotated[int | None, Field(ge=1, le=1_000_000)] = None
+    window_fraction: Annotated[float | None, Field(gt=0, le=1)] = None
+    window_tokens: Annotated[int | None, Field(ge=1, le=100_000_000)] = None
     user_id: Reference | None = None
     documents: Annotated[tuple[Document, ...], Field(max_length=MAX_DOCUMENTS)] = ()
+
+    @property
+    def budget(self) -> int:
+        """The most tokens that the block may have."""
+        if self.window_fraction is None:
+            return self.max_tokens or DEFAULT_TOKENS
+        window = self.window_tokens or DEFAULT_WINDOW_TOKENS
+        share = max(1, int(self.window_fraction * window))
+        return min(share, self.max_tokens or share)
 
 
 def parse_context_request(arguments: Mapping[str, Any]) -> ContextRequest:
@@ -83,7 +97,8 @@ class ContextBlock(StrictCamelModel):
 
     `head` is the text's beginning. It changes only with the profile and the limit, and an
     empty block has it too; `head_hash` identifies it. `ids` are the ids of the block's
-    entries, in their order. `tokens` is the text's length. `reason` says why a block is
+    entries, in their order; `also_in` has the ids of what was folded into an entry, by the
+    entry's id. `tokens` is the text's length. `reason` says why a block is
     empty.
     """
 
@@ -91,6 +106,7 @@ class ContextBlock(StrictCamelModel):
     head: str
     head_hash: str
     ids: list[str]
+    also_in: dict[str, list[str]]
     tokens: int
     empty: bool
     reason: str | None

@@ -31,6 +31,9 @@ KNOWN_KEYS = (
 )  # fmt: skip
 """The attributes that conversations can set, in the order of the profile."""
 
+FIRST_KEYS = ("allergies", "diet", "preferences")
+"""The attributes that a context has first: to leave them out does the most harm."""
+
 LIST_KEYS = frozenset({"allergies", "languages", "preferences"})
 """The keys that may have several values; every other key has its newest value."""
 
@@ -209,6 +212,15 @@ def select_current_entries(
     for key in (*KNOWN_KEYS, *sorted(held.keys() - set(KNOWN_KEYS))):
         current += held.get(key, {}).values()
     return current
+
+
+def sort_for_block(entries: Iterable[ProfileEntry]) -> list[ProfileEntry]:
+    """Return the statements with allergies and preferences first, for a tight budget."""
+    return sorted(entries, key=_block_rank)
+
+
+def _block_rank(entry: ProfileEntry) -> int:
+    return FIRST_KEYS.index(entry.key) if entry.key in FIRST_KEYS else len(FIRST_KEYS)
 
 
 def _apply(held: dict[str, ProfileEntry], entry: ProfileEntry) -> None:

@@ -93,7 +93,8 @@ class ModelsConfig(StrictCamelModel):
     They override VARVE_LLM, VARVE_EMBEDDER, VARVE_RERANKER, VARVE_ENTITIES and
     OPENAI_BASE_URL. `moving_from` lists, separated by commas, the embedders whose vectors
     some stores may still hold. A change of `embedder` sets it, and `reembed` clears it
-    when every store has moved.
+    when every store has moved. `window_tokens` is the context window of the agent's own
+    model, of which a context's `window_fraction` is a share.
     """
 
     llm: LlmText | None = None
@@ -101,6 +102,7 @@ class ModelsConfig(StrictCamelModel):
     reranker: RerankerText | None = None
     entities: LlmText | None = None
     moving_from: EmbeddersText | None = None
+    window_tokens: Annotated[int | None, Field(ge=1, le=100_000_000)] = None
     base_url: str | None = None
     key: KeyReference | None = None
 

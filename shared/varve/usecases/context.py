@@ -1,6 +1,7 @@
 """Context: build one bounded block of the memories that bear on a prompt."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -10,7 +11,12 @@ from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.echo import without_injected
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.identity import Scope
-from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
+from varve.domain.profile import (
+    DEFAULT_USER,
+    ProfileEntry,
+    select_current_entries,
+    sort_for_block,
+)
 from varve.domain.record import STORES, Vector
 from varve.domain.relevance import (
     BACKGROUND,
@@ -20,11 +26,17 @@ from varve.domain.relevance import (
     relevances,
     telling_stems,
 )
-from varve.domain.search.diversity import distinct, mmr
+from varve.domain.search.diversity import mmr
 from varve.domain.search.query import SearchRequest
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
+from varve.usecases.fold_entries import (
+    Folded,
+    fold_entries,
+    is_summary,
+    list_sentences,
+)
 from varve.usecases.gathering import (
     Candidates,
     ContextQuestion,
@@ -80,6 +92,7 @@ def _answer_view(
         update={
             "prompt": session.privacy(request.prompt),
             "documents": tuple(map(session.privacy, request.documents)),
+            "window_tokens": request.window_tokens or view.config.models.window_tokens,
         }
     )
     return build_context(session.scope, filtered, session.now, session.zone, sources)
@@ -98,33 +111,58 @@ def build_context(
     time, the fused order stays, and the result says so.
     """
     prompt = _query(request.prompt)
-    statements = select_current_entries(sources.profile(), now)
+    statements = sort_for_block(select_current_entries(sources.profile(), now))
     profile = [attribute_entry(statement, zone) for statement in statements]
-    head = build_head(profile, request.max_tokens)
+    head = build_head(profile, request.budget)
     if not telling_stems(prompt):
         reason = "the prompt has no words to look for"
-        return _empty_block(head, Candidates(profile), reason)
+        return _profile_block(request, head, Candidates(profile), reason)
     question = ContextQuestion(scope, request, prompt, now, zone)
     candidates = gather_candidates(question, statements, sources=sources)
-    ranked, vectors = _rank(prompt, candidates, sources.embedder)
+    ranked, vectors = _rank(prompt, candidates, head, sources.embedder)
     if ranked is None:
         reason = "nothing in memory has enough to do with the prompt"
-        return _empty_block(head, candidates, reason)
-    order, reranking = _rerank(prompt, ranked, sources.reranker)
+        return _profile_block(request, head, candidates, reason)
+    order, reranking = _rerank(prompt, ranked.entries, sources.reranker)
     diverse = _diversify(order, vectors)
-    text, ids = build_block(head, diverse, request.max_tokens, candidates.lessons)
+    text, ids = build_block(head, diverse, request.budget, candidates.lessons)
     if not text or not (ids or head.ids):
-        reason = f"max_tokens={request.max_tokens} leaves no room; raise it"
+        reason = f"max_tokens={request.budget} leaves no room; raise it"
+        return _empty_block(head, candidates, reason)
+    shown = [*head.ids, *ids]
+    return ContextBlock(
+        text=text,
+        head=head.text,
+        head_hash=head.hash,
+        ids=shown,
+        also_in={id_: ranked.also_in[id_] for id_ in shown if id_ in ranked.also_in},
+        tokens=estimated_tokens(text),
+        empty=False,
+        reason=None,
+        searched=report_searched(candidates, reranking),
+    )
+
+
+def _profile_block(
+    request: ContextRequest, head: Head, candidates: Candidates, reason: str
+) -> ContextBlock:
+    """Return the profile of the user whom the request names; else an empty block.
+
+    What a user cannot eat bears on "what can I eat?", although no word says so.
+    """
+    text, _ = build_block(head, [], request.budget)
+    if request.user_id is None or not head.ids or not text:
         return _empty_block(head, candidates, reason)
     return ContextBlock(
         text=text,
         head=head.text,
         head_hash=head.hash,
-        ids=[*head.ids, *ids],
+        ids=list(head.ids),
+        also_in={},
         tokens=estimated_tokens(text),
         empty=False,
         reason=None,
-        searched=report_searched(candidates, reranking),
+        searched=report_searched(candidates, "off"),
     )
 
 
@@ -140,12 +178,12 @@ def _query(prompt: str) -> str:
 
 
 def _rank(
-    prompt: str, candidates: Candidates, embedder: Embedder
-) -> tuple[list[Entry] | None, dict[str, Vector]]:
+    prompt: str, candidates: Candidates, head: Head, embedder: Embedder
+) -> tuple[Folded | None, dict[str, Vector]]:
     """Return the entries above their floor, the sources interleaved, and their vectors.
 
-    None: no candidate, of profile and lessons either, reaches the floor. The floor is
-    lower for a prompt that names an entity of the graph.
+    Each statement has one entry. None: no candidate, of profile and lessons either,
+    reaches the floor. The floor is lower for a prompt that names an entity of the graph.
     """
     entries = [
         *candidates.profile,
@@ -154,7 +192,8 @@ def _rank(
         *candidates.triples,
         *candidates.passages,
     ]
-    scores, vectors = _score(prompt, entries, embedder)
+    scored = _score(prompt, entries, embedder)
+    scores = scored.scores
     floor = NAMED_FLOOR if candidates.entities else FLOOR
     if max(scores.values(), default=0.0) < floor:
         return None, {}
@@ -163,23 +202,49 @@ def _rank(
     lists = []
     for source in (candidates.found, triples[:MAX_RANKED_TRIPLES], documents):
         lists.append([entry for entry in source if scores[entry.id] >= ENTRY_FLOOR])
-    fused = _interleave(lists)
-    kept = distinct([entry.text for entry in fused])
-    return [fused[index] for index in kept], vectors
+    folded = fold_entries(
+        _interleave(lists),
+        [entry for entry in candidates.profile if entry.id in head.ids],
+        candidates.origins,
+        scored.vectors,
+        scored.sentence_vectors,
+    )
+    return folded, scored.vectors
 
 
-def _score(
-    prompt: str, entries: Sequence[Entry], embedder: Embedder
-) -> tuple[dict[str, float], dict[str, Vector]]:
-    """Return the entries' relevances and vectors by id, with one call to the embedder."""
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The entries' relevances and vectors by id, and vectors of summaries' sentences."""
+
+    scores: dict[str, float]
+    vectors: dict[str, Vector]
+    sentence_vectors: dict[str, Vector]
+
+
+def _score(prompt: str, entries: Sequence[Entry], embedder: Embedder) -> _Scored:
+    """Score the entries, with one call to the embedder."""
     ids = [entry.id for entry in entries]
     texts = [entry.text for entry in entries]
-    asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts])
+    sentences = _list_summary_sentences(entries)
+    asked, *embedded = embedder.embed([prompt, *BACKGROUND, *texts, *sentences])
     background = embedded[: len(BACKGROUND)]
-    vectors = embedded[len(BACKGROUND) :]
+    after_texts = len(BACKGROUND) + len(texts)
+    vectors = embedded[len(BACKGROUND) : after_texts]
     scores = relevances(prompt, asked, texts, vectors, background)
-    by_id = dict(zip(ids, scores, strict=True))
-    return by_id, dict(zip(ids, vectors, strict=True))
+    return _Scored(
+        scores=dict(zip(ids, scores, strict=True)),
+        vectors=dict(zip(ids, vectors, strict=True)),
+        sentence_vectors=dict(zip(sentences, embedded[after_texts:], strict=True)),
+    )
+
+
+def _list_summary_sentences(entries: Sequence[Entry]) -> list[str]:
+    """Return the sentences of all summaries, each once."""
+    found: dict[str, None] = {}
+    for entry in entries:
+        if is_summary(entry):
+            found.update(dict.fromkeys(list_sentences(entry)))
+    return list(found)
 
 
 def _interleave(lists: Iterable[Sequence[Entry]]) -> list[Entry]:
@@ -220,6 +285,7 @@ def _empty_block(head: Head, candidates: Candidates, reason: str) -> ContextBloc
         head=head.text,
         head_hash=head.hash,
         ids=[],
+        also_in={},
         tokens=0,
         empty=True,
         reason=reason,

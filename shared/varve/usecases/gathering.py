@@ -1,6 +1,6 @@
 """Candidates for a context: profile, search results, triples, document passages, lessons."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -27,6 +27,7 @@ from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.learnt import read_user_lessons
 from varve.usecases.ledger import Ledger
+from varve.usecases.origins import Origin, find_origins, triple_entry_id
 from varve.usecases.search import Lookup, look_up
 
 MAX_FOUND = 40
@@ -64,7 +65,8 @@ class Candidates:
     """Entries to choose from, each list in its source's order, and how they were found.
 
     `entities` are the ids of the entities that the prompt names. `naming` reports on
-    the entity finder: `off`, `done` or the reason of its failure.
+    the entity finder: `off`, `done` or the reason of its failure. `origins` tell where
+    the words of profile, records and triples come from, by the entries' ids.
     """
 
     profile: list[Entry]
@@ -75,6 +77,7 @@ class Candidates:
     entities: list[str] = field(default_factory=list)
     naming: str = "off"
     response: SearchResponse | None = None
+    origins: Mapping[str, Origin] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ def gather_candidates(
         entities=sorted(entities),
         naming=naming,
         response=response,
+        origins=find_origins(statements, response.results, known, triples),
     )
 
 
@@ -251,8 +255,9 @@ def _is_stated(triple: Triple, stated: Collection[tuple[str, str]]) -> bool:
 
 
 def _triple_entry(triple: Triple, zone: ZoneInfo) -> Entry:
-    id_ = f"{EntryType.TRIPLE}-{triple.id}"
-    return Entry(id_, day_of(triple.valid_at, zone), in_words(triple))
+    return Entry(
+        triple_entry_id(triple), day_of(triple.valid_at, zone), in_words(triple)
+    )
 
 
 def _result_entry(

@@ -1,22 +1,15 @@
 """Maximal marginal relevance: choose items that are relevant and differ from each other."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from varve.domain.language.stopwords import STOP_WORDS_BUT_DENIALS
-from varve.domain.language.tokens import plain_words
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
 DEFAULT_BALANCE = 0.7
 """The default weight of relevance against novelty."""
-NEAR_DUPLICATE_SHARE = 0.85
-"""The share of common words (Jaccard) from which on two texts are near duplicates."""
-
-Words = frozenset[str]
 Doubles = npt.NDArray[np.float64]
 
 
@@ -52,28 +45,3 @@ def mmr(
         # The largest cosine leaves the least worth.
         np.minimum(worth, worth_beside[best], out=worth)
     return chosen
-
-
-def distinct(texts: Sequence[str]) -> list[int]:
-    """Return the indices of the texts that are no near duplicate of an earlier one.
-
-    Near duplicates share at least 85 percent of their words (Jaccard), and all words
-    that are not stop words or are negations.
-    """
-    kept: list[int] = []
-    words_by_telling = defaultdict[Words, list[Words]](list)
-    for index, text in enumerate(texts):
-        words = frozenset(plain_words(text))
-        others = words_by_telling[words - STOP_WORDS_BUT_DENIALS]
-        if not _has_near_duplicate(words, others):
-            kept.append(index)
-            others.append(words)
-    return kept
-
-
-def _has_near_duplicate(words: Words, others: Sequence[Words]) -> bool:
-    for other in others:
-        shared = len(words & other)
-        if shared >= NEAR_DUPLICATE_SHARE * len(words | other):
-            return True
-    return False

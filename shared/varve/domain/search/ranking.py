@@ -121,11 +121,7 @@ def rank(
     table = compute_signals(question, columns, where, present, strategy)
     if not len(table):
         return []
-    lane_weights = [lane.weight for lane in filled]
-    scores = table.score_rows(strategy.weights, lane_weights)
-    for lane, span in zip(filled, table.spans, strict=True):
-        if lane.columns.sharing is not None:
-            share_scores(scores[span], lane.columns.sharing)
+    scores = _score_lanes(table, filled, strategy)
     places = _find_places(limit, scores, filled, table)
     kept = [place.shown for place in places]
     vectors = get_vectors(kept)
@@ -135,10 +131,21 @@ def rank(
     ranked = _describe(shown, falling, cosines.tolist(), table)
     for item, number in zip(ranked, chosen, strict=True):
         item.also_in = places[number].also_in
-    if explain:
-        for item, contender in zip(ranked, shown, strict=True):
+        if explain:
+            contender = kept[number]
             item.parts = _explain(contender, item.score, table, filled, strategy)
     return ranked
+
+
+def _score_lanes(
+    table: SignalTable, lanes: Sequence[Lane], strategy: Strategy
+) -> Floats:
+    """Return the score of each row, which facts share with their words; -1 if hidden."""
+    weights = [lane.weight for lane in lanes]
+    scores = table.score_rows(strategy.weights, weights)
+    for lane, span in zip(lanes, table.spans, strict=True):
+        share_scores(scores[span], lane.columns.sharing)
+    return scores
 
 
 def _find_places(

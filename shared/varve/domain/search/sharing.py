@@ -52,12 +52,14 @@ def find_sharing(
     return Sharing(starts, of, repeats) if repeats.any() else None
 
 
-def share_scores(scores: Floats, lane: Sharing) -> None:
+def share_scores(scores: Floats, lane: Sharing | None) -> None:
     """Lift each visible turn towards its message's best fact; lower facts to their turns.
 
     `scores` are those of one lane's rows; hidden rows have -1. Afterwards the best fact
-    of a message scores as much as its best turn, or less.
+    of a message scores as much as its best turn, or less. Without `lane` nothing changes.
     """
+    if lane is None:
+        return
     best_turns = _find_best(scores, ~lane.repeats, lane)
     best_facts = _find_best(scores, lane.repeats, lane)
     excess = np.maximum(best_facts - best_turns, 0)

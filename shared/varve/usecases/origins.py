@@ -1,0 +1,143 @@
+"""Where the words of a context's entries come from, by which repetitions are found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from varve.domain.block import EntryType
+from varve.domain.mention import in_words
+from varve.domain.names import normalized
+from varve.domain.profile import ProfileEntry
+from varve.domain.record import MemoryType, turn_id
+from varve.domain.search.answer import Result
+from varve.domain.search.row import MAX_BRIEF_TOKENS
+from varve.domain.statements.folding import names_value, says_little_more
+from varve.domain.statements.sameness import MessageKey
+from varve.domain.text import estimated_tokens
+from varve.domain.triple import Op, Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an entry's words come from, by which entries are compared.
+
+    `text` are the words without what the entry adds, such as when a fact ended. `day`,
+    `messages`, `whole`, `value` and `user` are those of a `Saying`; `triples` the ids of
+    the triples that the words state and little more. `also_in` are the records that
+    search folded into the entry.
+    """
+
+    text: str
+    day: str = ""
+    messages: frozenset[MessageKey] = frozenset()
+    whole: bool = False
+    value: str = ""
+    user: str | None = None
+    triples: frozenset[str] = frozenset()
+    also_in: tuple[str, ...] = ()
+
+
+def find_origins(
+    statements: Sequence[ProfileEntry],
+    results: Sequence[Result],
+    known: Sequence[Triple],
+    chosen: Sequence[Triple],
+) -> dict[str, Origin]:
+    """Return the origins of profile, records and triples by the ids of their entries."""
+    by_message = _index_by_message(known)
+    origins: dict[str, Origin] = {}
+    for statement in statements:
+        origins[statement.id] = _profile_origin(statement, by_message)
+    for result in results:
+        origins[result.id] = _result_origin(result, by_message)
+    for triple in chosen:
+        value = triple.evidence[0].object
+        origins[triple_entry_id(triple)] = Origin(
+            text=in_words(triple),
+            messages=_get_messages(triple),
+            value=value,
+            triples=frozenset([triple.id]),
+        )
+    return origins
+
+
+def _index_by_message(known: Iterable[Triple]) -> dict[MessageKey, list[Triple]]:
+    found: dict[MessageKey, list[Triple]] = {}
+    for triple in known:
+        for message in _get_messages(triple):
+            found.setdefault(message, []).append(triple)
+    return found
+
+
+def _get_messages(triple: Triple) -> frozenset[MessageKey]:
+    """Return the messages that state the triple, without those that only end it."""
+    messages: set[MessageKey] = set()
+    for operation in triple.evidence:
+        if operation.op is Op.DELETE:
+            continue
+        if normalized(operation.object) == normalized(triple.evidence[0].object):
+            messages.update(
+                (operation.conversation_id, m) for m in operation.message_ids
+            )
+    return frozenset(messages)
+
+
+def _profile_origin(
+    statement: ProfileEntry, by_message: Mapping[MessageKey, Sequence[Triple]]
+) -> Origin:
+    messages = frozenset(
+        (statement.conversation_id, message) for message in statement.message_ids
+    )
+    stated = [
+        triple.id
+        for message in messages
+        for triple in by_message.get(message, ())
+        if normalized(triple.evidence[0].object) == normalized(statement.value)
+    ]
+    return Origin(
+        text=f"{statement.key} {statement.value}",
+        messages=messages,
+        value=statement.value,
+        triples=frozenset(stated),
+    )
+
+
+def _result_origin(
+    result: Result, by_message: Mapping[MessageKey, Sequence[Triple]]
+) -> Origin:
+    if result.memory_type == MemoryType.SUMMARY:
+        also_in = tuple(result.also_in)
+        return Origin(result.content, user=result.user_id, also_in=also_in)
+    messages = frozenset((result.conversation_id, id_) for id_ in result.source_ids)
+    stated: set[str] = set()
+    for message in messages:
+        for triple in by_message.get(message, ()):
+            if _states(result.content, triple):
+                stated.add(triple.id)
+    return Origin(
+        text=result.content,
+        day=result.date,
+        messages=messages,
+        whole=_is_brief_turn(result),
+        user=result.user_id,
+        triples=frozenset(stated),
+        also_in=tuple(result.also_in),
+    )
+
+
+def _states(text: str, triple: Triple) -> bool:
+    """Return whether a text states the triple's value and little more."""
+    has_value = names_value(text, triple.evidence[0].object)
+    return has_value and says_little_more(text, in_words(triple))
+
+
+def _is_brief_turn(result: Result) -> bool:
+    if result.memory_type != MemoryType.TURN or len(result.source_ids) != 1:
+        return False
+    whole = turn_id(result.conversation_id or "", result.source_ids[0])
+    is_brief = estimated_tokens(result.content) <= MAX_BRIEF_TOKENS
+    return result.id == whole and is_brief
+
+
+def triple_entry_id(triple: Triple) -> str:
+    """Return the id of a triple's entry in a block."""
+    return f"{EntryType.TRIPLE}-{triple.id}"
