@@ -154,3 +154,86 @@ def test_10_a_fraction_of_the_window_bounds_the_block(tmp_path: Path) -> None:
     assert narrow.tokens <= 200 < wide.tokens <= 1_000
     both = memory.context("books about Utrecht", window_fraction=0.5, max_tokens=150)
     assert both.tokens <= 150
+
+
+def test_13_a_question_about_nothing_in_memory_has_no_results(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Utrecht.", "My dog is called Rex."))
+    for text in ("zzzqqq", "what is zzzqqq?", "quantum chromodynamics"):
+        answer = memory.search(text)
+        assert answer.results == []
+        assert answer.hint
+    # Kinds and similar words are a meaning: nothing here says "pet".
+    assert memory.search("which pets are there?").results
+
+
+def test_13_finer_grains_in_place_of_the_one_asked_for_are_told(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Utrecht."))
+    memory.summarize()
+    answer = memory.search("Utrecht", grain="yearly", memory_types=["summary"])
+    assert answer.results
+    assert {result.grain for result in answer.results} <= {"daily", "weekly"}
+    assert answer.searched.fallback
+    assert "no yearly summaries" in str(answer.hint)
+
+
+def test_13_without_a_query_the_newest_come_first_at_every_grain(
+    tmp_path: Path,
+) -> None:
+    memory = open_memory(tmp_path, now=datetime(2026, 9, 20, tzinfo=UTC))
+    for month in (5, 6, 7):
+        day = f"2026-0{month}-04"
+        memory.ingest(conversation(f"c-{month}", f"Trip {month}.", day=day))
+    memory.summarize()
+    memory.ingest(conversation("c-9", "Trip 9.", day="2026-08-19"))
+    answer = memory.search(grain="monthly", max_results=50)
+    times = [result.event_time for result in answer.results]
+    assert times == sorted(times, reverse=True)
+
+
+def test_13_a_query_of_nothing_but_a_time_opens_its_window(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(conversation("c-1", "I live in Utrecht.", day="2026-02-02"))
+    memory.ingest(conversation("c-2", "I went to the dentist.", day="2026-03-04"))
+    for text in ("in March", "March 2026", "en marzo"):
+        answer = memory.search(text)
+        assert answer.searched.since == "2026-03-01T00:00:00Z", text
+        assert {result.date for result in answer.results} == {"2026-03-04"}
+
+
+def test_13_a_triple_of_the_same_instant_or_the_future_can_be_deleted(
+    tmp_path: Path,
+) -> None:
+    graph = open_memory(tmp_path).graph
+    fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
+    planned = {"source_id": "Ana", "label": "lives_in", "target_id": "Porto"}
+    with graph:
+        graph.insert_facts([fact, {**planned, "valid_at": "2026-05-01T00:00:00Z"}])
+    with graph:
+        graph.delete_facts([fact, planned])
+    later = datetime(2026, 6, 1, tzinfo=UTC)
+    assert graph.entity("Ana")["facts"] == []
+    assert graph.entity("Ana", as_of=later)["facts"] == []
+
+
+def test_13_an_earlier_end_leaves_a_later_beginning_alone(tmp_path: Path) -> None:
+    graph = open_memory(tmp_path).graph
+    fact = {"source_id": "Ana", "label": "likes", "target_id": "tea"}
+    for month in ("01", "03"):
+        with graph:
+            graph.insert_facts([{**fact, "valid_at": f"2026-{month}-01T00:00:00Z"}])
+    with graph:
+        graph.delete_facts([{**fact, "valid_at": "2026-02-01T00:00:00Z"}])
+    [held] = graph.entity("Ana")["facts"]
+    assert held["validAt"] == "2026-03-01T00:00:00Z"
+
+
+def test_13_everybody_calls_me_bob_is_an_alias(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    said = conversation("c-1", "Robert, everybody calls me Bob.")
+    said["messages"][0]["name"] = "Robert"
+    memory.ingest(said)
+    assert memory.graph.entity("Bob")["id"] == "robert"

@@ -302,12 +302,12 @@ def test_a_question_about_an_empty_window_is_answered_from_any_time_with_a_hint(
     assert "March 2024" in answer.hint
 
 
-def test_browsing_a_grain_returns_its_summaries_first() -> None:
+def test_browsing_a_grain_returns_the_newest_first() -> None:
     shelf = Shelf()
     shelf.sum_up(WEEK)
     shelf.ledger.mark(ACME, [WEEK], "late")
     shelf.put(Grain.WORKING, a_record("newer", at=NOW - timedelta(hours=1)))
-    assert grains(shelf.ask(grain="weekly"))[0] == "weekly"
+    assert grains(shelf.ask(grain="weekly"))[0] == "working"
 
 
 def test_there_is_no_fallback_without_finer_records() -> None:

@@ -44,7 +44,8 @@ class TripleOperation:
     """One statement about a triple, with its source.
 
     `event_time` is when it began (or ceased) to hold, `created_at` when the system learnt
-    it. An UPDATE may name the value it `replaces`. A DELETE with an empty object ends
+    it. An UPDATE may name the value it `replaces`; a DELETE does so if it ends a value at
+    the instant at which that begins. A DELETE with an empty object ends
     every value of its predicate.
     """
 
@@ -285,10 +286,13 @@ class _Group:
 
 
 def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
-    """Return the sort key: event time, then endings first and corrections last, then id."""
+    """Return the sort key: event time, then endings first and corrections last, then id.
+
+    A deletion that names what it replaces ends even what begins at its own instant.
+    """
     return (
         operation.event_time,
-        operation.op is not Op.DELETE,
+        operation.op is not Op.DELETE or bool(operation.replaces),
         bool(operation.replaces),
         operation.id,
     )

@@ -162,6 +162,7 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         wide = way.without_window(request)
         found = _find(wide, _choose_lanes(wide, running), running)
     outside = _explain_outside(way, lanes, stock, bool(found))
+    outside = outside or _explain_finer(way, lanes)
     ordered, reranked = _rerank(way, found, lookup.reranker)
     best, tokens = fit_to_limits(ordered, request.max_results, request.max_tokens)
     hint = outside if best else _explain_empty(way, lanes, len(found), running)
@@ -263,10 +264,7 @@ def _wanted(way: Route, lanes: _Lanes, running: _Search, *, current: bool) -> Wa
 
 
 def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Browsed]:
-    """Return the newest records, those of the grain asked for first.
-
-    The score is the recency.
-    """
+    """Return the newest records of all grains; the score is the recency."""
     lookup = running.lookup
     limit = running.request.max_results
     browsed: list[tuple[Record, Grain]] = []
@@ -276,10 +274,10 @@ def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Brows
         )
         browsed += [(record, grain) for record in records]
 
-    def newest_first(pair: tuple[Record, Grain]) -> tuple[bool, float, int, str]:
-        record, grain = pair
+    def newest_first(pair: tuple[Record, Grain]) -> tuple[float, int, str]:
+        record, _ = pair
         seconds = record.event_time.timestamp()
-        return grain is not way.asked, -seconds, -record.position, record.id
+        return -seconds, -record.position, record.id
 
     browsed.sort(key=newest_first)
     moments = [microseconds(record.event_time) for record, _ in browsed]
@@ -332,6 +330,20 @@ def _explain_outside(
         phrase = way.understood.phrase
         return f"Nothing matches in the time of {phrase!r}; these are from any time."
     return None
+
+
+def _explain_finer(way: Route, lanes: _Lanes) -> str | None:
+    """Say that finer grains answer in place of the one that the request names."""
+    if not lanes.fallback or way.asked is None or way.understood:
+        return None
+    finer = [grain for grain in lanes.filled if grain is not way.asked]
+    if not finer:
+        return None
+    if lanes.counts[way.asked]:
+        missing = f"Some {way.asked} summaries are not built yet"
+    else:
+        missing = f"There are no {way.asked} summaries here"
+    return f"{missing}; {', '.join(finer)} records answer as well."
 
 
 def _explain_empty(way: Route, lanes: _Lanes, found: int, running: _Search) -> str:

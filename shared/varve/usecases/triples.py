@@ -1,6 +1,7 @@
 """Triples: describe an entity, walk the graph, and send operations to the writer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,8 +10,15 @@ from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
-from varve.domain.names import ALSO_KNOWN_AS, Names
-from varve.domain.triple import Triple, TripleOperation
+from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.triple import (
+    Op,
+    Triple,
+    TripleOperation,
+    evidence_of,
+    group_key,
+    stated_names,
+)
 from varve.domain.validation import valid_text
 from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
@@ -24,11 +32,53 @@ MAX_GRAPH_ANSWERS = 1_000
 def send_operations(session: Session, operations: Sequence[TripleOperation]) -> None:
     """Send triple operations, filtered as extracted ones are, to the writer.
 
+    A deletion of what begins only then or later ends it where it begins.
     Raises Rejected, Retryable, Misconfigured.
     """
+    operations = _end_later_beginnings(session, operations)
     filtered = tuple(filter_operation(one, session.privacy) for one in operations)
     message = WriteTriples(session.scope, filtered)
     send_triples(message, queue=session.queues.write, objects=session.objects)
+
+
+def _end_later_beginnings(
+    session: Session, operations: Sequence[TripleOperation]
+) -> list[TripleOperation]:
+    """Return the operations, each deletion no earlier than what it deletes begins.
+
+    Operations apply in the order of their event times, endings first. A deletion at the
+    instant of an insertion, or before a planned one, would change nothing.
+    """
+    if not any(operation.op is Op.DELETE for operation in operations):
+        return list(operations)
+    known = list(evidence_of(session.graph.triples(session.scope)).values())
+    sent: list[TripleOperation] = []
+    for operation in operations:
+        if operation.op is Op.DELETE:
+            operation = _after_beginnings(operation, [*known, *sent])
+        sent.append(operation)
+    return sent
+
+
+def _after_beginnings(
+    deletion: TripleOperation, others: Sequence[TripleOperation]
+) -> TripleOperation:
+    """Return the deletion at the first beginning, if nothing began before it."""
+    names = stated_names(others)
+    key = group_key(deletion, names)
+    ended = normalized(deletion.object)
+    beginnings: list[tuple[datetime, str]] = []
+    for other in others:
+        if other.op is Op.DELETE or group_key(other, names) != key:
+            continue
+        if not ended or normalized(other.object) == ended:
+            beginnings.append((other.event_time, other.object))
+    if not beginnings:
+        return deletion
+    first, value = min(beginnings)
+    if first < deletion.event_time:
+        return deletion
+    return replace(deletion, event_time=first, replaces=value)
 
 
 def describe_entity(

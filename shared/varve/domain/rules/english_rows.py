@@ -17,6 +17,11 @@ _CALLS = "(?:everybody|everyone|people|most people|my friends|all my friends|my 
 _NAMED = (known_as("{full_name}", "{who}"), sets("name", "{full_name}"))
 _CALLED = (known_as("{who}", "{name}"), sets("goes_by", "{name}"))
 
+_SIGNED = (
+    r"(?!(?:hey|hi|hello|well|yes|yeah|no|actually|sure|oh|anyway|also|honestly|thanks|sorry|please|now|here)\b)"
+    r"(?P<own>(?-i:[A-Z][\w'-]+(?: [A-Z][\w'-]+)?))"
+)
+
 ROWS = (
     # Who
     Row(rf"(?:my (?:full |real |legal )?name is|{_I_AM}|this is) {{full_name}},? (?:but |and |though )?"
@@ -30,6 +35,9 @@ ROWS = (
     Row(rf"{_I_AM} {{two_names}}(?=$|,| and | from )",
         "{whose} name is {two_names}",
         (known_as("{two_names}", "{who}"), sets("name", "{two_names}")), 0.8, 0.85),
+    Row(rf"{_SIGNED}, (?:but |and )?{_CALLS} me (?P<name2>(?-i:[A-Z]\w+))(?=$|[,;.])",
+        "{own} goes by {name2}",
+        (known_as("{own}", "{name2}"), sets("goes_by", "{name2}")), 0.7, 0.9),
     Row(rf"(?:(?:please |just |you can )*call me|{_CALLS} me|I go by) {{name}}(?=$|[,.;])",
         "{who} goes by {name}", _CALLED, 0.7),
     Row(rf"my {_SIBLING}{{kin}},? {{name}},? (?:but |and |though )?{_CALLS} (?:him|her|them)"

@@ -146,7 +146,9 @@ def _has_weighing_time(text: str, words: "TimeWords") -> bool:
         return True
     if is_relative_time(words.phrase):
         return False
-    return not asks_what_happened(words.rest)
+    # Without other words there is no rest: the text is nothing but a time.
+    is_only_time = words.rest == text
+    return not is_only_time and not asks_what_happened(words.rest)
 
 
 def _has_time_limits(request: SearchRequest) -> bool:

@@ -59,6 +59,13 @@ class SignalTable:
         """Return the raw values of a signal for all rows."""
         return self._signals[name].raw
 
+    def reaches(self, name: str, least: float) -> bool:
+        """Return whether the raw value of any visible row is at least `least`."""
+        if name not in self._signals:
+            return False
+        visible = self._select_visible(self.get_raw(name))
+        return bool(np.maximum.reduce(visible, initial=0) >= least)
+
     def set_factor(self, name: str, factor: float) -> None:
         """Set the factor that scales a signal to [0, 1]."""
         self._signals[name].factor = factor
