@@ -1,0 +1,193 @@
+"""The cases of `benchmarks/updates.py`: read from text, and turned into conversations.
+
+A case begins with `== CATEGORY LANGUAGE [SPEAKER]`. Its lines begin with a mark:
+
+| mark | line |
+|---|---|
+| `-` | the user states what is superseded later |
+| `+` | the user states what holds in the end |
+| `=` | the user states what holds, in a look-alike |
+| `~` | the user says something alike that changes nothing |
+| `*` | the user says something else |
+| `>` | the assistant answers |
+| `?` `<` | a question about the present, about the past |
+
+Each statement begins a conversation of its own, on a later day; after `&` it continues the
+one before. Brackets surround the value that an answer must have, and are not said.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "updates"
+BEGINNING = datetime(2026, 2, 2, 9, tzinfo=UTC)
+USER_MARKS = "-+=~*"
+ECHOES = {
+    "en": (
+        "Got it, {0}.",
+        "Thanks for letting me know!",
+        "Noted: {0}. Anything else?",
+        "{0}, I'll remember that.",
+        "Okay!",
+    ),
+    "es": (
+        "Entendido, {0}.",
+        "¡Gracias por contármelo!",
+        "Anotado: {0}. ¿Algo más?",
+        "{0}, lo recordaré.",
+        "¡Vale!",
+    ),
+}
+_VALUE = re.compile(r"\[([^\]]+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message: its mark, its words, its value, and whether it continues a conversation."""
+
+    mark: str
+    text: str
+    value: str
+    continues: bool
+
+    @property
+    def is_user(self) -> bool:
+        """Whether the user says it."""
+        return self.mark in USER_MARKS
+
+
+@dataclass(slots=True)
+class Case:
+    """One case with its messages and questions. `number` counts from 0 in its file."""
+
+    number: int
+    category: str
+    language: str
+    speaker: str
+    lines: list[Line] = field(default_factory=list)
+    question: str = ""
+    past: str = ""
+
+    @property
+    def is_lookalike(self) -> bool:
+        """Whether nothing in the case supersedes anything."""
+        return self.category == "lookalike"
+
+    @property
+    def right(self) -> str:
+        """The value that holds in the end."""
+        return [line for line in self.lines if line.mark in "+="][-1].value
+
+    @property
+    def stale(self) -> list[str]:
+        """The values that do not hold: superseded ones, or a look-alike's."""
+        return [line.value for line in self.lines if line.mark in "-~"]
+
+
+def read_cases(name: str) -> list[Case]:
+    """Return the cases of a file of the folder."""
+    cases: list[Case] = []
+    for raw in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+        if raw.startswith("== "):
+            category, *rest = raw[3:].split()
+            language, speaker = (*rest, "", "")[:2]
+            cases.append(Case(len(cases), category, language, speaker))
+        elif raw.strip() and not raw.startswith("#"):
+            _read_line(raw, cases[-1])
+    return cases
+
+
+def _read_line(raw: str, case: Case) -> None:
+    continues = raw.startswith("&")
+    mark, text = raw.removeprefix("&").split(maxsplit=1)
+    if mark == "?":
+        case.question = text
+    elif mark == "<":
+        case.past = text
+    else:
+        value = _VALUE.search(text)
+        words = _VALUE.sub(r"\1", text)
+        found = value[1] if value else ""
+        case.lines.append(Line(mark, words, found, continues or mark == ">"))
+
+
+def read_chatter(language: str) -> list[list[Line]]:
+    """Return the conversations about other things in a language."""
+    found: list[list[Line]] = []
+    for raw in (FOLDER / "chatter.txt").read_text(encoding="utf-8").splitlines():
+        if raw.startswith("== "):
+            found.append([])
+            is_wanted = raw[3:].strip() == language
+            if not is_wanted:
+                found.pop()
+        elif raw and not raw.startswith("#") and is_wanted:
+            mark, text = raw.split(maxsplit=1)
+            found[-1].append(Line(mark, text, "", continues=True))
+    return found
+
+
+def build_conversations(case: Case) -> list[dict[str, Any]]:
+    """Return the case's conversations among others, with the same result each time."""
+    luck = random.Random(f"{case.category} {case.number}")
+    chatter = read_chatter(case.language)
+    luck.shuffle(chatter)
+    groups = _split_conversations(_answer(case, luck))
+    mixed: list[list[Line]] = []
+    for group in groups:
+        for _ in range(luck.randint(1, 3)):
+            mixed.append(chatter.pop())
+        mixed.append(group)
+    for _ in range(luck.randint(1, 3)):
+        mixed.append(chatter.pop())
+    # Every third case has no user id, as in a private assistant's memory.
+    user = "" if case.number % 3 == 0 else "u-1"
+    return list(_date(mixed, case.speaker, user, luck))
+
+
+def _answer(case: Case, luck: random.Random) -> Iterator[Line]:
+    """Yield the lines; the assistant answers most statements that have no answer yet."""
+    for number, line in enumerate(case.lines):
+        yield line
+        after = case.lines[number + 1 : number + 2]
+        is_answered = bool(after) and after[0].continues
+        if line.is_user and not is_answered and luck.random() < 0.7:
+            echo = luck.choice(ECHOES[case.language])
+            yield Line(">", echo.format(line.value or "that"), "", continues=True)
+
+
+def _split_conversations(lines: Iterator[Line]) -> list[list[Line]]:
+    groups: list[list[Line]] = []
+    for line in lines:
+        if line.continues and groups:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _date(
+    groups: Sequence[Sequence[Line]], speaker: str, user: str, luck: random.Random
+) -> Iterator[dict[str, Any]]:
+    """Yield the conversations; message ids begin with the mark of their line."""
+    at = BEGINNING
+    names = {"-": "old", "+": "new", "=": "new", "~": "alike", "*": "user", ">": "reply"}
+    for number, group in enumerate(groups):
+        at += timedelta(days=luck.randint(1, 9), minutes=luck.randint(0, 400))
+        messages = []
+        for place, line in enumerate(group):
+            message = {
+                "id": f"{names[line.mark]}-{number}-{place}",
+                "role": "user" if line.is_user else "assistant",
+                "content": line.text,
+                "timestamp": (at + timedelta(minutes=place)).isoformat(),
+            }
+            if speaker and line.is_user:
+                message["name"] = speaker
+            messages.append(message)
+        conversation = {"conversationId": f"c-{number}", "messages": messages}
+        yield {**conversation, "userId": user} if user else conversation
