@@ -88,28 +88,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--failures", action="store_true")
+    parser.add_argument("--stores", type=Path, help="keep the stores in this folder")
     arguments = parser.parse_args()
     for part in arguments.part or PARTS:
         cases = read_cases(f"{part}.txt")
         print(f"\n{part}: {len(cases)} cases\n")
         print(f"| way | {' | '.join(HEADINGS)} |")
         print(f"| --- |{' ---: |' * len(HEADINGS)}")
-        tallies = measure(cases, print if arguments.failures else _keep_quiet)
+        report = print if arguments.failures else _keep_quiet
+        with TemporaryDirectory() as temporary:
+            folder = arguments.stores or Path(temporary)
+            tallies = measure(cases, folder / part, report)
         for way, tally in tallies.items():
             print(tally.row(way))
 
 
 def measure(
-    cases: Sequence[Case], report: Callable[[str], object]
+    cases: Sequence[Case], folder: Path, report: Callable[[str], object]
 ) -> dict[str, Tally]:
     """Return the counts of each way over the cases; `report` gets failures of Varve."""
     tallies = {way: Tally() for way in WAYS}
     for case in cases:
         conversations = build_conversations(case)
-        with TemporaryDirectory() as folder:
-            memory = open_memory(SCOPE, Path(folder), now=lambda: NOW)
-            memory.ingest(conversations)
-            own = ask_memory(memory, case, conversations)
+        memory = open_memory(SCOPE, folder / str(case.number), now=lambda: NOW)
+        memory.ingest(conversations)
+        own = ask_memory(memory, case, conversations)
         every = {"varve": own, **ask_bm25(case, conversations)}
         for way, answers in every.items():
             judge(case, answers, tallies[way])
@@ -139,9 +142,7 @@ def _shown(result: Any) -> Shown:
     return Shown(result.content, tuple(result.source_ids), is_marked)
 
 
-def ask_bm25(
-    case: Case, conversations: Sequence[dict[str, Any]]
-) -> dict[str, Answers]:
+def ask_bm25(case: Case, conversations: Sequence[dict[str, Any]]) -> dict[str, Answers]:
     """Ask BM25 over the same messages all of a case's questions, in both orders."""
     messages = []
     for conversation in conversations:
@@ -232,7 +233,9 @@ def describe_failure(case: Case, answers: Answers) -> str:
     if not wrong:
         return ""
     lines = [_tell(line) for line in case.lines]
-    results = [f"    {'x' if one.is_marked else ' '} {one.text}" for one in answers.present]
+    results = [
+        f"    {'x' if one.is_marked else ' '} {one.text}" for one in answers.present
+    ]
     head = f"#{case.number} {case.category} {case.question} FAILS {', '.join(wrong)}"
     tail = []
     if "past" in wrong:

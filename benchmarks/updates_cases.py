@@ -175,7 +175,14 @@ def _date(
 ) -> Iterator[dict[str, Any]]:
     """Yield the conversations; message ids begin with the mark of their line."""
     at = BEGINNING
-    names = {"-": "old", "+": "new", "=": "new", "~": "alike", "*": "user", ">": "reply"}
+    names = {
+        "-": "old",
+        "+": "new",
+        "=": "new",
+        "~": "alike",
+        "*": "user",
+        ">": "reply",
+    }
     for number, group in enumerate(groups):
         at += timedelta(days=luck.randint(1, 9), minutes=luck.randint(0, 400))
         messages = []

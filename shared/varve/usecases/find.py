@@ -17,6 +17,7 @@ from varve.domain.search.ranking import Lane, Ranked, rank
 from varve.domain.search.routing import Route
 from varve.domain.search.signals import EmbeddedQuestion, names_in
 from varve.domain.search.strategies import Strategy
+from varve.domain.statements.answering import settle
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
@@ -103,7 +104,8 @@ class Stock:
 class Wanted:
     """What to find: a question, a filter, the time it is asked, and how to rank.
 
-    `weights` has each grain to search, with its weight.
+    `weights` has each grain to search, with its weight. `about_present`: superseded
+    statements stand behind.
     """
 
     question: Question
@@ -113,6 +115,7 @@ class Wanted:
     weights: Mapping[Grain, float]
     limit: int
     explain: bool = False
+    about_present: bool = False
 
 
 def find(wanted: Wanted, stock: Stock) -> list[Ranked]:
@@ -148,7 +151,7 @@ def _rank(
                 grain, sought, wanted.where, wanted.strategy.reach
             )
         lanes.append(Lane(grain, columns, wanted.weights[grain]))
-    return rank(
+    ranked = rank(
         sought,
         lanes,
         wanted.where,
@@ -157,6 +160,28 @@ def _rank(
         wanted.limit,
         explain=wanted.explain,
     )
+    return _settle(ranked, wanted, sought)
+
+
+def _settle(
+    ranked: Sequence[Ranked], wanted: Wanted, sought: EmbeddedQuestion
+) -> list[Ranked]:
+    """Give the working grain's rows their standings; summaries have none."""
+    told = [item for item in ranked if item.grain is Grain.WORKING]
+    columns = told[0].columns if told else None
+    if columns is None:
+        return list(ranked)
+    visible = Filter(until=wanted.where.until, user_id=wanted.where.user_id)
+    settled = settle(
+        told,
+        columns,
+        columns.admitted(visible),
+        wanted.question.text,
+        sought.whole,
+        about_present=wanted.about_present,
+    )
+    others = [item for item in ranked if item.grain is not Grain.WORKING]
+    return sorted([*settled, *others], key=lambda item: -item.score)
 
 
 def _embed_question(

@@ -31,6 +31,7 @@ from varve.domain.search.strategies import (
     with_half_life,
 )
 from varve.domain.search.supersession import demote_ended, find_ended
+from varve.domain.statements.cues import asks_past
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
 from varve.ports.models import Embedder
@@ -260,7 +261,14 @@ def _wanted(way: Route, lanes: _Lanes, running: _Search, *, current: bool) -> Wa
         },
         limit=limit,
         explain=request.explain,
+        about_present=_is_about_present(way),
     )
+
+
+def _is_about_present(way: Route) -> bool:
+    """Return whether a question asks for what holds, not for bygone times."""
+    has_window = way.since is not None or way.until is not None
+    return not has_window and not asks_past(way.text)
 
 
 def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Browsed]:

@@ -139,6 +139,41 @@ class NameWords:
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """Patterns, in folded text, by which speakers tell what holds and what has changed.
+
+    - `own`, `others`: of whom a statement tells, the speaker or other persons.
+    - `supposed`, `almost`, `coming`, `reported`, `visiting`, `past`: it tells of nothing that holds
+      now: a condition or wish, a change that did not come or is still to come, another's
+      words, a visit, bygone times.
+    - `correcting`, `ending`, `changing`, `fixing`: it corrects a statement, tells the end
+      of a state, a change, a repair. `now`: it tells the present state.
+    - `echoing`: it acknowledges what the other one said.
+    - `asks_past`: a question asks for bygone times.
+
+    `topics` are words of everyday topics, such as "home", by topic.
+    """
+
+    own: Words = ()
+    others: Words = ()
+    supposed: Words = ()
+    almost: Words = ()
+    coming: Words = ()
+    reported: Words = ()
+    visiting: Words = ()
+    past: Words = ()
+    correcting: Words = ()
+    ending: Words = ()
+    changing: Words = ()
+    fixing: Words = ()
+    now: Words = ()
+    recent: Words = ()
+    echoing: Words = ()
+    asks_past: Words = ()
+    topics: Mapping[str, Words] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class KindWords:
     """An everyday kind of things: the words that ask for it, and words of it, without accents."""
 
@@ -164,6 +199,7 @@ class Language:
     questions: Questions = field(default_factory=Questions)
     names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
 
 
 _TIMES_FIELDS = [one.name for one in fields(Times)]
@@ -213,6 +249,7 @@ def _read_language(path: Traversable) -> Language:
     questions = table.pop("questions", {})
     names = table.pop("names", {})
     kinds = table.pop("kinds", {})
+    changes = table.pop("changes", {})
     try:
         return Language(
             code=path.name.removesuffix(".toml"),
@@ -222,6 +259,7 @@ def _read_language(path: Traversable) -> Language:
             questions=Questions(**_freeze(questions)),
             names=NameWords(**_freeze(names)),
             kinds={name: _read_kind(kind) for name, kind in kinds.items()},
+            changes=Changes(**_freeze(changes)),
             **table,
         )
     except TypeError as wrong:

@@ -61,7 +61,9 @@ class Result(_Answer):
     """One memory that was found.
 
     `date` is the local day of the event time. `score` lies in [0, 1]. `also_in` are the
-    ids of the records that say the same and were folded into this place.
+    ids of the records that say the same and were folded into this place. `current` is
+    False if the statement is superseded or has ended; `superseded_by` is then the id of
+    the record that says what holds. `confirmed_at` is when it was last said or confirmed.
     """
 
     id: str
@@ -77,6 +79,9 @@ class Result(_Answer):
     user_id: str | None
     memory_type: str
     also_in: list[str] = []
+    current: bool = True
+    confirmed_at: str | None = None
+    superseded_by: str | None = None
 
 
 class Understood(_Answer):

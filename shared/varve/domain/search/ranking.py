@@ -23,6 +23,7 @@ from varve.domain.search.scoring import SignalTable, sum_positive
 from varve.domain.search.sharing import share_scores
 from varve.domain.search.signals import EmbeddedQuestion, compute_signals
 from varve.domain.search.strategies import Strategy
+from varve.domain.statements.standing import Standing
 
 SUMMARY_WEIGHT_NOW = 0.8
 SUMMARY_WEIGHT_YEAR = 1.2
@@ -63,6 +64,8 @@ class Ranked:
     fact or words of its message (`shared`); and, below 0, what it lost because better
     rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
     same and were folded into this one.
+    `number` is the row's place in the `columns` of its lane. `standing` says whether its
+    statement holds.
     """
 
     row: RecordRow
@@ -73,6 +76,9 @@ class Ranked:
     recency: float
     parts: Mapping[str, float] | None = field(default=None, repr=False)
     also_in: tuple[str, ...] = field(default=(), repr=False)
+    columns: Columns | None = field(default=None, repr=False)
+    number: int = -1
+    standing: Standing | None = None
 
     @property
     def id(self) -> str:
@@ -286,6 +292,8 @@ def _describe(
                 vector=cosines[number],
                 keyword=keywords[number],
                 recency=recencies[number],
+                columns=item.columns,
+                number=item.number,
             )
         )
     return ranked

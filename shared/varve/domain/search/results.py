@@ -93,9 +93,13 @@ def ranked_result(item: Ranked, zone: ZoneInfo) -> dict[str, Any]:
     parts = None
     if item.parts:
         parts = {name: round(share, 4) for name, share in item.parts.items()}
+    standing = item.standing
     return {
         **row.shown[zone],
         "also_in": item.also_in,
+        "current": standing is None or standing.current,
+        "confirmed_at": iso(moment(standing.confirmed if standing else row.time)),
+        "superseded_by": standing and standing.successor,
         "score": round(item.score, 4),
         "why": {
             "vector": round(item.vector, 4),

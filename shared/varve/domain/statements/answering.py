@@ -1,0 +1,147 @@
+"""Answers to questions about the present: current statements first, superseded ones marked.
+
+A successor takes the place of what it supersedes. The assistant's echo of a statement
+steps back behind it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from varve.domain.search.columns import Columns
+from varve.domain.search.lexical import Bools, Floats
+from varve.domain.search.ranking import Ranked
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.standing import Standing, Standings, Successor
+
+BEHIND = 0.5
+"""The factor of the score of a superseded statement, or of an echo."""
+BESIDE = 0.5
+"""The factor of the score of words that tell of a wish, of others or of what never came."""
+ASKED_PLACES = 6
+"""So many statements at the beginning of an answer count as asked for."""
+
+
+def settle(
+    ranked: Sequence[Ranked],
+    columns: Columns,
+    admitted: Bools,
+    text: str,
+    question: Floats,
+    *,
+    about_present: bool,
+) -> list[Ranked]:
+    """Return the ranked rows with their standings, in the order of a present answer.
+
+    All rows are of `columns`. `admitted` marks the rows that the request may see;
+    `text` is the question and `question` its vector. Without `about_present` the order
+    stays.
+    """
+    told = _find_told(ranked, Standings(columns, admitted)) if about_present else []
+    asked = frozenset(told[:ASKED_PLACES])
+    standings = Standings(columns, admitted, asked, read_cues(text))
+    statements = {item.number: standings.find_statement(item.number) for item in ranked}
+    used = [row for row in statements.values() if row is not None]
+    successors = standings.find_successors(dict.fromkeys(used))
+    if not about_present:
+        return [_mark(item, statements, successors, standings) for item in ranked]
+    answer = _Answer(standings, successors, question)
+    for item in ranked:
+        answer.add(item, statements[item.number])
+    return answer.sort()
+
+
+def _find_told(ranked: Sequence[Ranked], standings: Standings) -> list[int]:
+    """Return the rows of the statements that an answer's rows stand by, each once."""
+    rows = (standings.find_statement(item.number) for item in ranked)
+    return list(dict.fromkeys(row for row in rows if row is not None))
+
+
+def _mark(
+    item: Ranked,
+    statements: dict[int, int | None],
+    successors: dict[int, Successor],
+    standings: Standings,
+) -> Ranked:
+    statement = statements[item.number]
+    return replace(item, standing=_describe(statement, item, successors, standings))
+
+
+def _describe(
+    statement: int | None,
+    item: Ranked,
+    successors: dict[int, Successor],
+    standings: Standings,
+) -> Standing:
+    successor = None if statement is None else successors.get(statement)
+    is_current = Standing(current=True, confirmed=item.row.time)
+    if statement is None or successor is None:
+        return is_current
+    if not standings.concerns(item.number, statement, successor.row):
+        return is_current
+    last = standings.find_last(statement, successors)
+    return Standing(
+        current=False, confirmed=item.row.time, successor=standings.columns.ids[last]
+    )
+
+
+class _Answer:
+    """The rows of an answer about the present, with their scores so far."""
+
+    def __init__(
+        self,
+        standings: Standings,
+        successors: dict[int, Successor],
+        question: Floats,
+    ) -> None:
+        self._standings = standings
+        self._successors = successors
+        self._question = question
+        self._items: dict[int, Ranked] = {}
+        self._lifted: dict[int, float] = {}
+
+    def add(self, item: Ranked, statement: int | None) -> None:
+        """Add a row, and give its place to the statement that should have it."""
+        standing = _describe(statement, item, self._successors, self._standings)
+        if statement is None:
+            self._items[item.number] = replace(item, standing=standing)
+            return
+        is_echo = self._standings.is_assistant(item.number)
+        score = item.score
+        if self._standings.is_beside(item.number):
+            score *= BESIDE
+        if is_echo or not standing.current:
+            last = self._standings.find_last(statement, self._successors)
+            self._lift(last, item)
+            score *= BEHIND
+        self._items[item.number] = replace(item, score=score, standing=standing)
+
+    def _lift(self, row: int, item: Ranked) -> None:
+        """Let a row have at least the score of the item that it stands for."""
+        self._lifted[row] = max(self._lifted.get(row, 0.0), item.score)
+        if row not in self._items:
+            self._items[row] = self._build(row, item)
+
+    def _build(self, row: int, item: Ranked) -> Ranked:
+        columns = self._standings.columns
+        (record,) = columns.read_rows(np.array([row]))
+        return Ranked(
+            row=record,
+            grain=item.grain,
+            score=0.0,
+            vector=float(columns.vectors[row] @ self._question),
+            keyword=0.0,
+            recency=item.recency,
+            columns=columns,
+            number=row,
+            standing=Standing(current=True, confirmed=record.time),
+        )
+
+    def sort(self) -> list[Ranked]:
+        """Return the rows by their scores."""
+        for row, score in self._lifted.items():
+            item = self._items[row]
+            if score > item.score:
+                self._items[row] = replace(item, score=score)
+        return sorted(self._items.values(), key=lambda item: -item.score)

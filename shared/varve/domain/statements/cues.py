@@ -1,0 +1,147 @@
+"""What the words of a statement show without a model: whose state it tells, and what of it.
+
+A statement supersedes another one only if it tells of the same speaker's present. The cues
+come from each language's `[changes]`; a language without that table shows none of them,
+and its statements change only by meaning and by what models, people and the graph say.
+"""
+
+import re
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+
+from varve.domain.language.languages import Language, installed_languages
+from varve.domain.language.phrases import Phrases, fold_apostrophes
+from varve.domain.language.tokens import words
+from varve.domain.statements.particulars import Particulars, read_particulars
+
+MAX_CACHED_TEXTS = 8_192
+TOPIC = "topic "
+"""The prefix of a topic's name among the lists."""
+GUARDS = ("supposed", "almost", "reported", "visiting", "past")
+PASSING = frozenset({"supposed", "visiting", "past"})
+"""Lists whose phrases concern one clause: another clause may tell what holds."""
+_CLAUSES = re.compile(r"[,.;:!?()]+")
+CHANGES = ("correcting", "ending", "changing", "fixing", "now")
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """The cues of one text.
+
+    `found` are the names of the lists of `[changes]` of which it has a phrase; "own" and
+    "others" stand for the persons it tells of. `topics` are its everyday topics.
+    `persons` are the other persons that it names, as written. `firm` are the names found
+    in the clauses that tell of no wish, visit or bygone times.
+    """
+
+    found: frozenset[str]
+    firm: frozenset[str]
+    topics: frozenset[str]
+    persons: frozenset[str]
+    asks: bool
+    particulars: Particulars
+
+    def has(self, name: str) -> bool:
+        """Return whether the text has a phrase of this list."""
+        return name in self.found
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether the text tells of nothing that holds now."""
+        return self.asks or any(name in self.found for name in GUARDS)
+
+    @property
+    def tells_change(self) -> bool:
+        """Whether the text tells a change, an end, a correction or the present."""
+        return any(name in self.found for name in CHANGES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The lists of one language: all of them, those of one's own person, other persons."""
+
+    stop_words: frozenset[str]
+    phrases: Phrases
+    own: Phrases
+    persons: re.Pattern[str]
+
+    def find(self, text: str) -> tuple[set[str], set[str]]:
+        """Return the names of the lists that the text has, and the persons in it."""
+        names = set(self.phrases.find(text))
+        folded = fold_apostrophes(text)
+        persons = {match[0] for match in self.persons.finditer(folded)}
+        if persons and "own" in names:
+            alone = self.persons.sub(" ", folded)
+            if not self.own.find(alone):
+                names.discard("own")
+        return names, persons
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def read_cues(text: str) -> Cues:
+    """Return the cues of a text in the language that most of its words belong to."""
+    found: set[str] = set()
+    persons: set[str] = set()
+    for reader in _choose_readers(text):
+        more, others = reader.find(text)
+        found |= more
+        persons |= others
+    topics = {name.removeprefix(TOPIC) for name in found if name.startswith(TOPIC)}
+    particulars = read_particulars(text)
+    return Cues(
+        found=frozenset(name for name in found if not name.startswith(TOPIC)),
+        firm=frozenset(_find_firm(text, found)),
+        topics=frozenset(topics),
+        persons=frozenset(persons),
+        asks=particulars.asks,
+        particulars=particulars,
+    )
+
+
+def _find_firm(text: str, found: set[str]) -> set[str]:
+    """Return the names found in the clauses without a phrase of `PASSING`."""
+    if found.isdisjoint(PASSING):
+        return found
+    firm: set[str] = set()
+    for clause in _CLAUSES.split(text):
+        for reader in _choose_readers(text):
+            names, _ = reader.find(clause)
+            if names.isdisjoint(PASSING):
+                firm |= names
+    return firm
+
+
+def asks_past(question: str) -> bool:
+    """Return whether a question asks for bygone times."""
+    return "asks_past" in read_cues(question).found
+
+
+def _choose_readers(text: str) -> list[_Reader]:
+    """Return the readers of the language with most stop words in the text; ties are kept."""
+    said = words(text)
+    counts = [sum(word in one.stop_words for word in said) for one in _readers()]
+    greatest = max(counts, default=0)
+    pairs = zip(_readers(), counts, strict=True)
+    return [reader for reader, count in pairs if count == greatest]
+
+
+@cache
+def _readers() -> tuple[_Reader, ...]:
+    """Return a reader for each language that has `[changes]`."""
+    every = (_build_reader(language) for language in installed_languages())
+    return tuple(reader for reader in every if reader)
+
+
+def _build_reader(language: Language) -> _Reader | None:
+    table = asdict(language.changes)
+    topics = table.pop("topics")
+    if not table["own"]:
+        return None
+    lists = {**table, **{TOPIC + name: words for name, words in topics.items()}}
+    others = "|".join(table["others"])
+    return _Reader(
+        stop_words=language.words.stop_words,
+        phrases=Phrases(lists),
+        own=Phrases({"own": table["own"]}),
+        persons=re.compile(rf"(?<!\w)(?:{others})(?!\w)"),
+    )

@@ -1,0 +1,193 @@
+"""Whether a later statement supersedes an earlier one, from their words and vectors alone.
+
+`benchmarks/updates_fit.py` fitted the weights on the first part of its cases.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from varve.domain.record import Vector
+from varve.domain.statements.cues import (
+    CHANGES,
+    GUARDS,
+    PASSING,
+    Cues,
+    read_cues,
+)
+from varve.domain.statements.particulars import TellingWord
+
+NEAR_MESSAGES = 4
+"""A correction follows what it corrects within so many messages."""
+NEVER = ("almost", "coming", "reported")
+"""A text with one of these supersedes nothing."""
+STRONG = ("correcting", "ending", "changing", "fixing")
+
+WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "bias": -4.72, "cosine": -0.85, "topic": 0.93, "topics": 1.18,
+        "likeness": 0.57, "words": 2.12, "name": 1.48, "nearest": 1.39,
+        "numbers": 1.74, "dates": 1.11, "own before": 0.97, "own after": 0.16,
+        "guarded before": -1.67, "guarded after": -0.32, "change": 1.88,
+        "strong": -0.16, "change of topic": 0.85, "change nearby": 1.31,
+        "corrected at once": 2.25, "nothing shared": -1.81, "correcting": 0.78,
+        "ending": 0.51, "changing": 1.26, "fixing": 0.71, "now": 1.31,
+        "recent": -0.08,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One message of one speaker, as far as the pairing of statements needs it.
+
+    `time` is in microseconds since 1970. `position` is the message's place in its
+    conversation.
+    """
+
+    text: str
+    vector: Vector = field(compare=False, repr=False)
+    time: int
+    conversation: str | None
+    position: int
+
+    @property
+    def cues(self) -> Cues:
+        """The cues of its words."""
+        return read_cues(self.text)
+
+
+def score_pair(
+    earlier: Statement, later: Statement, *, is_nearest: bool = False
+) -> float:
+    """Return how likely `later` supersedes `earlier`, as a logit; 0 means even odds.
+
+    `is_nearest`: of the speaker's earlier statements none is nearer to the later one.
+    -inf: it cannot, for it tells of another person, a wish or what almost came.
+    """
+    if is_barred(earlier.cues, later.cues):
+        return -np.inf
+    signals = measure_pair(earlier, later, is_nearest=is_nearest)
+    return sum(WEIGHTS[name] * value for name, value in signals.items())
+
+
+def is_barred(earlier: Cues, later: Cues) -> bool:
+    """Return whether the later text cannot supersede: it tells of no own present state."""
+    if later.asks or earlier.asks or tells_of_others(earlier, later):
+        return True
+    if any(later.has(name) for name in NEVER):
+        return True
+    return _tells_no_present(later)
+
+
+def _tells_no_present(later: Cues) -> bool:
+    """Return whether a text tells of a wish, a visit or bygone times and of no change."""
+    if later.found.isdisjoint(PASSING):
+        return False
+    return later.firm.isdisjoint(CHANGES)
+
+
+def tells_of_others(earlier: Cues, later: Cues) -> bool:
+    """Return whether the later text tells only of persons whom the earlier does not name."""
+    if later.has("own"):
+        return False
+    relations = {person for person in later.persons if " " in person}
+    if relations:
+        known = _last_words(earlier.persons)
+        is_known = bool(known & _last_words(relations))
+        return not is_known and not _share_name(earlier, later)
+    singular = later.persons & {"he", "she", "his", "her", "dad", "mum", "mom"}
+    return bool(singular) and not earlier.persons and not _share_name(earlier, later)
+
+
+def _last_words(persons: frozenset[str] | set[str]) -> set[str]:
+    return {person.split()[-1].removesuffix("'s") for person in persons}
+
+
+def _share_name(earlier: Cues, later: Cues) -> bool:
+    named = [word for word in later.particulars.telling if _is_long_name(word)]
+    known = _all_stems(word for word in earlier.particulars.telling if word.named)
+    return any(word.stems & known for word in named)
+
+
+def _is_long_name(word: TellingWord) -> bool:
+    return word.named and all(len(stem) > 2 for stem in word.stems)
+
+
+def _all_stems(words: Iterable[TellingWord]) -> set[str]:
+    found: set[str] = set()
+    for word in words:
+        found |= word.stems
+    return found
+
+
+def relate(one: Cues, other: Cues) -> bool:
+    """Return whether two texts share a topic or a telling word."""
+    return bool(one.topics & other.topics) or _count_shared_words(one, other) > 0
+
+
+def leaves(part: Cues, earlier: Cues, later: Cues) -> bool:
+    """Return whether the later text leaves a part of the earlier one as it is.
+
+    "I'm a nurse and live in Porto" still answers for the work after "I moved".
+    """
+    asked = part.topics & earlier.topics
+    if not asked or asked & later.topics:
+        return False
+    return bool((earlier.topics - asked) & later.topics)
+
+
+def measure_pair(
+    earlier: Statement, later: Statement, *, is_nearest: bool
+) -> dict[str, float]:
+    """Return the signals of a pair, each about from 0 to 1."""
+    before = earlier.cues
+    after = later.cues
+    cosine = max(0.0, float(earlier.vector @ later.vector))
+    shared = before.topics & after.topics
+    every = before.topics | after.topics
+    told = _count_shared_words(before, after)
+    is_same_talk = _are_near(earlier, later)
+    is_strong = any(after.has(name) for name in STRONG)
+    signals = {
+        "bias": 1.0,
+        "cosine": cosine,
+        "topic": float(bool(shared)),
+        "topics": min(len(shared), 3) / 3,
+        "likeness": len(shared) / max(1, len(every)),
+        "words": min(told, 2) / 2,
+        "name": float(_share_name(before, after)),
+        "nearest": float(is_nearest),
+        "numbers": _both(before.particulars.numbers, after.particulars.numbers),
+        "dates": _both(before.particulars.dates, after.particulars.dates),
+        "own before": float(before.has("own")),
+        "own after": float(after.has("own")),
+        "guarded before": float(any(before.has(name) for name in GUARDS)),
+        "guarded after": float(any(after.has(name) for name in GUARDS)),
+        "change": float(after.tells_change),
+        "strong": float(is_strong),
+        "change of topic": float(after.tells_change and bool(shared)),
+        "change nearby": float(after.tells_change) * cosine,
+        "corrected at once": float(after.has("correcting") and is_same_talk),
+        "nothing shared": float(not shared and not told and cosine < 0.25),
+    }
+    for name in (*CHANGES, "recent"):
+        signals[name] = float(after.has(name))
+    return signals
+
+
+def _both(before: Sequence[str], after: Sequence[str]) -> float:
+    return float(bool(before) and bool(after))
+
+
+def _are_near(earlier: Statement, later: Statement) -> bool:
+    if earlier.conversation is None or earlier.conversation != later.conversation:
+        return False
+    return 0 < later.position - earlier.position <= NEAR_MESSAGES
+
+
+def _count_shared_words(before: Cues, after: Cues) -> int:
+    known = _all_stems(before.particulars.telling)
+    return sum(bool(word.stems & known) for word in after.particulars.telling)

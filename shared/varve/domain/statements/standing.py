@@ -1,0 +1,310 @@
+"""Which statements of a store still hold: a pure function of the store's columns.
+
+A turn is superseded by the later turn of the same speaker and user that most likely
+changes it (`pairs.py`). Facts stand as the turns of their messages do. What the assistant
+repeats stands as the statement it answers. The answer of each row is computed when it is
+asked for and kept with the columns, so that a change of the store, late arrivals and
+erasure need nothing else.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from varve.domain.record import MemoryType
+from varve.domain.search.columns import Columns
+from varve.domain.search.lexical import Bools
+from varve.domain.search.outline import TYPES
+from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.pairs import (
+    Statement,
+    is_barred,
+    leaves,
+    relate,
+    score_pair,
+    tells_of_others,
+)
+
+SUPERSEDED = 0.5
+"""The least score of a pair whose earlier statement no longer holds."""
+SUPERSEDED_IF_ASKED = -1.0
+"""The same if a question about the present finds both."""
+MAX_LATER = 8
+"""How many later statements, the nearest by meaning, are compared with each."""
+MAX_NEW_WORDS = 4
+"""An answer with more words of its own than these adds something."""
+ECHO_REACH = 2
+"""An answer to a statement follows within so many messages."""
+ASSISTANTS = frozenset({"assistant"})
+"""The folded names of speakers who state nothing about themselves."""
+
+MAX_RECORDS = 12
+"""A message's turn is sought among so many rows beside its fact."""
+
+ASIDE = ("supposed", "almost", "reported")
+"""The lists of `[changes]` whose phrases tell of nothing that is so."""
+
+_TURN = TYPES.index(MemoryType.TURN)
+_FACT = TYPES.index(MemoryType.FACT)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a statement stands.
+
+    `current` is False if it is superseded or has ended; `successor` is then the id of
+    the record that says what holds now, if memory has one. `confirmed` is when it was
+    last said or confirmed, in microseconds since 1970.
+    """
+
+    current: bool
+    confirmed: int
+    successor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """The row that supersedes another one, and the pair's score."""
+
+    row: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The standing of the rows of one store.
+
+    `admitted` are the rows that a request may see; what lies outside supersedes nothing.
+    `asked` are rows that a question about the present has found first, and `question` are
+    that question's cues: what it asks about is evidence that both rows tell of it.
+    """
+
+    columns: Columns
+    admitted: Bools
+    asked: frozenset[int] = frozenset()
+    question: Cues | None = None
+    statements: dict[int, Statement] = field(default_factory=dict, repr=False)
+    nearest: dict[int, int] = field(default_factory=dict, repr=False)
+
+    def find_successors(self, rows: Iterable[int]) -> dict[int, Successor]:
+        """Return the successor of each of these rows that is superseded."""
+        turns = [row for row in rows if self.is_told(row)]
+        found: dict[int, Successor] = {}
+        for row, later in zip(turns, self._find_later(turns), strict=True):
+            successor = self._choose(row, later)
+            if successor is not None:
+                found[row] = successor
+        return found
+
+    def find_last(self, row: int, successors: dict[int, Successor]) -> int:
+        """Return the row at the end of a row's chain of successors.
+
+        `successors` gets those of the rows on the way.
+        """
+        seen = {row}
+        while True:
+            if row not in successors:
+                successors |= self.find_successors([row])
+            successor = successors.get(row)
+            if successor is None or successor.row in seen:
+                return row
+            row = successor.row
+            seen.add(row)
+
+    def find_statement(self, row: int) -> int | None:
+        """Return the turn by whose standing a row stands; None: it has no standing.
+
+        That is the row itself, the turn of a fact's message, or the statement that the
+        assistant's answer repeats.
+        """
+        if self.columns.types.item(row) == _FACT:
+            return self._find_turn(row)
+        if self.is_told(row):
+            return row
+        answered = self.find_answered(row)
+        if answered is not None and self.echoes(row, answered):
+            return answered
+        return None
+
+    def _find_turn(self, fact: int) -> int | None:
+        """Return the turn of a fact's last message; the rows of a message are adjacent."""
+        for other in self._list_neighbours(fact):
+            if self.is_told(other) and self._is_same_message(fact, other):
+                return other
+        return None
+
+    def _list_neighbours(self, row: int) -> list[int]:
+        first = max(0, row - MAX_RECORDS)
+        last = min(len(self.columns), row + MAX_RECORDS + 1)
+        return sorted(range(first, last), key=lambda other: abs(other - row))
+
+    def _is_same_message(self, row: int, other: int) -> bool:
+        columns = self.columns
+        if columns.conversations.name(row) is None:
+            return False
+        is_same_talk = columns.conversations.of[row] == columns.conversations.of[other]
+        return bool(is_same_talk and columns.positions[row] == columns.positions[other])
+
+    def is_told(self, row: int) -> bool:
+        """Return whether a row is a turn of a speaker other than the assistant."""
+        if self.columns.types.item(row) != _TURN:
+            return False
+        return not self.is_assistant(row)
+
+    def is_assistant(self, row: int) -> bool:
+        """Return whether the assistant said the row."""
+        speaker = self.columns.speakers.name(row) or ""
+        return speaker.casefold() in ASSISTANTS
+
+    def _find_later(self, rows: Sequence[int]) -> list[list[int]]:
+        """Return for each row the later statements of its speaker, the nearest first."""
+        if not rows:
+            return []
+        columns = self.columns
+        likeness = columns.vectors @ columns.vectors[list(rows)].T
+        found = []
+        for number, row in enumerate(rows):
+            candidates = np.flatnonzero(self._is_later(row))
+            cosines = likeness[candidates, number]
+            nearest = candidates[np.argsort(-cosines, kind="stable")[:MAX_LATER]]
+            asked = [one for one in self.asked if one in set(candidates.tolist())]
+            found.append(list(dict.fromkeys([*nearest.tolist(), *asked])))
+        return found
+
+    def _is_later(self, row: int) -> Bools:
+        is_later: Bools = self._is_same_person(row) & self._is_after(row)
+        return is_later
+
+    def _is_same_person(self, row: int) -> Bools:
+        columns = self.columns
+        masks = (
+            columns.types == _TURN,
+            columns.speakers.of == columns.speakers.of[row],
+            columns.users.of == columns.users.of[row],
+            self.admitted,
+        )
+        is_same: Bools = np.logical_and.reduce(masks)
+        return is_same
+
+    def _is_after(self, row: int) -> Bools:
+        columns = self.columns
+        times = columns.event_times
+        is_after: Bools = times > times[row]
+        is_tied = times == times[row]
+        is_same_talk = columns.conversations.of == columns.conversations.of[row]
+        is_behind = columns.positions > columns.positions[row]
+        is_later: Bools = is_after | (is_tied & is_same_talk & is_behind)
+        return is_later
+
+    def _choose(self, row: int, later: Sequence[int]) -> Successor | None:
+        """Return the likeliest successor; None: none is likely enough."""
+        best: Successor | None = None
+        for other in later:
+            score = self._score(row, other)
+            if score < self._get_threshold(row, other):
+                continue
+            if best is None or score > best.score:
+                best = Successor(other, score)
+        return best
+
+    def _get_threshold(self, row: int, other: int) -> float:
+        if row in self.asked and other in self.asked and self._is_asked_for(other):
+            return SUPERSEDED_IF_ASKED
+        return SUPERSEDED
+
+    def _is_asked_for(self, row: int) -> bool:
+        """Return whether a row shares a topic or a word with the question."""
+        if self.question is None:
+            return False
+        return relate(self.question, self.read(row).cues)
+
+    def _score(self, row: int, other: int) -> float:
+        earlier = self.read(row)
+        later = self.read(other)
+        if is_barred(earlier.cues, later.cues):
+            return -np.inf
+        if self.question and leaves(self.question, earlier.cues, later.cues):
+            return -np.inf
+        is_nearest = self._find_nearest(other) == row
+        return score_pair(earlier, later, is_nearest=is_nearest)
+
+    def is_beside(self, row: int) -> bool:
+        """Return whether a turn is no answer to a question about the speaker's present.
+
+        It tells of a wish, of what never came, of another's words, or of persons whom
+        the question does not name.
+        """
+        if self.question is None or not self.is_told(row):
+            return False
+        cues = self.read(row).cues
+        if any(cues.has(name) for name in ASIDE):
+            return True
+        return tells_of_others(self.question, cues)
+
+    def concerns(self, row: int, statement: int, successor: int) -> bool:
+        """Return whether a successor of a row's statement supersedes the row itself.
+
+        It does not supersede a fact about another part of the statement.
+        """
+        if self.columns.types.item(row) != _FACT:
+            return True
+        part = read_cues(self.columns.contents[row])
+        return not leaves(part, self.read(statement).cues, self.read(successor).cues)
+
+    def _find_nearest(self, row: int) -> int:
+        """Return the earlier statement of the speaker that is nearest to a row, or -1."""
+        if row not in self.nearest:
+            earlier = np.flatnonzero(self._is_same_person(row) & ~self._is_after(row))
+            earlier = earlier[earlier != row]
+            vectors = self.columns.vectors
+            cosines = vectors[earlier] @ vectors[row]
+            self.nearest[row] = int(earlier[cosines.argmax()]) if len(earlier) else -1
+        return self.nearest[row]
+
+    def read(self, row: int) -> Statement:
+        """Return a turn as a statement."""
+        statement = self.statements.get(row)
+        if statement is None:
+            columns = self.columns
+            speaker = columns.speakers.name(row)
+            statement = Statement(
+                text=columns.contents[row].removeprefix(f"{speaker}: "),
+                vector=columns.vectors[row],
+                time=columns.event_times.item(row),
+                conversation=columns.conversations.name(row),
+                position=columns.positions.item(row),
+            )
+            self.statements[row] = statement
+        return statement
+
+    def find_answered(self, row: int) -> int | None:
+        """Return the statement that a row of the assistant repeats or acknowledges.
+
+        None: it is no answer, asks, or says more than the statement did.
+        """
+        if not self.is_assistant(row):
+            return None
+        for other in range(row - 1, max(-1, row - 1 - 4 * ECHO_REACH), -1):
+            if self.is_told(other) and self._answers(row, other):
+                return other
+        return None
+
+    def _answers(self, row: int, other: int) -> bool:
+        columns = self.columns
+        if columns.conversations.of[row] != columns.conversations.of[other]:
+            return False
+        distance = columns.positions.item(row) - columns.positions.item(other)
+        return 0 < distance <= ECHO_REACH
+
+    def echoes(self, row: int, statement: int) -> bool:
+        """Return whether an answer adds nothing to the statement that it answers."""
+        answer = self.read(row).cues.particulars
+        said = self.read(statement).cues.particulars
+        known: set[str] = set()
+        for word in said.telling:
+            known |= word.stems
+        new_words = [word for word in answer.telling if not word.stems & known]
+        new_numbers = set(answer.numbers) - set(said.numbers)
+        new_dates = set(answer.dates) - set(said.dates)
+        return len(new_words) <= MAX_NEW_WORDS and not new_numbers and not new_dates

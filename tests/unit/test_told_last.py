@@ -1,0 +1,131 @@
+"""What was told last holds: a later statement supersedes an earlier one of its speaker."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory
+from varve.domain.search.answer import Result
+
+NOW = datetime(2026, 6, 1, 9, tzinfo=UTC)
+FIRST = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def talk(number: int, *texts: str, user: str = "u-1") -> dict[str, Any]:
+    """Return a conversation of one day; a text after `>` is the assistant's."""
+    messages = []
+    for place, text in enumerate(texts):
+        at = FIRST + timedelta(days=number, minutes=place)
+        role = "assistant" if text.startswith(">") else "user"
+        messages.append(
+            {
+                "id": f"m{number}-{place}",
+                "role": role,
+                "content": text.removeprefix("> "),
+                "timestamp": at.isoformat(),
+            }
+        )
+    return {"conversationId": f"c{number}", "userId": user, "messages": messages}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return Memory.open(tmp_path / "memory", now=NOW)
+
+
+def search(memory: Memory, question: str, **arguments: Any) -> list[Result]:
+    return list(memory.search(question, **arguments).results)
+
+
+def find(results: list[Result], words: str) -> Result:
+    return next(result for result in results if words in result.content)
+
+
+def test_invariant_11_what_was_told_last_holds_in_search(memory: Memory) -> None:
+    memory.ingest(talk(1, "standup is at 9:30", "> Got it, 9:30."))
+    memory.ingest(talk(2, "the basil needs water again"))
+    memory.ingest(talk(3, "from next week we do standup at 10"))
+    results = search(memory, "what time is standup?")
+    assert "at 10" in results[0].content
+    assert results[0].current
+    stale = find(results, "u-1: standup is at 9:30")
+    assert not stale.current
+    assert stale.superseded_by == results[0].id
+
+
+def test_a_late_arrival_supersedes_by_event_time(memory: Memory) -> None:
+    memory.ingest(talk(9, "we use Postgres 16 in production now"))
+    memory.ingest(talk(1, "we use Postgres 14 in production"))
+    results = search(memory, "which Postgres do we use in production?")
+    assert "16" in results[0].content
+    assert not find(results, "14").current
+
+
+def test_an_erased_successor_supersedes_nothing(memory: Memory) -> None:
+    memory.ingest(talk(1, "we use Postgres 14 in production"))
+    memory.ingest(talk(9, "we use Postgres 16 in production now"))
+    memory.forget(conversation="c9")
+    (only,) = search(memory, "which Postgres do we use in production?")
+    assert only.current
+    assert only.superseded_by is None
+
+
+def test_a_later_statement_of_another_user_supersedes_nothing(memory: Memory) -> None:
+    memory.ingest(talk(1, "my rent is 700"))
+    memory.ingest(talk(2, "my rent is 950 now", user="u-2"))
+    results = search(memory, "how much is the rent?")
+    assert all(result.current for result in results)
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        "my sister moved to Bremen last week",
+        "if I ever won the lottery I'd move to Madeira",
+        "I almost moved to Kiel, glad I didn't",
+        "should I move to Kiel now?",
+    ],
+)
+def test_a_look_alike_supersedes_nothing(memory: Memory, alike: str) -> None:
+    memory.ingest(talk(1, "I live in Hamburg"))
+    memory.ingest(talk(2, alike))
+    results = search(memory, "where do I live?")
+    assert "Hamburg" in results[0].content
+    assert find(results, "Hamburg").current
+
+
+def test_before_the_change_the_earlier_statement_holds(memory: Memory) -> None:
+    memory.ingest(talk(1, "standup is at 9:30"))
+    memory.ingest(talk(3, "from next week we do standup at 10"))
+    at = (FIRST + timedelta(days=2)).isoformat()
+    (only,) = search(memory, "what time is standup?", as_of=at)
+    assert only.current
+
+
+def test_the_assistants_echo_steps_back(memory: Memory) -> None:
+    memory.ingest(talk(1, "standup is at 9:30", "> Noted, standup is at 9:30."))
+    results = search(memory, "what time is standup?")
+    assert results[0].content == "u-1: standup is at 9:30"
+
+
+def test_another_part_of_a_superseded_message_still_holds(memory: Memory) -> None:
+    memory.ingest(talk(1, "I work as a nurse and I live in Porto."))
+    memory.ingest(talk(2, "I moved to Lisbon last week."))
+    results = search(memory, "which job do I have, where do I work?")
+    assert find(results, "nurse").current
+
+
+def test_replayed_deliveries_leave_the_same_standing(memory: Memory) -> None:
+    told = [
+        talk(1, "we deploy with Jenkins"),
+        talk(5, "we switched, we deploy with Drone now"),
+    ]
+    memory.ingest(told)
+    before = memory.search("how do we deploy?").to_dict()["results"]
+    memory.ingest(reversed(told))
+    assert memory.search("how do we deploy?").to_dict()["results"] == before
+    assert "Drone" in before[0]["content"]
