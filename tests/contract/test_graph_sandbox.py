@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tempfile
@@ -91,6 +92,36 @@ class TestAllowedQueries:
         assert rows(triples, odd) == [
             {"d": 1.5, "n": "nan", "b": "01", "s": {"a": ["2026-01-02"]}, "d_2": 2}
         ]
+
+    def test_intervals_keep_their_months_wherever_they_stand(
+        self, triples: bytes
+    ) -> None:
+        (row,) = rows(
+            triples,
+            "select interval '14 months 3 days' as span, [interval 2 months] as spans,"
+            " {'a': interval 1 year} as held, 7 as n -- at the end\n;",
+        )
+        assert row == {
+            "span": "1 year 2 months 3 days",
+            "spans": ["2 months"],
+            "held": {"a": "1 year"},
+            "n": 7,
+        }
+
+    def test_every_answer_is_valid_json(self, triples: bytes) -> None:
+        (row,) = rows(
+            triples,
+            """select 'Infinity'::double as d, '{"a": [1e999, -1e999]}'::json as j""",
+        )
+        assert row == {"d": "inf", "j": {"a": ["inf", "-inf"]}}
+        json.dumps(row, allow_nan=False)
+
+    @pytest.mark.parametrize("depth", [300, 990, 100_000])
+    def test_deep_json_is_refused_as_deep_json(
+        self, triples: bytes, depth: int
+    ) -> None:
+        sql = f"select (repeat('[', {depth}) || repeat(']', {depth}))::json as deep"
+        assert "JSON nested more than 200 levels deep" in refusal(triples, sql)
 
     def test_json_functions_and_recursion_are_allowed(self, triples: bytes) -> None:
         evidence = "select count(*) n from facts, json_each(properties, '$.evidence')"

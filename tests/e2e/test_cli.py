@@ -287,6 +287,11 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
         "",
         "not valid JSON (line 2, column 15",
     ),
+    "a key twice in one object": (
+        b'{"conversationId": "c-1", "messages": [{"role": "user", "content": "a", "content": "b"}]}',
+        "",
+        "the key 'content' appears twice in one object",
+    ),
     "something after the JSON": (text(MOVE) + b" x", "", "not valid JSON"),
     "a number": (b"42", "conversation", "must be a JSON object"),
     "null": (b"null", "conversation", "not null"),

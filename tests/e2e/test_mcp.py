@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from varve.api.memory import Memory
 from varve.cli import main
 from varve.cli.mcp import SEARCH_ARGUMENTS, TOOLS
+from varve.cli.mcp_refusals import find_request_id
 from varve.domain.search.query import SearchRequest
 
 ROOT = Path(__file__).parents[2]
@@ -185,3 +186,55 @@ def test_a_gateway_is_told_of_the_same_tool() -> None:
     (tool,) = target["mcp"]["lambda"]["toolSchema"]["inlinePayload"]
     told = {name: value for name, value in TOOLS[0].items() if name != "annotations"}
     assert tool == told
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+SEARCH = (
+    '{{"jsonrpc":"2.0","id":{id},"method":"tools/call",'
+    '"params":{{"name":"search_memory","arguments":{{"queryText":{text}}}}}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "id_", "code"),
+    [
+        (SEARCH.format(id=2, text='"\\ud800"'), 2, -32700),
+        (SEARCH.format(id='"a-3"', text=DEEP), "a-3", -32700),
+        (SEARCH.format(id='"\\udfff"', text='"x"'), None, -32700),
+        ("no JSON at all", None, -32700),
+        ('{"id": 7, "method": "tools/list"}', 7, -32600),
+        ("[1, 2]", None, -32600),
+    ],
+)
+def test_a_line_that_is_no_valid_message_is_answered_with_an_error(
+    tmp_path: Path, line: str, id_: int | str | None, code: int
+) -> None:
+    server = [sys.executable, "-m", "varve", "mcp", "--store", str(tmp_path)]
+    environment = {"PYTHONPATH": str(ROOT / "shared")}
+    with subprocess.Popen(
+        server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(f"{line}\n".encode())
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        process.stdin.close()
+    assert answer["id"] == id_
+    assert answer["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("line", "id_"),
+    [
+        ('{"params": {"id": 9, "x": [{"id": 8}]}, "id": 3}', 3),
+        ('{"method": "{\\"id\\": 9}", "id": "\\\\\\"", "y": []', None),
+        ('{"id": true}', None),
+        ('{"id": "x' + "\\" * 9, None),
+        ("}" * 9 + '{"id": 1}', None),
+    ],
+)
+def test_the_id_of_an_invalid_line_is_that_of_the_request_itself(
+    line: str, id_: int | str | None
+) -> None:
+    assert find_request_id(line) == id_

@@ -437,6 +437,14 @@ def test_a_message_of_the_other_queue_is_rejected() -> None:
         read_write(Delivery("1", json.dumps(ingest), "g"), objects=InMemoryObjects())
 
 
+@pytest.mark.parametrize(
+    "body", ['{"type": "write", "type": "ingest"}', '[{"a": 1, "a": 1}]']
+)
+def test_a_key_that_appears_twice_is_rejected(body: str) -> None:
+    with pytest.raises(Rejected, match="not valid JSON"):
+        read_write(Delivery("1", body, "g"), objects=InMemoryObjects())
+
+
 def test_deeply_nested_json_is_rejected() -> None:
     with pytest.raises(Rejected, match="not valid JSON"):
         read_write(Delivery("1", "[" * 100_000, "g"), objects=InMemoryObjects())

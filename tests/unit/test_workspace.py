@@ -101,3 +101,8 @@ def test_invariant_9_a_refusal_does_not_repeat_a_key_written_in_the_wrong_place(
         with pytest.raises(Rejected) as refused:
             parse(models=models)
         assert "sk-verysecret" not in str(refused.value)
+
+
+def test_a_key_that_appears_twice_is_refused_by_name() -> None:
+    with pytest.raises(Rejected, match="'plan' appears twice"):
+        parse_workspace_config(b'{"plan": "free", "plan": "pro"}')

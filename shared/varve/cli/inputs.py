@@ -8,6 +8,7 @@ from typing import Any
 
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, prefix_field
+from varve.domain.strict_json import NotJson, parse_json
 
 Accept = Callable[[Conversation], Conversation]
 
@@ -97,9 +98,11 @@ def _parse_lines(text: str, file: str) -> Iterator[tuple[str, Any]]:
 def _parse_json(text: str) -> Any:
     """Parse JSON. Raises JSONDecodeError, also for Python's limits on depth and digits."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except json.JSONDecodeError:
         raise
+    except NotJson as error:
+        raise json.JSONDecodeError(str(error), text[:1], 0) from error
     except RecursionError as error:
         raise json.JSONDecodeError("nested too deeply", text[:1], 0) from error
     except ValueError as error:  # Python's limit on the digits of an integer

@@ -1,5 +1,7 @@
 """A workspace's configuration: plan, time zone, prompts, models, privacy, key locations."""
 
+import json
+from contextlib import suppress
 from datetime import timedelta
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -20,6 +22,7 @@ from varve.domain.model_names import (
 from varve.domain.personal import Kind, Mode
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.search.strategies import HALF_LIFE_DAYS
+from varve.domain.strict_json import NotJson, parse_json
 from varve.domain.validation import (
     StrictCamelModel,
     build_converter,
@@ -289,9 +292,18 @@ class WorkspaceConfig(StrictCamelModel):
 def parse_workspace_config(data: bytes) -> WorkspaceConfig:
     """Return the configuration from its stored JSON.
 
-    Raises Rejected: names the faulty field.
+    Raises Rejected: names the faulty field, or a key that appears twice.
     """
+    with suppress(json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        _refuse_equal_keys(data)
     try:
         return WorkspaceConfig.model_validate_json(data)
     except ValidationError as error:
         raise rejected(error, prefix="config.json: ") from error
+
+
+def _refuse_equal_keys(data: bytes) -> None:
+    try:
+        parse_json(data)
+    except NotJson as error:
+        raise Rejected("config.json: value", str(error)) from error

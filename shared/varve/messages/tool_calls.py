@@ -12,6 +12,7 @@ from typing import Any
 
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.identity import Scope, reference
+from varve.domain.strict_json import parse_json
 
 Identities = Mapping[str, Scope]
 Fields = Mapping[str, Any]
@@ -124,13 +125,13 @@ def _parse_gateway(
 def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCall:
     """Parse a Bedrock agent's call: parameters with names and texts.
 
-    The identity is bound to the Bedrock agent, or comes from the session attributes.
+    The identity is bound to the Bedrock agent's id, or comes from the session attributes.
+    An agent's name binds nothing: anyone who may create an agent chooses its name.
     """
     agent = _object(event.get("agent"))
     session = _object(event.get("sessionAttributes") or {})
     agent_id = agent.get("id")
-    agent_name = agent.get("name")
-    scope = identities.get(str(agent_id)) or identities.get(str(agent_name))
+    scope = identities.get(str(agent_id))
     if scope is None:
         caller = f"Bedrock agent {agent_id!r}"
         scope = _scope_in_context(session, "workspaceId", "agentId", caller)
@@ -244,7 +245,7 @@ def _headers(value: object) -> Json:
 
 def _decode_headers(text: str) -> object:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
         field = "bedrockAgentCorePropagatedHeaders"
         raise Rejected(field, "is not valid JSON") from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import Scope, digest, path_id
+from varve.domain.strict_json import parse_json
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
 
@@ -109,20 +110,17 @@ def _load_payload(path: object, objects: Objects) -> bytes:
 def load(text: str | bytes) -> Any:
     """Decode JSON.
 
-    Raises Rejected: not JSON, or with values no store can hold (NaN, lone surrogates).
+    Raises Rejected: not JSON, a key twice in one object, or values that no store can
+    hold (NaN, lone surrogates).
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = parse_json(text)
         encoded = text if isinstance(text, bytes) else text.encode()
         if _SURROGATE in encoded.lower():
             dump(value).encode()  # raises for a lone surrogate
     except (ValueError, RecursionError) as error:
         raise Rejected("message", "is not valid JSON") from error
     return value
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not valid JSON")
 
 
 def dump(value: object) -> str:

@@ -5,7 +5,6 @@ settings is generated from these descriptions. The standard variables of AWS are
 its own libraries.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +28,7 @@ from varve.domain.model_names import (
 )
 from varve.domain.personal import Mode
 from varve.domain.retention import Plan
+from varve.domain.strict_json import parse_json
 from varve.domain.validation import build_converter, rejected
 
 DEFAULT_STORE = "./memory"
@@ -79,7 +79,7 @@ def _parse_identities(text: str, field: str) -> dict[str, Scope]:
     """Parse `{"gateway target or Bedrock agent": "workspace/agent"}`."""
     identities = {}
     try:
-        for caller, memory in json.loads(text).items():
+        for caller, memory in parse_json(text).items():
             workspace, agent = memory.split("/")
             identities[caller] = Scope(workspace, agent)
     except (ValueError, AttributeError, TypeError, Rejected) as error:
@@ -93,7 +93,7 @@ def _parse_key_addresses(text: str, field: str) -> dict[str, str]:
     """Parse `{"variable or secret with a key": "address"}`."""
     reason = 'must be a JSON object such as {"ACME_API_KEY": "https://llm.example/v1"}'
     try:
-        addresses = json.loads(text)
+        addresses = parse_json(text)
     except ValueError as error:
         raise Rejected(field, reason) from error
     if not isinstance(addresses, dict):

@@ -14,11 +14,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from varve.adapters.disk_errors import disk_error
 from varve.adapters.graph.table import to_table
 from varve.adapters.objects.directories import is_directory
 from varve.adapters.records.rows import RECORD_SCHEMA, as_row
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.record import EmbeddedRecord, StoreName, Vector
+from varve.domain.strict_json import parse_json
 from varve.domain.triple import Triple
 
 MANIFEST = "manifest.json"
@@ -54,7 +56,9 @@ def create_export(directory: Path, *, force: bool) -> Iterator["FolderWriter"]:
         beside.mkdir(parents=True)
         yield FolderWriter(beside, directory, force)
     except OSError as error:
-        raise Retryable(f"export: {error.strerror or type(error).__name__}") from error
+        reason = error.strerror or type(error).__name__
+        fault = disk_error(f"export {directory}", error)
+        raise fault or Retryable(f"export {directory}: {reason}") from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 
@@ -195,7 +199,7 @@ class FolderReader:
     def document(self, name: str) -> Any:
         path = self._directory / name
         try:
-            return json.loads(path.read_bytes())
+            return parse_json(path.read_bytes())
         except OSError as error:
             raise Rejected(
                 name, "cannot be read; is this the directory of an export?"
@@ -217,7 +221,7 @@ class FolderReader:
 
 def _parse_line(name: str, number: int, line: bytes) -> Any:
     try:
-        return json.loads(line)
+        return parse_json(line)
     except (ValueError, RecursionError) as error:
         raise Rejected(f"{name}: line {number}", "is not valid JSON") from error
 

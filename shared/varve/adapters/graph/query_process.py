@@ -52,6 +52,9 @@ _LOCKS = (
     "set disabled_filesystems = 'LocalFileSystem'",
     "set lock_configuration = true",
 )
+_INTERVAL = re.compile(r"\bINTERVAL\b")
+MAX_JSON_DEPTH = 200
+_DEEP_JSON = f"gives JSON nested more than {MAX_JSON_DEPTH} levels deep"
 _GRAPH_TABLE = re.compile(r"\bgraph_table\b", re.IGNORECASE)
 _READING_FUNCTIONS = re.compile(
     r"_scan|\bquery\b|_map_function|_execute_", re.IGNORECASE
@@ -83,7 +86,7 @@ def main() -> None:
         answer = {"memory": True}
     except duckdb.Error as error:
         answer = {"error": _first_line(str(error))}
-    sys.stdout.write(json.dumps(answer))
+    sys.stdout.write(json.dumps(answer, allow_nan=False))
 
 
 def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool:
@@ -170,7 +173,7 @@ def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> No
     ((serialized,),) = connection.execute(
         "select json_serialize_sql($1)", [sql]
     ).fetchall()
-    tree = json.loads(serialized)
+    tree = _parse_tree(serialized)
     if tree["error"] and not asks_graph:
         raise QueryRefused("must be a plain SELECT")
     called = sorted(set(_table_functions(tree)) - TABLE_FUNCTIONS)
@@ -178,6 +181,13 @@ def check(connection: duckdb.DuckDBPyConnection, sql: str, matching: bool) -> No
         raise QueryRefused(f"must not call {', '.join(called)} in FROM")
     if asks_graph and _READING_FUNCTIONS.search(sql):
         raise QueryRefused("must not call table functions in FROM")
+
+
+def _parse_tree(serialized: str) -> Any:
+    try:
+        return json.loads(serialized)
+    except RecursionError as error:
+        raise QueryRefused("is nested too deeply") from error
 
 
 def _require_select(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -213,7 +223,7 @@ def _run(
 ) -> dict[str, Any]:
     # A SELECT may still delete in a CTE. A read-only transaction forbids that.
     connection.execute("begin transaction read only")
-    connection.execute(request["sql"])
+    _execute(connection, request["sql"])
     names = []
     are_json = []
     for column in connection.description or ():
@@ -237,10 +247,60 @@ def _run(
     return {"columns": names, "rows": rows}
 
 
+def _execute(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Execute the query; intervals become text, because Python's have no months."""
+    connection.execute(sql)
+    types = [str(column[1]) for column in connection.description or ()]
+    if not any(map(_INTERVAL.search, types)):
+        return
+    columns = []
+    for number, type_ in enumerate(types, start=1):
+        column = f"#{number}"
+        if _INTERVAL.search(type_):
+            as_text = _INTERVAL.sub("VARCHAR", type_)
+            column = f"cast(#{number} as {as_text})"
+        columns.append(column)
+    names = ", ".join(
+        f"{column} as {_quote(described[0])}"
+        for column, described in zip(columns, connection.description, strict=True)
+    )
+    (statement,) = connection.extract_statements(sql)
+    query = statement.query.strip().rstrip(";")
+    connection.execute(f"select {names} from ({query}\n)")
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _parse_json(text: str) -> Any:
+    """Return the JSON value. Raises QueryRefused: it is too deep or has too long numbers."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise QueryRefused(_DEEP_JSON) from error
+    except ValueError as error:  # Python's limit on the digits of an integer
+        raise QueryRefused("gives JSON with a number of too many digits") from error
+    return _finite(value, 0)
+
+
+def _finite(value: Any, depth: int) -> Any:
+    """Return the JSON value with numbers that are too large, such as 1e999, as text."""
+    if depth > MAX_JSON_DEPTH:
+        raise QueryRefused(_DEEP_JSON)
+    if isinstance(value, float):
+        return _number_to_json(value)
+    if isinstance(value, list):
+        return [_finite(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {key: _finite(item, depth + 1) for key, item in value.items()}
+    return value
+
+
 def _to_json(value: Any, is_json: bool = False) -> Any:
     """Return the value as JSON: times in ISO 8601, unknown types as text."""
     if isinstance(value, str):
-        return json.loads(value) if is_json else value
+        return _parse_json(value) if is_json else value
     if isinstance(value, list | tuple):
         return [_to_json(item) for item in value]
     if isinstance(value, dict):

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +22,7 @@ from obstore.exceptions import (
 )
 from obstore.store import LocalStore, ObjectStore, S3Store
 
+from varve.adapters.disk_errors import disk_error
 from varve.adapters.objects.directories import is_directory
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
@@ -36,8 +37,12 @@ class ObstoreObjects:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
+    def _guard(self, key: str) -> AbstractContextManager[None]:
+        """Translate foreign errors, with the key's place in their words."""
+        return _translate_errors(key)
+
     def get(self, key: str) -> StoredObject | None:
-        with _translate_errors(key):
+        with self._guard(key):
             try:
                 result = obstore.get(self._store, key)
                 return StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
@@ -45,7 +50,7 @@ class ObstoreObjects:
                 return None
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
-        with _translate_errors(key):
+        with self._guard(key):
             try:
                 data = obstore.get_range(self._store, key, start=start, length=length)
                 return bytes(data)
@@ -53,12 +58,12 @@ class ObstoreObjects:
                 return None
 
     def put(self, key: str, data: bytes) -> None:
-        with _translate_errors(key):
+        with self._guard(key):
             obstore.put(self._store, key, data)
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         mode: Any = "create" if etag is None else {"e_tag": etag}
-        with _translate_errors(key):
+        with self._guard(key):
             try:
                 obstore.put(self._store, key, data, mode=mode, use_multipart=False)
             except (AlreadyExistsError, PreconditionError):
@@ -71,7 +76,7 @@ class ObstoreObjects:
 
     def delete(self, keys: Iterable[str]) -> None:
         doomed = list(keys)
-        with _translate_errors(doomed[0] if doomed else "nothing"):
+        with self._guard(doomed[0] if doomed else "nothing"):
             try:
                 obstore.delete(self._store, doomed)
             except (FileNotFoundError, NotFoundError):
@@ -94,7 +99,7 @@ class ObstoreObjects:
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         # S3 lists keys in order, page by page. A caller that stops early requests no more.
-        with _translate_errors(prefix):
+        with self._guard(prefix):
             for page in obstore.list(self._store, prefix):
                 for entry in page:
                     yield ObjectInfo(
@@ -102,7 +107,7 @@ class ObstoreObjects:
                     )
 
     def folders(self, prefix: str) -> Sequence[str]:
-        with _translate_errors(prefix):
+        with self._guard(prefix):
             found = obstore.list_with_delimiter(self._store, prefix)
         names = []
         for folder in found["common_prefixes"]:
@@ -137,12 +142,15 @@ class LocalObjects(ObstoreObjects):
         self._root = root
         self._locks = root / ".locks"
 
+    def _guard(self, key: str) -> AbstractContextManager[None]:
+        return _translate_errors(f"{self._root}/{key}")
+
     @cached_property
     def _store(self) -> ObjectStore:  # type: ignore[override]
         return LocalStore(self._root, mkdir=True)
 
     def get(self, key: str) -> StoredObject | None:
-        with _translate_errors(key):
+        with self._guard(key):
             try:
                 with open(f"{self._root}/{key}", "rb") as file:  # noqa: PTH123 - faster than Path.open
                     data = file.read()
@@ -178,9 +186,11 @@ class LocalObjects(ObstoreObjects):
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         if etag is None:
             return super().put_if(key, data, None)
-        self._locks.mkdir(parents=True, exist_ok=True)
         lock = hashlib.sha256(key.encode()).hexdigest()[:16]
-        with FileLock(self._locks / lock):
+        with self._guard(f".locks/{lock}"):
+            self._locks.mkdir(parents=True, exist_ok=True)
+            taken = FileLock(self._locks / lock).acquire()
+        with taken:
             current = self.get(key)
             if current is None:
                 return False
@@ -289,9 +299,12 @@ def _translate_errors(key: str) -> Iterator[None]:
     """Raise Misconfigured in place of errors that need the operator, else Retryable."""
     try:
         yield
-    except (PermissionDeniedError, PermissionError, UnauthenticatedError) as error:
+    except (PermissionDeniedError, UnauthenticatedError) as error:
         raise Misconfigured(f"store: no permission for {key}") from error
     except (BaseError, OSError) as error:
+        fault = disk_error(f"store {key}", error)
+        if fault is not None:
+            raise fault from error
         message = str(error)
         for sign, meaning in _OPERATOR_ERRORS.items():
             if sign in message:

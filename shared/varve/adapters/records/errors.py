@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from varve.adapters.disk_errors import disk_error
 from varve.domain.errors import Retryable
 
 FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
@@ -11,11 +12,15 @@ FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, Value
 
 @contextmanager
 def translate_errors(store: str) -> Iterator[None]:
-    """Raise Retryable in place of any LanceDB error, which may succeed on retry."""
+    """Raise Retryable in place of any LanceDB error, which may succeed on retry.
+
+    A fault of the disk is named as such.
+    """
     try:
         yield
     except FOREIGN as error:
-        raise to_retryable(store, error) from error
+        fault = disk_error(f"store vectordb/{store}", error)
+        raise fault or to_retryable(store, error) from error
 
 
 def to_retryable(store: str, error: Exception) -> Retryable:

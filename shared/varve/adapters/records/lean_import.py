@@ -1,4 +1,9 @@
-"""Import LanceDB without the REST client, which takes most of its import time.
+"""Import LanceDB without its warnings, and without its REST client.
+
+LanceDB reads LANCEDB_LOG once, on import. Its warnings on stderr tell nothing that the
+errors of this library do not; an operator's own setting stays.
+
+The REST client takes most of the import time.
 
 `lancedb` imports `lance_namespace_urllib3_client`, whose `api` modules build several
 hundred pydantic validators on import. Varve never uses that client. Stand-in modules
@@ -7,6 +12,7 @@ replace it during the import. Calling one of their classes imports the real one.
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +53,7 @@ def without_rest_client() -> Iterator[None]:
 
     Does nothing if the client is already loaded or has an unknown layout.
     """
+    os.environ.setdefault("LANCEDB_LOG", "error")
     names = [] if _API in sys.modules else _api_modules()
     sys.modules.update({name: _StandIn(name) for name in names})
     try:
