@@ -171,13 +171,11 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
     Raises Misconfigured: the MCP SDK is not installed.
     """
     try:
-        import anyio
         import anyio.to_thread
         from mcp.server.context import ServerRequestContext
         from mcp.server.lowlevel import Server
         from mcp.server.stdio import stdio_server
         from mcp.shared.exceptions import MCPError
-        from mcp.shared.message import SessionMessage
         from mcp_types import (
             INVALID_PARAMS,
             CallToolRequestParams,
@@ -187,7 +185,7 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
             TextContent,
         )
 
-        from varve.cli.mcp_refusals import refuse
+        from varve.cli.mcp_refusals import refusing
     except ImportError as error:
         raise Misconfigured(
             "varve mcp needs the MCP SDK: pip install 'varve-memory[mcp]'"
@@ -223,21 +221,11 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
             on_list_tools=list_tools,
             on_call_tool=call_tool,
         )
-        send, valid = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-
-        async def answer_invalid_lines() -> None:
-            async with send:
-                async for message in incoming:
-                    if isinstance(message, Exception):
-                        await outgoing.send(refuse(message))
-                    else:
-                        await send.send(message)
-
         async with (
             stdio_server() as (incoming, outgoing),
-            anyio.create_task_group() as group,
+            refusing(incoming, outgoing) as valid,
         ):
-            group.start_soon(answer_invalid_lines)
-            await server.run(valid, outgoing, server.create_initialization_options())
+            given = server.create_initialization_options()
+            await server.run(valid, outgoing, given)
 
     anyio.run(run)

@@ -7,15 +7,42 @@ is null where it cannot be read.
 
 import json
 import re
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
+import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
+
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]|[^"\[\]{}]+', re.DOTALL)
 _NOT_JSON = "is not valid JSON, holds a lone surrogate, or is nested too deeply"
 _NOT_RPC = "is not a JSON-RPC 2.0 message"
+
+
+@asynccontextmanager
+async def refusing(
+    incoming: "ReadStream[SessionMessage | Exception]",
+    outgoing: "WriteStream[SessionMessage]",
+) -> AsyncIterator["ReadStream[SessionMessage | Exception]"]:
+    """Give the valid messages of `incoming`; answer the other lines with errors."""
+    send, valid = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+    async def relay() -> None:
+        async with send:
+            async for message in incoming:
+                if isinstance(message, Exception):
+                    await outgoing.send(refuse(message))
+                else:
+                    await send.send(message)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(relay)
+        yield valid
 
 
 def refuse(error: Exception) -> SessionMessage:

@@ -189,6 +189,7 @@ class Sessions:
         return read_bucket_versioning(location[0])
 
     def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
+        store.require_own_folders(scope)
         return Session(
             scope=scope,
             now=self.clock() if now is None else aware(now),

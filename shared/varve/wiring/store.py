@@ -4,7 +4,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from varve.domain.identity import path_id
+from varve.domain.identity import Scope, path_id
 from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
@@ -115,6 +115,16 @@ class OpenStore:
         data = stored.data if stored else b"{}"
         settings = self._settings
         return _parse_config(data, settings.default_plan, settings.privacy_mode)
+
+    def require_own_folders(self, scope: Scope) -> None:
+        """Refuse an agent whose folders the file system takes for another agent's.
+
+        Raises Misconfigured: names both.
+        """
+        from varve.adapters.objects.store import LocalObjects
+
+        if isinstance(self.objects, LocalObjects):
+            self.objects.require_own_folders(str(scope))
 
     def require_safe(self) -> None:
         """Refuse an endpoint that could lose acknowledged rows, before the first write.

@@ -23,6 +23,7 @@ from obstore.exceptions import (
 from obstore.store import LocalStore, ObjectStore, S3Store
 
 from varve.adapters.disk_errors import disk_error
+from varve.adapters.objects.case import CaseGuard
 from varve.adapters.objects.directories import is_directory
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
@@ -141,9 +142,21 @@ class LocalObjects(ObstoreObjects):
     def __init__(self, root: Path) -> None:
         self._root = root
         self._locks = root / ".locks"
+        self._case = CaseGuard(root)
 
     def _guard(self, key: str) -> AbstractContextManager[None]:
+        self._case.require_exact(key)
         return _translate_errors(f"{self._root}/{key}")
+
+    def require_own_folders(self, path: str) -> None:
+        """Check that no folder of any area is there under this path in another case.
+
+        Raises Misconfigured: one is.
+        """
+        if not self._case.asks():
+            return
+        for area in self.folders(""):
+            self._case.require_exact(f"{area}/{path}")
 
     @cached_property
     def _store(self) -> ObjectStore:  # type: ignore[override]
@@ -165,8 +178,12 @@ class LocalObjects(ObstoreObjects):
         return super().part(key, start, length)
 
     def delete(self, keys: Iterable[str]) -> None:
-        if self._root.is_dir():
-            super().delete(keys)
+        if not self._root.is_dir():
+            return
+        doomed = list(keys)
+        for key in doomed:
+            self._case.require_exact(key)
+        super().delete(doomed)
 
     def exchange(self, fresh: Iterable[str], doomed: Iterable[str]) -> None:
         for key in fresh:
