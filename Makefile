@@ -48,6 +48,10 @@ validate: $(READY) ## run sam validate --lint on the template, offline, in its o
 	@test -x .build/sam/bin/sam || { $(PYTHON) -m venv .build/sam && .build/sam/bin/pip install -q aws-sam-cli; }
 	SAM_CLI_TELEMETRY=0 .build/sam/bin/sam validate --lint --template template.yaml --region us-east-1
 
+policies: $(READY) ## lint the policies of the template's roles with parliament, in its own environment
+	@test -x .build/policies/bin/parliament || { $(PYTHON) -m venv .build/policies && .build/policies/bin/pip install -q "parliament>=1.6.4,<2" "setuptools<80"; }
+	@PYTHONPATH=shared:. $(BIN)/python -m tests.support.policies | .build/policies/bin/python -W ignore .ci/lint_policies.py
+
 audit: ## look up known vulnerabilities of the locked packages; says so if the database is unreachable
 	@test -x .build/audit/bin/pip-audit || { $(PYTHON) -m venv .build/audit && .build/audit/bin/pip install -q pip-audit; }
 	$(PYTHON) .ci/audit.py .build/audit/bin/pip-audit requirements.lock
@@ -85,4 +89,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate audit image-test wheel test-install lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate policies audit image-test wheel test-install lock clean

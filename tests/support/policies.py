@@ -1,7 +1,13 @@
-"""An evaluator for the roles of one agent in template.yaml; no loopback server evaluates IAM."""
+"""The policies of template.yaml's roles, and an evaluator for them.
+
+moto does not evaluate IAM. A Ceph RADOS gateway does; tests/contract/test_roles.py holds
+the evaluator against it. `python -m tests.support.policies` prints every role's policy as
+JSON, for `make policies`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -106,3 +112,83 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _as_list(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value]
+
+
+def role_documents(*, scoped: bool = False, bucket: str = "memory") -> dict[str, Any]:
+    """Return the policy of every role of the template as IAM would receive it.
+
+    References become ARNs of example resources; the bucket is `bucket`. With `scoped`,
+    the template's ScopedCredentials are on.
+    """
+    roles = sam.of_type(sam.load_template(sam.TEMPLATE), "AWS::IAM::Role")
+    documents = {}
+    for name, properties in roles.items():
+        for policy in properties.get("Policies", []):
+            document = _concrete(policy["PolicyDocument"], scoped, bucket)
+            documents[name] = document
+    return documents
+
+
+def s3_document(document: Statement) -> Statement:
+    """Return the policy with its S3 statements only."""
+    kept = []
+    for statement in document["Statement"]:
+        actions = _as_list(statement["Action"])
+        if all(action.startswith("s3:") for action in actions):
+            kept.append(statement)
+    return {**document, "Statement": kept}
+
+
+def _concrete(value: Any, scoped: bool, bucket: str) -> Any:
+    if isinstance(value, list):
+        concrete = [_concrete(inner, scoped, bucket) for inner in value]
+        return [inner for inner in concrete if inner is not None]
+    if not isinstance(value, dict):
+        return value
+    if "Fn::If" in value:
+        condition, yes, no = value["Fn::If"]
+        holds = {"IsUnscoped": not scoped, "IsScoped": scoped}.get(condition, True)
+        return _concrete(yes if holds else no, scoped, bucket)
+    if "Ref" in value or "Fn::GetAtt" in value or "Fn::Sub" in value:
+        return _example_arn(value, bucket)
+    return {name: _concrete(inner, scoped, bucket) for name, inner in value.items()}
+
+
+def _example_arn(reference: dict[str, Any], bucket: str) -> str | None:
+    """Return the ARN that a reference of a policy stands for."""
+    if "Fn::Sub" in reference:
+        return _example_text(reference["Fn::Sub"], bucket)
+    name = reference.get("Ref") or reference["Fn::GetAtt"][0]
+    if name == "AWS::NoValue":
+        return None
+    for ending, arn in _EXAMPLES.items():
+        if name.endswith(ending):
+            return arn.format(name=name, bucket=bucket)
+    raise ValueError(f"no example of {name}")
+
+
+def _example_text(text: str, bucket: str) -> str:
+    constants = {"Partition": "aws", "Region": "us-east-1", "AccountId": _ACCOUNT}
+    for name, value in constants.items():
+        text = text.replace(f"${{AWS::{name}}}", value)
+    text = text.replace("${Bucket.Arn}", f"arn:aws:s3:::{bucket}")
+    # Fn::Sub turns ${!x} into ${x}, which is IAM's own variable.
+    return text.replace("${!", "${")
+
+
+_ACCOUNT = "123456789012"
+_EXAMPLES = {
+    "LogGroup": f"arn:aws:logs:us-east-1:{_ACCOUNT}:log-group:{{name}}:*",
+    "Queue": f"arn:aws:sqs:us-east-1:{_ACCOUNT}:{{name}}.fifo",
+    "Bucket": "arn:aws:s3:::{bucket}",
+    "SecretArn": f"arn:aws:secretsmanager:us-east-1:{_ACCOUNT}:secret:model-key",
+    "Function": f"arn:aws:lambda:us-east-1:{_ACCOUNT}:function:{{name}}",
+}
+
+
+if __name__ == "__main__":
+    print(
+        json.dumps(
+            {"unscoped": role_documents(), "scoped": role_documents(scoped=True)}
+        )
+    )

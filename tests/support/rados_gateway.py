@@ -84,6 +84,8 @@ memstore_device_bytes = 2147483648
 [client.rgw]
 rgw_data = {home}/rgw
 rgw_frontends = beast endpoint={host}:{port}
+rgw_sts_key = testingtestingte
+rgw_s3_auth_use_sts = true
 """
 
 
@@ -177,6 +179,7 @@ class RadosGateway:
                 "--display-name=tests",
             ),
             *(f"--access-key={self.KEY}", f"--secret-key={self.KEY}"),
+            "--caps=roles=*",
         )
 
     def _answers(self) -> bool:
@@ -240,7 +243,7 @@ def _free_port() -> int:
 
 SUITES = (
     "objects", "records", "replica", "lance_upkeep", "lance_vectors", "stores", "graph", "profiles",
-    "concurrent_writers", "purge_beside_writers",
+    "concurrent_writers", "purge_beside_writers", "roles",
 )  # fmt: skip
 WITHOUT = "ignores_if_none_match or a_missing_right or wants_tags_without_quotes"
 """Tests with servers of their own."""
@@ -259,7 +262,11 @@ def main() -> int:
     suites = [f"tests/contract/test_{name}.py" for name in SUITES]
     with TemporaryDirectory() as home, RadosGateway(Path(home)) as gateway:
         print(f"Ceph RADOS gateway at {gateway.endpoint}", flush=True)
-        given = {**os.environ, "VARVE_TEST_S3": gateway.endpoint}
+        given = {
+            **os.environ,
+            "VARVE_TEST_S3": gateway.endpoint,
+            "VARVE_TEST_IAM": gateway.endpoint,
+        }
         return subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-k", f"not ({WITHOUT})", *suites],
             env=given,
