@@ -28,8 +28,8 @@ from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.adapters.objects.store import lance_options, s3_objects
 from varve.adapters.records import columns as lance_columns
 from varve.adapters.records import upkeep as lance_upkeep
+from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.records import LanceRecords, Upkeep
-from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain, Period
 from varve.domain.context import parse_context_request
 from varve.domain.experience.rows import LessonVersion, lesson_record

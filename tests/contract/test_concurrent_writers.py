@@ -25,8 +25,8 @@ from tests.support.moto_process import PROJECT
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
+from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.records import LanceRecords
-from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.search.query import Filter

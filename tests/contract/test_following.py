@@ -20,10 +20,10 @@ from lancedb.table import LanceTable
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, embedded
 from tests.support.internals import hide_manifests
 from varve.adapters.objects.store import local_objects
+from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.files import manifest_name, needs_of
 from varve.adapters.records.layout import read_layout
 from varve.adapters.records.records import LanceRecords
-from varve.adapters.records.replicas import Caching
 from varve.adapters.records.stores import LanceStores
 from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType, Record

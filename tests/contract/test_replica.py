@@ -37,10 +37,10 @@ from tests.support.internals import (
 )
 from tests.support.moto_process import PROJECT
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
-from varve.adapters.records import packs
+from varve.adapters.records import packs, replicas
+from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.files import is_content, manifest_name, needs_of, version_of
 from varve.adapters.records.records import LanceRecords, Upkeep
-from varve.adapters.records.replicas import Caching
 from varve.domain.calendar import Grain
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
@@ -704,6 +704,27 @@ class TestCache:
                     path.stat().st_size for path in taken.rglob("*") if path.is_file()
                 )
                 assert held <= room
+
+    def test_invariant_8_an_idle_replica_goes_at_the_next_request_of_any_agent(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Until then a reader's disk may hold what has been erased from the store."""
+        now = [0.0]
+        monkeypatch.setattr(replicas, "monotonic", lambda: now[0])
+        writer = store.open(AT_ONCE)
+        write(writer, *range(5))
+        reader = store.open(seconds=60.0)
+        assert rows(reader) == each_once(*range(5))
+        kept = set(store.cache.rglob("data/*.lance"))
+        other = Scope("acme", "another")
+        now[0] = 59.0
+        reader.browse(other, Grain.WORKING, where=ANY, limit=1)
+        assert set(store.cache.rglob("data/*.lance")) >= kept
+        now[0] = 60.0
+        reader.browse(other, Grain.WORKING, where=ANY, limit=1)
+        mine = [path for path in kept if path.exists()]
+        assert len(mine) < len(kept)
+        assert rows(reader) == each_once(*range(5))
 
     def test_what_was_evicted_while_a_view_reads_is_read_from_the_newest(
         self, store: Store

@@ -55,8 +55,8 @@ class OpenStore:
     @cached_property
     def records(self) -> "LanceRecords":
         """The records of every agent and grain."""
+        from varve.adapters.records.cache_directory import Caching
         from varve.adapters.records.records import LanceRecords
-        from varve.adapters.records.replicas import Caching
 
         return LanceRecords(
             self._settings.store.rstrip("/"),

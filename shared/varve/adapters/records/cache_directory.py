@@ -4,12 +4,31 @@ import shutil
 import tempfile
 import weakref
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 _PREFIX = "varve-"
 _LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Caching:
+    """The directory for replicas, the bytes that they may take, and for how long.
+
+    A replica that no request used for `seconds` is removed at the next request of any
+    agent, because it may hold what has been erased from its store meanwhile.
+    """
+
+    directory: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
+    bytes: int = 360_000_000
+    seconds: float = 900.0
+
+    @property
+    def store_bytes(self) -> int:
+        """Limit for a store with a replica: compacting takes twice its size again."""
+        return self.bytes // 3
 
 
 class CacheDirectory:

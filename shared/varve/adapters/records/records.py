@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow.compute as pc
 
 from varve.adapters.exports.transfers import Transfers
+from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.column_cache import ColumnCache
 from varve.adapters.records.errors import FOREIGN, to_retryable, translate_errors
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.purge import delete_ids
-from varve.adapters.records.replicas import Caching, ReplicatedTables
+from varve.adapters.records.replicas import ReplicatedTables
 from varve.adapters.records.rows import (
     GIVES_WAY,
     RECORD_COLUMNS,

@@ -12,17 +12,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from pathlib import Path
-from tempfile import gettempdir
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any
 
 from varve.adapters.exports.transfers import LocalFile, Transfers, Vanished
-from varve.adapters.records.cache_directory import CacheDirectory
+from varve.adapters.records.cache_directory import CacheDirectory, Caching
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.packs import PackRequest, pack_name, unpack_all
 from varve.adapters.records.purge_turn import PurgeTurn
@@ -58,19 +55,6 @@ PACKS_AHEAD: Mapping[StoreName, int] = {Grain.WORKING: 3}
 """A conversation writes working memory twice; a summary writes other grains once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caching:
-    """The directory for replicas and the bytes that they may take."""
-
-    directory: Path = field(default_factory=lambda: Path(gettempdir()))
-    bytes: int = 360_000_000
-
-    @property
-    def store_bytes(self) -> int:
-        """Limit for a store with a replica: compacting takes twice its size again."""
-        return self.bytes // 3
-
-
 class ReplicatedTables:
     """The tables of an S3 root at their newest commit, read from replicas if small."""
 
@@ -91,6 +75,7 @@ class ReplicatedTables:
         self._caching = caching
         self._home = CacheDirectory(caching.directory)
         self._replicas: OrderedDict[Store, Replica] = OrderedDict()
+        self._used: dict[Store, float] = {}
         self._numbers = count()
         self._lock = Lock()
         self._expected: dict[Store, Future[Listing]] = {}
@@ -351,6 +336,7 @@ class ReplicatedTables:
             if (scope, grain) not in self._replicas:
                 self._replicas[scope, grain] = self._create_replica(scope, grain)
             self._replicas.move_to_end((scope, grain))
+            self._used[scope, grain] = monotonic()
             return self._replicas[scope, grain]
 
     def _create_replica(self, scope: Scope, grain: StoreName) -> Replica:
@@ -359,21 +345,25 @@ class ReplicatedTables:
         return Replica(store_prefix(scope, grain), home, self._transfers, self._session)
 
     def _evict(self) -> None:
-        """Remove the least recently used replicas until the rest fits.
+        """Remove the least recently used replicas until the rest fits and is in use.
 
-        A replica in use stays until the next eviction.
+        A replica without a request for `Caching.seconds` goes: what was erased from
+        its store since then may still be in it. A replica in use stays until the next
+        eviction.
         """
+        idle_before = monotonic() - self._caching.seconds
         with self._lock:
             size = sum(replica.size for replica in self._replicas.values())
             excess_bytes = size - self._caching.bytes
             excess_replicas = len(self._replicas) - MAX_REPLICAS
             for store, replica in list(self._replicas.items()):
-                if excess_bytes <= 0 and excess_replicas <= 0:
+                is_idle = self._used[store] <= idle_before
+                if excess_bytes <= 0 and excess_replicas <= 0 and not is_idle:
                     return
                 if replica.lock.acquire(blocking=False):
                     excess_bytes -= replica.size
                     excess_replicas -= 1
-                    del self._replicas[store]
+                    del self._replicas[store], self._used[store]
                     replica.reset()
                     replica.lock.release()
 
