@@ -84,7 +84,7 @@ def test_a_missing_right_to_write_is_named_with_the_path(tmp_path: Path) -> None
     objects = local_objects(store)
     objects.put("a/b", b"x")
     (store / "a").chmod(0o500)
-    for folder in (store, *tmp_path.parents):
+    for folder in (store, tmp_path, *tmp_path.parents):
         if folder != Path("/tmp") and folder.is_relative_to("/tmp"):
             folder.chmod(folder.stat().st_mode | 0o055)
     with (

@@ -48,7 +48,7 @@ class CaseGuard:
     def _names(self, folder: str) -> dict[str, str]:
         try:
             status = os.stat(folder)  # noqa: PTH116 - faster than Path.stat
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:  # the request itself names what is wrong
             return {}
         stamp = (status.st_ino, status.st_mtime_ns)
         known = self._listed.get(folder)
@@ -56,7 +56,7 @@ class CaseGuard:
             return known[1]
         try:
             names = {_fold(name): name for name in os.listdir(folder)}  # noqa: PTH208
-        except (FileNotFoundError, NotADirectoryError):
+        except OSError:
             return {}
         self._listed[folder] = (stamp, names)
         return names
@@ -66,7 +66,7 @@ def _ignores_case(root: Path) -> bool | None:
     """Ask the file system for an entry of the root in another case; None: none is there."""
     try:
         entries = set(os.listdir(root))  # noqa: PTH208
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return None
     for entry in entries:
         other = entry.swapcase()
