@@ -161,7 +161,7 @@ def play(seed: int, step: int, extractor: Callable[[], Any], tally: Tally) -> li
         memory.ingest(conversation(number, said, without=None), now=LATER)
     done = memory.forget(user=GONE, now=LATER)
     tally.runs += 1
-    tally.erasures += 2
+    tally.erasures += KILLS + 1
     tally.messages += sum(map(len, told))
     control = Forgetful(extractor())
     for number, said in enumerate(told):

@@ -27,14 +27,15 @@ _REPORTED = "outcomes"
 
 EXPERIENCE_ROWS = frozenset(
     {
+        MemoryType.EPISODE,
         MemoryType.OUTCOME,
         MemoryType.PRIOR_ANSWER,
         MemoryType.FINDING,
         MemoryType.LESSON,
     }
 )
-"""Rows that tombstones bar by `row_key`; episodes are barred by their messages."""
-_REPLAYED = EXPERIENCE_ROWS - {MemoryType.LESSON}
+"""Rows that tombstones bar by `row_key`; most episodes are barred by their messages."""
+_REPLAYED = EXPERIENCE_ROWS - {MemoryType.EPISODE, MemoryType.LESSON}
 
 MessageKey = tuple[str, str]
 """The ids of a conversation and of a message in it."""

@@ -30,16 +30,19 @@ from varve.usecases.erasure.sweep import read_profile_entries
 from varve.usecases.experience.rows import read_rows
 from varve.usecases.session import Session
 
-_TEXTUAL = EXPERIENCE_ROWS | {MemoryType.EPISODE}
-
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Profile entries, triple operations and rows of experience."""
+    """Profile entries, triple operations and rows of experience.
+
+    `lone` are the ids of episodes that no message of others begins. An episode that one
+    begins has the same id when it is read again without the subject's messages.
+    """
 
     entries: tuple[ProfileEntry, ...] = ()
     operations: tuple[TripleOperation, ...] = ()
     rows: tuple[Record, ...] = field(default=(), repr=False)
+    lone: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.operations or self.rows)
@@ -51,6 +54,9 @@ class Statements:
         for operation in self.operations:
             yield (operation.id,)
         yield from row_keys(self.rows)
+        for row in self.rows:
+            if row.id in self.lone:
+                yield row_key(row)
 
     def texts(self) -> Iterator[str]:
         """Yield their words, each text by itself."""
@@ -80,18 +86,19 @@ def find_statements(
     selector: Selector,
     messages: Set[MessageKey] = frozenset(),
     whole: Set[str] = frozenset(),
+    others: Set[MessageKey] | None = None,
 ) -> Divided:
     """Divide the agent's statements by a selector.
 
-    `messages` are the subject's, and `whole` the conversations that are its alone.
-    Raises Damaged, Retryable.
+    `messages` are the subject's, `others` those of others, and `whole` the conversations
+    that are the subject's alone. Raises Damaged, Retryable.
     """
     chosen = _Chosen(selector, messages, whole)
     entries = read_profile_entries(session.scope, objects=session.objects)
     evidence = evidence_of(session.graph.triples(session.scope))
     operations = list(evidence.values())
     rows = read_rows(session.scope, reader=session.records)
-    textual = [row for row in rows if row.memory_type in _TEXTUAL]
+    textual = [row for row in rows if row.memory_type in EXPERIENCE_ROWS]
     gone, cited = chosen.divide_rows(textual)
     own_entries, other_entries = split(entries, chosen.owns)
     own_operations, other_operations = split(operations, chosen.owns)
@@ -99,7 +106,12 @@ def find_statements(
     own_rows = [row for row in textual if row.id in gone]
     other_rows = [row for row in textual if row.id not in known]
     return Divided(
-        Statements(tuple(own_entries), tuple(own_operations), tuple(own_rows)),
+        Statements(
+            tuple(own_entries),
+            tuple(own_operations),
+            tuple(own_rows),
+            _find_lone(own_rows, others),
+        ),
         Statements(tuple(other_entries), tuple(other_operations), tuple(other_rows)),
         tuple(cited),
     )
@@ -169,10 +181,25 @@ class _Chosen:
         return conversation == self.selector.conversation
 
 
+def _find_lone(
+    rows: Iterable[Record], others: Set[MessageKey] | None
+) -> frozenset[str]:
+    """Return the ids of episodes that none of the others' messages begins."""
+    if others is None:
+        return frozenset()
+    lone: set[str] = set()
+    for row in rows:
+        if row.memory_type is MemoryType.EPISODE:
+            first = (row.conversation_id or "", row.source_ids[0])
+            if first not in others:
+                lone.add(row.id)
+    return frozenset(lone)
+
+
 def row_keys(rows: Iterable[Record]) -> Iterator[tuple[str, ...]]:
     """Yield the tombstones' parts of rows; episodes are barred by their messages."""
     for row in rows:
-        if row.memory_type in EXPERIENCE_ROWS:
+        if row.memory_type in EXPERIENCE_ROWS - {MemoryType.EPISODE}:
             yield row_key(row)
         if row.memory_type is MemoryType.OUTCOME:
             yield report_key(row)

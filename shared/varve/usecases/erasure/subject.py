@@ -82,7 +82,8 @@ def find_subject(session: Session, selector: Selector) -> Subject:
     hashed.update(_only_in_summaries(selector, facts, summaries))
     hashed.update(_turns_of(lines))
     gone, staying = split(facts, lambda fact: _is_gone(fact, hashed, keys))
-    divided = find_statements(session, selector, keys, _whole(lines, others))
+    theirs = {line.message_key for line in others}
+    divided = find_statements(session, selector, keys, _whole(lines, others), theirs)
     hashed.update(divided.own.tombstone_keys())
     return Subject(
         messages=frozenset(keys),
