@@ -46,6 +46,7 @@ from varve.usecases.gathering import (
     report_searched,
 )
 from varve.usecases.session import Session
+from varve.usecases.superseded import drop_superseded_attributes
 from varve.usecases.views import View
 
 Profile = Callable[[], list[ProfileEntry]]
@@ -111,13 +112,17 @@ def build_context(
     time, the fused order stays, and the result says so.
     """
     prompt = _query(request.prompt)
-    statements = sort_for_block(select_current_entries(sources.profile(), now))
+    question = ContextQuestion(scope, request, prompt, now, zone)
+    statements = drop_superseded_attributes(
+        sort_for_block(select_current_entries(sources.profile(), now)),
+        question.open_stock(sources),
+        request.user_id,
+    )
     profile = [attribute_entry(statement, zone) for statement in statements]
     head = build_head(profile, request.budget)
     if not telling_stems(prompt):
         reason = "the prompt has no words to look for"
         return _profile_block(request, head, Candidates(profile), reason)
-    question = ContextQuestion(scope, request, prompt, now, zone)
     candidates = gather_candidates(question, statements, sources=sources)
     ranked, vectors = _rank(prompt, candidates, head, sources.embedder)
     if ranked is None:
@@ -194,6 +199,8 @@ def _rank(
     ]
     scored = _score(prompt, entries, embedder)
     scores = scored.scores
+    for id_ in candidates.bearing:
+        scores[id_] = max(scores[id_], FLOOR)
     floor = NAMED_FLOOR if candidates.entities else FLOOR
     if max(scores.values(), default=0.0) < floor:
         return None, {}

@@ -20,20 +20,26 @@ from varve.domain.relevance import word_shares
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import SearchRequest
 from varve.domain.search.supersession import EndedStatement, find_ended, held_until
+from varve.domain.statements.bearing import bears_on
+from varve.domain.statements.cues import asks_past
 from varve.domain.text import passages
 from varve.domain.triple import Triple
 from varve.ports.knowledge import EntityFinder, Reranker
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.learnt import read_user_lessons
+from varve.usecases.find import Stock
 from varve.usecases.ledger import Ledger
 from varve.usecases.origins import Origin, find_origins, triple_entry_id
 from varve.usecases.search import Lookup, look_up
+from varve.usecases.superseded import drop_superseded_triples
 
 MAX_FOUND = 40
 MAX_TRIPLES = 100
 MAX_PASSAGES = 40
 """The most candidates from each source."""
+MAX_BEARING = 6
+"""So many of the best results may enter the block whatever their likeness is."""
 _BEGINNING = "0001-01-01"
 """A start of time that excludes nothing; with it, time words set no limit."""
 _FIRST_PERSON = frozenset(
@@ -66,7 +72,8 @@ class Candidates:
 
     `entities` are the ids of the entities that the prompt names. `naming` reports on
     the entity finder: `off`, `done` or the reason of its failure. `origins` tell where
-    the words of profile, records and triples come from, by the entries' ids.
+    the words of profile, records and triples come from, by the entries' ids. `bearing`
+    are the ids of the statements that bear on the prompt whatever their likeness is.
     """
 
     profile: list[Entry]
@@ -78,6 +85,7 @@ class Candidates:
     naming: str = "off"
     response: SearchResponse | None = None
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    bearing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +100,10 @@ class ContextQuestion:
     prompt: str
     now: datetime
     zone: ZoneInfo
+
+    def open_stock(self, sources: Sources) -> Stock:
+        """Return the agent's stores."""
+        return Stock(self.scope, sources.reader, sources.embedder)
 
 
 def attribute_entry(statement: ProfileEntry, zone: ZoneInfo) -> Entry:
@@ -113,14 +125,17 @@ def gather_candidates(
     names, naming = _find_names(prompt, sources.finder)
     known = fold_of_user(sources.triples(), question.request.user_id)
     ended = find_ended(known, question.now)
-    held = [triple for triple in known if triple.holds(question.now)]
+    held = drop_superseded_triples(
+        [triple for triple in known if triple.holds(question.now)],
+        question.open_stock(sources),
+        question.request.user_id,
+    )
+    results = _select_results(response, prompt)
     entities = _named_entities(prompt, held, names, statements)
     triples = _select_triples(prompt, held, entities, statements)
     return Candidates(
         profile=[attribute_entry(statement, zone) for statement in statements],
-        found=[
-            _result_entry(result, prompt, ended, zone) for result in response.results
-        ],
+        found=[_result_entry(result, prompt, ended, zone) for result in results],
         triples=[_triple_entry(triple, zone) for triple in triples],
         passages=_select_passages(
             question.request.documents, prompt, day_of(question.now, zone)
@@ -130,7 +145,28 @@ def gather_candidates(
         naming=naming,
         response=response,
         origins=find_origins(statements, response.results, known, triples),
+        bearing=_find_bearing(response, prompt),
     )
+
+
+def _select_results(response: SearchResponse, prompt: str) -> list[Result]:
+    """Return the results for the block: for a prompt about the present, current ones."""
+    if asks_past(prompt):
+        return response.results
+    return [result for result in response.results if result.current]
+
+
+def _find_bearing(response: SearchResponse, prompt: str) -> frozenset[str]:
+    """Return the ids of the best statements that bear on the prompt.
+
+    The successor of a statement that bears on it does too.
+    """
+    found: set[str] = set()
+    for result in response.results[:MAX_BEARING]:
+        is_told = result.memory_type in (MemoryType.FACT, MemoryType.TURN)
+        if is_told and bears_on(prompt, result.content):
+            found.add(result.superseded_by or result.id)
+    return frozenset(found & {result.id for result in response.results})
 
 
 def _select_lessons(question: ContextQuestion, sources: Sources) -> list[Entry]:

@@ -149,7 +149,7 @@ class Changes:
     - `correcting`, `ending`, `changing`, `fixing`: it corrects a statement, tells the end
       of a state, a change, a repair. `now`: it tells the present state.
     - `echoing`: it acknowledges what the other one said.
-    - `asks_past`: a question asks for bygone times.
+    - `asks_past`: a question asks for bygone times; `asks_help`: for help or knowledge.
 
     `topics` are words of everyday topics, such as "home", by topic.
     """
@@ -170,6 +170,7 @@ class Changes:
     recent: Words = ()
     echoing: Words = ()
     asks_past: Words = ()
+    asks_help: Words = ()
     topics: Mapping[str, Words] = field(default_factory=dict)
 
 

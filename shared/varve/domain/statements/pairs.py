@@ -21,6 +21,8 @@ from varve.domain.statements.particulars import TellingWord
 
 NEAR_MESSAGES = 4
 """A correction follows what it corrects within so many messages."""
+ALIKE_WORDS = 3
+"""Two events with so many words in common are two of a kind."""
 NEVER = ("almost", "coming", "reported")
 """A text with one of these supersedes nothing."""
 STRONG = ("correcting", "ending", "changing", "fixing")
@@ -77,9 +79,16 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
     """Return whether the later text cannot supersede: it tells of no own present state."""
     if later.asks or earlier.asks or tells_of_others(earlier, later):
         return True
-    if any(later.has(name) for name in NEVER):
+    if any(later.has(name) for name in NEVER) or _repeats_event(earlier, later):
         return True
     return _tells_no_present(later)
+
+
+def _repeats_event(earlier: Cues, later: Cues) -> bool:
+    """Return whether both tell of events alike: of two purchases neither has ended."""
+    if not (earlier.is_strong and later.is_strong):
+        return False
+    return _count_shared_words(earlier, later) >= ALIKE_WORDS
 
 
 def _tells_no_present(later: Cues) -> bool:
@@ -137,6 +146,14 @@ def leaves(part: Cues, earlier: Cues, later: Cues) -> bool:
     if not asked or asked & later.topics:
         return False
     return bool((earlier.topics - asked) & later.topics)
+
+
+def concerns(part: Cues, earlier: Cues, later: Cues) -> bool:
+    """Return whether the successor of a text supersedes one fact of the text."""
+    if part.topics & later.topics:
+        return True
+    others = earlier.topics - part.topics
+    return not others & later.topics
 
 
 def measure_pair(

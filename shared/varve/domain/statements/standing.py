@@ -7,18 +7,20 @@ asked for and kept with the columns, so that a change of the store, late arrival
 erasure need nothing else.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from varve.domain.record import MemoryType
+from varve.domain.record import MemoryType, turn_id
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools
 from varve.domain.search.outline import TYPES
+from varve.domain.search.row import Message
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
+    concerns,
     is_barred,
     leaves,
     relate,
@@ -28,6 +30,8 @@ from varve.domain.statements.pairs import (
 
 SUPERSEDED = 0.5
 """The least score of a pair whose earlier statement no longer holds."""
+SUPERSEDED_IN_SILENCE = 1.5
+"""The same if the later one has no word of a change."""
 SUPERSEDED_IF_ASKED = -1.0
 """The same if a question about the present finds both."""
 MAX_LATER = 8
@@ -249,8 +253,33 @@ class Standings:
         """
         if self.columns.types.item(row) != _FACT:
             return True
-        part = read_cues(self.columns.contents[row])
-        return not leaves(part, self.read(statement).cues, self.read(successor).cues)
+        return self._concerns_part(self.columns.contents[row], statement, successor)
+
+    def find_superseded(
+        self, parts: Mapping[str, tuple[Message, str]]
+    ) -> frozenset[str]:
+        """Return the keys of the parts that a later statement supersedes.
+
+        Each part is a message and the words that were drawn from it, as a fact, a triple
+        or an attribute of a profile.
+        """
+        row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
+        row_by_key: dict[str, int] = {}
+        for key, ((conversation, message), _) in parts.items():
+            row = row_by_id.get(turn_id(conversation or "", message))
+            if row is not None:
+                row_by_key[key] = row
+        successors = self.find_successors(dict.fromkeys(row_by_key.values()))
+        found: set[str] = set()
+        for key, row in row_by_key.items():
+            successor = successors.get(row)
+            if successor and self._concerns_part(parts[key][1], row, successor.row):
+                found.add(key)
+        return frozenset(found)
+
+    def _concerns_part(self, words: str, statement: int, successor: int) -> bool:
+        part = read_cues(words)
+        return concerns(part, self.read(statement).cues, self.read(successor).cues)
 
     def _find_nearest(self, row: int) -> int:
         """Return the earlier statement of the speaker that is nearest to a row, or -1."""

@@ -1,0 +1,43 @@
+"""Whether a statement bears on a prompt by what both are about, in any language.
+
+Likeness of vectors alone depends on the language of a prompt. A prompt about the
+speaker's own state, and a statement about the same topic or in the same words, need no
+likeness.
+"""
+
+from collections.abc import Collection
+
+from varve.domain.statements.cues import Cues, read_cues
+from varve.domain.statements.particulars import TellingWord
+
+MIN_SHARED = 2
+"""So many of the prompt's telling words show that a statement bears on it."""
+MIN_SHARE = 0.6
+"""The least share of them."""
+
+
+def bears_on(prompt: str, words: str) -> bool:
+    """Return whether a statement's words bear on a prompt.
+
+    They do if the prompt asks for the speaker's own state and both share a topic or a
+    word, or if the statement has most of the prompt's telling words.
+    """
+    asked = read_cues(prompt)
+    told = read_cues(words)
+    if asked.has("asks_help") or told.asks:
+        return False
+    shared = count_shared(asked.particulars.telling, told)
+    if asked.has("own") and (shared or asked.topics & told.topics):
+        return True
+    if shared and asked.topics & told.topics:
+        return asked.asks
+    wanted = len(asked.particulars.telling)
+    return shared >= MIN_SHARED and shared >= MIN_SHARE * wanted
+
+
+def count_shared(wanted: Collection[TellingWord], told: Cues) -> int:
+    """Return how many of the telling words the statement has."""
+    known: set[str] = set()
+    for word in told.particulars.telling:
+        known |= word.stems
+    return sum(bool(word.stems & known) for word in wanted)

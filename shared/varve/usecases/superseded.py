@@ -1,0 +1,56 @@
+"""Leave out the triples and attributes whose messages a later statement supersedes."""
+
+from collections.abc import Sequence
+
+from varve.domain.calendar import Grain
+from varve.domain.mention import in_words
+from varve.domain.profile import ProfileEntry
+from varve.domain.search.columns import Columns
+from varve.domain.search.query import Filter
+from varve.domain.search.row import Message
+from varve.domain.statements.standing import Standings
+from varve.domain.triple import Triple
+from varve.usecases.find import Stock
+
+Parts = dict[str, tuple[Message, str]]
+"""By key, a message and the words that were drawn from it."""
+
+
+def drop_superseded_attributes(
+    statements: Sequence[ProfileEntry], stock: Stock, user_id: str | None
+) -> list[ProfileEntry]:
+    """Return the profile's statements that no later message supersedes."""
+    parts: Parts = {}
+    for statement in statements:
+        words = f"{statement.key.replace('_', ' ')} {statement.value}"
+        for message in statement.message_ids[:1]:
+            parts[statement.id] = ((statement.conversation_id, message), words)
+    superseded = _find_superseded(parts, stock, user_id)
+    return [one for one in statements if one.id not in superseded]
+
+
+def drop_superseded_triples(
+    held: Sequence[Triple], stock: Stock, user_id: str | None
+) -> list[Triple]:
+    """Return the triples that no later message supersedes."""
+    parts: Parts = {}
+    for triple in held:
+        told = triple.evidence[-1]
+        for message in told.message_ids[:1]:
+            parts[triple.id] = ((told.conversation_id, message), in_words(triple))
+    superseded = _find_superseded(parts, stock, user_id)
+    return [triple for triple in held if triple.id not in superseded]
+
+
+def _find_superseded(parts: Parts, stock: Stock, user_id: str | None) -> frozenset[str]:
+    """Return the keys of the parts whose messages a later one supersedes.
+
+    A store too large to load answers with none.
+    """
+    if not parts:
+        return frozenset()
+    columns = stock.columns(Grain.WORKING)
+    if not isinstance(columns, Columns) or not len(columns):
+        return frozenset()
+    standings = Standings(columns, columns.admitted(Filter(user_id=user_id)))
+    return standings.find_superseded(parts)
