@@ -58,6 +58,7 @@ def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(
         assert [tool.name for tool in (await client.list_tools()).tools] == [
             "search_memory",
             "remember",
+            "correct",
         ]
         said = {
             "name": "Dana",
@@ -163,7 +164,7 @@ def test_without_the_sdk_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.lowlevel", None)
     assert main(["mcp", "--store", str(tmp_path)]) == 2
-    assert "pip install 'varve[mcp]'" in capsys.readouterr().err
+    assert "pip install 'varve-memory[mcp]'" in capsys.readouterr().err
 
 
 def test_a_user_that_is_no_id_is_refused_before_anything_is_served(

@@ -74,6 +74,8 @@ class AsyncMemory:
     context = run_in_thread(Memory.context)
     profile = run_in_thread(Memory.profile)
     set_profile = run_in_thread(Memory.set_profile)
+    remember = run_in_thread(Memory.remember)
+    correct = run_in_thread(Memory.correct)
     show = run_in_thread(Memory.show)
     summarize = run_in_thread(Memory.summarize)
     cleanup = run_in_thread(Memory.cleanup)

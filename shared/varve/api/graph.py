@@ -9,10 +9,13 @@ from varve.domain.errors import Rejected
 from varve.domain.graph import Neighbourhood, QueryLimits, parse_fact
 from varve.domain.identity import Scope
 from varve.domain.triple import Op, TripleOperation
+from varve.usecases.local import catch_up
+from varve.usecases.tell import correct_messages
 from varve.usecases.triples import (
     describe_entity,
     find_neighbours,
     find_paths,
+    find_replaced_messages,
     list_neighbourhood,
     send_operations,
 )
@@ -71,7 +74,11 @@ class Graph:
         """
         if self._unsaved:
             with self._sessions.open(self.scope) as session:
+                replaced = find_replaced_messages(session, self._unsaved)
                 send_operations(session, self._unsaved)
+                for text, messages in replaced:
+                    correct_messages(session, messages, text)
+                catch_up(session)
         sent = len(self._unsaved)
         self._unsaved.clear()
         return sent

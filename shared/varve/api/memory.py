@@ -193,10 +193,46 @@ class Memory(OwnerVerbs):
 
         Raises Rejected: names the field.
         """
+        from varve.usecases.local import catch_up
         from varve.usecases.profile import set_attribute
 
         with self._open(now) as session:
             set_attribute(session, key, value, user_id)
+            catch_up(session)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        user_id: str | None = None,
+        at: datetime | None = None,
+        now: datetime | None = None,
+    ) -> "Ingested":
+        """Take in one statement as a message of its own, said `at` or now.
+
+        The same statement on the same day is one. Raises Rejected: names the field.
+        """
+        from varve.usecases.local import catch_up
+        from varve.usecases.tell import remember
+
+        with self._open(now) as session:
+            accepted = remember(session, text, user_id=user_id, at=at)
+            return Ingested(accepted, catch_up(session))
+
+    def correct(
+        self, record_id: str, text: str, *, now: datetime | None = None
+    ) -> "Ingested":
+        """Say what holds instead of a fact or turn; history keeps both.
+
+        Search and context answer with the correction from then on. Correcting again in
+        the same words changes nothing. Raises Rejected: there is no such fact or turn.
+        """
+        from varve.usecases.local import catch_up
+        from varve.usecases.tell import correct
+
+        with self._open(now) as session:
+            accepted = correct(session, record_id, text)
+            return Ingested(accepted, catch_up(session))
 
     def show(self, record_id: str, *, depth: int | None = None) -> dict[str, Any]:
         """Return a record and its sources as JSON values, `depth` levels of them.

@@ -17,6 +17,7 @@ from varve.cli.mcp import add_mcp
 from varve.cli.operations import add_dlq
 from varve.cli.prompt import add_context, add_profile
 from varve.cli.reading import add_search, add_show
+from varve.cli.telling import add_correct, add_remember
 from varve.cli.transfer import add_export, add_import, add_reembed
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
@@ -60,6 +61,8 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("eval", "compare this memory with flat vector search on scenarios", add_eval),
     ("export", "write an agent's memory to a directory", add_export),
     ("import", "add an exported memory to an agent's memory", add_import),
+    ("remember", "remember one statement", add_remember),
+    ("correct", "say what holds instead of a fact or turn", add_correct),
     ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
     ("reembed", "move the workspace's stores to another embedding model", add_reembed),
 ]

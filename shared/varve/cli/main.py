@@ -12,7 +12,7 @@ from pathlib import Path
 
 import varve
 from varve.api.memory import Memory
-from varve.cli import experience, maintenance, prompt, reading, transfer
+from varve.cli import experience, maintenance, prompt, reading, telling, transfer
 from varve.cli.arguments import build_parser
 from varve.cli.demo import demo
 from varve.cli.evaluation import evaluate
@@ -83,6 +83,7 @@ COMMANDS: dict[str, Run] = {
     "cleanup": _on_memory(maintenance.cleanup),
     "config": _on_memory(maintenance.config),
     "context": _on_memory(prompt.context),
+    "correct": _on_memory(telling.correct),
     "demo": demo,
     "dlq": dlq,
     "episode": _on_memory(experience.episode),
@@ -97,6 +98,7 @@ COMMANDS: dict[str, Run] = {
     "mcp": _on_memory(serve),
     "profile": _on_memory(prompt.profile),
     "recall": _on_memory(experience.recall),
+    "remember": _on_memory(telling.remember),
     "reembed": _on_memory(transfer.reembed),
     "search": _on_memory(reading.search),
     "show": _on_memory(reading.show),

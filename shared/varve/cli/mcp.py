@@ -70,6 +70,10 @@ REMEMBERED: dict[str, Any] = {
         "description": "The conversation that they continue; default: that of this session",
     },
 }
+CORRECTED: dict[str, Any] = {
+    "id": {"type": "string", "description": "The id of a fact or turn that is wrong"},
+    "text": {"type": "string", "description": "What holds instead, as a sentence"},
+}
 TOOLS: list[dict[str, Any]] = [
     {
         "name": "search_memory",
@@ -89,6 +93,22 @@ TOOLS: list[dict[str, Any]] = [
             "type": "object",
             "properties": REMEMBERED,
             "required": ["messages"],
+        },
+        "annotations": {
+            "readOnlyHint": False,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+    },
+    {
+        "name": "correct",
+        "description": "Say what holds instead of a fact or turn that a search found. "
+        "History keeps both.",
+        "inputSchema": {
+            "type": "object",
+            "properties": CORRECTED,
+            "required": ["id", "text"],
         },
         "annotations": {
             "readOnlyHint": False,
@@ -128,6 +148,8 @@ class Tools:
         try:
             if name == "search_memory":
                 return self._search(arguments)
+            if name == "correct":
+                return self._correct(arguments)
             return self._remember(arguments)
         except Rejected as error:
             return error_answer(error)
@@ -137,6 +159,20 @@ class Tools:
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         request = parse_search_request(pinned(arguments, self._user_id))
         return self._memory.answer(request).to_dict()
+
+    def _correct(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        _require_known(arguments, CORRECTED, "")
+        for name in CORRECTED:
+            if not isinstance(arguments.get(name), str):
+                raise Rejected(name, "must be a string")
+        self._require_own(arguments["id"])
+        return self._memory.correct(arguments["id"], arguments["text"]).to_dict()
+
+    def _require_own(self, record_id: str) -> None:
+        """Raise Rejected if the record is another user's."""
+        record = self._memory.show(record_id, depth=0)
+        if self._user_id is not None and record["userId"] != self._user_id:
+            raise Rejected("id", f"there is no record {record_id[:80]!r} of this user")
 
     def _remember(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         _require_known(arguments, REMEMBERED, "")

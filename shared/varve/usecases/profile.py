@@ -1,5 +1,7 @@
 """Profiles: read a user's attributes, and set one by hand."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from varve.domain.calendar import iso
@@ -13,8 +15,10 @@ from varve.domain.profile import (
     select_current_entries,
     sort_entries,
 )
+from varve.domain.search.row import Message
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.session import Session
+from varve.usecases.tell import correct_messages
 
 MAX_KEYS = 100
 """Attributes that a profile may have when another is set by hand."""
@@ -50,13 +54,35 @@ def set_attribute(
     entry = ProfileEntry(
         user, profile_key(key), line, session.now, session.now, ends=not line
     )
-    known = {one.key for one in session.profiles.entries(session.scope, user)}
+    entries = session.profiles.entries(session.scope, user)
+    known = {one.key for one in entries}
     if len(known | {key}) > MAX_KEYS:
         raise Rejected(
             "key", f"is one more than the {MAX_KEYS} that a profile may have"
         )
     message = WriteProfile(session.scope, user, (entry,))
     send_profile(message, queue=session.queues.write, objects=session.objects)
+    replaced = _find_replaced(entry, entries, session.now)
+    correct_messages(session, replaced, _tell(entry))
+
+
+def _find_replaced(
+    entry: ProfileEntry, entries: Sequence[ProfileEntry], now: datetime
+) -> list[Message]:
+    """Return the messages whose values of the attribute the entry ends."""
+    before = select_current_entries(entries, now)
+    after = {one.id for one in select_current_entries([*entries, entry], now)}
+    found: list[Message] = []
+    for one in before:
+        if one.key == entry.key and one.id not in after:
+            found += [(one.conversation_id, id_) for id_ in one.message_ids]
+    return found
+
+
+def _tell(entry: ProfileEntry) -> str:
+    """Return an attribute as a statement: "location: Porto"."""
+    key = entry.key.replace("_", " ")
+    return f"{key}: {entry.value or '-'}"
 
 
 def _user(user_id: str | None) -> str:

@@ -11,7 +11,9 @@ from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
+from varve.domain.search.row import Message
 from varve.domain.triple import (
+    SINGLE_VALUED,
     Op,
     Triple,
     TripleOperation,
@@ -79,6 +81,51 @@ def _after_beginnings(
     if first < deletion.event_time:
         return deletion
     return replace(deletion, event_time=first, replaces=value)
+
+
+def find_replaced_messages(
+    session: Session, operations: Sequence[TripleOperation]
+) -> list[tuple[str, list[Message]]]:
+    """Return what each operation says, and the messages whose values it ends.
+
+    Operations that end nothing at present are left out.
+    """
+    view = _open_view(session)
+    names = view.names()
+    found: list[tuple[str, list[Message]]] = []
+    for operation in operations:
+        if operation.event_time > session.now:
+            continue
+        messages: list[Message] = []
+        for triple in view.about(names.entity(operation.subject)):
+            if triple.holds(session.now) and _ends(operation, triple):
+                told = triple.evidence[-1]
+                messages += [(told.conversation_id, id_) for id_ in told.message_ids]
+        if messages:
+            found.append((_tell(operation), messages))
+    return found
+
+
+def _ends(operation: TripleOperation, triple: Triple) -> bool:
+    """Return whether an operation ends a triple of its subject."""
+    if operation.predicate != triple.label:
+        return False
+    value = triple.evidence[-1].object
+    is_same = normalized(operation.object) == normalized(value)
+    if operation.op is Op.DELETE:
+        return is_same or not operation.object
+    if is_same or operation.event_time < triple.valid_at:
+        return False
+    if operation.replaces:
+        return normalized(operation.replaces) == normalized(value)
+    return operation.predicate in SINGLE_VALUED
+
+
+def _tell(operation: TripleOperation) -> str:
+    """Return an operation as a statement: "Dana lives in: Porto"."""
+    predicate = operation.predicate.replace("_", " ")
+    said = f"{operation.subject} {predicate}: {operation.object or '-'}"
+    return f"{said} (no longer)" if operation.op is Op.DELETE else said
 
 
 def describe_entity(

@@ -19,6 +19,8 @@ BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
 BESIDE = 0.5
 """The factor of the score of words that tell of a wish, of others or of what never came."""
+UNRELATED = 0.7
+"""The factor of the score of words that share nothing with a question about a person."""
 ASKED_PLACES = 6
 """So many statements at the beginning of an answer count as asked for."""
 
@@ -39,7 +41,7 @@ def settle(
     stays.
     """
     told = _find_told(ranked, Standings(columns, admitted)) if about_present else []
-    asked = frozenset(told[:ASKED_PLACES])
+    asked = tuple(told[:ASKED_PLACES])
     standings = Standings(columns, admitted, asked, read_cues(text))
     statements = {item.number: standings.find_statement(item.number) for item in ranked}
     used = [row for row in statements.values() if row is not None]
@@ -105,17 +107,25 @@ class _Answer:
         """Add a row, and give its place to the statement that should have it."""
         standing = _describe(statement, item, self._successors, self._standings)
         if statement is None:
-            self._items[item.number] = replace(item, standing=standing)
+            score = item.score * (UNRELATED if self._is_beside_words(item) else 1)
+            self._items[item.number] = replace(item, score=score, standing=standing)
             return
         is_echo = self._standings.is_assistant(item.number)
         score = item.score
         if self._standings.is_beside(item.number):
             score *= BESIDE
+        elif self._standings.is_unrelated(item.number):
+            score *= UNRELATED
         if is_echo or not standing.current:
             last = self._standings.find_last(statement, self._successors)
             self._lift(last, item)
             score *= BEHIND
         self._items[item.number] = replace(item, score=score, standing=standing)
+
+    def _is_beside_words(self, item: Ranked) -> bool:
+        """Return whether words without a standing share nothing with the question."""
+        is_said = self._standings.is_assistant(item.number)
+        return is_said and self._standings.is_unrelated(item.number)
 
     def _lift(self, row: int, item: Ranked) -> None:
         """Let a row have at least the score of the item that it stands for."""

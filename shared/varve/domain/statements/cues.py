@@ -18,9 +18,10 @@ MAX_CACHED_TEXTS = 8_192
 TOPIC = "topic "
 """The prefix of a topic's name among the lists."""
 GUARDS = ("supposed", "almost", "reported", "visiting", "past")
+STRONG = frozenset({"correcting", "ending", "changing", "fixing"})
 PASSING = frozenset({"supposed", "visiting", "past"})
 """Lists whose phrases concern one clause: another clause may tell what holds."""
-_CLAUSES = re.compile(r"[,.;:!?()]+")
+_CLAUSES = re.compile(r"[,.;:!?()]+|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 CHANGES = ("correcting", "ending", "changing", "fixing", "now")
 
 
@@ -49,6 +50,11 @@ class Cues:
     def is_guarded(self) -> bool:
         """Whether the text tells of nothing that holds now."""
         return self.asks or any(name in self.found for name in GUARDS)
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether the text tells a correction, an end, a change or a repair."""
+        return not self.found.isdisjoint(STRONG)
 
     @property
     def tells_change(self) -> bool:

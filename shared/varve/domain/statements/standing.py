@@ -9,6 +9,7 @@ erasure need nothing else.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,20 +21,23 @@ from varve.domain.search.row import Message
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
-    concerns,
     is_barred,
     leaves,
     relate,
     score_pair,
     tells_of_others,
 )
+from varve.domain.statements.telling import CORRECTION, read_corrected
 
 SUPERSEDED = 0.5
 """The least score of a pair whose earlier statement no longer holds."""
 SUPERSEDED_IN_SILENCE = 1.5
 """The same if the later one has no word of a change."""
 SUPERSEDED_IF_ASKED = -1.0
-"""The same if a question about the present finds both."""
+"""The same if a question about the present finds both and the later one relates to it."""
+SUPERSEDED_IF_FIRST = -2.0
+"""The same if both are among the first, and the later one tells of a change or an end."""
+FIRST_PLACES = 3
 MAX_LATER = 8
 """How many later statements, the nearest by meaning, are compared with each."""
 MAX_NEW_WORDS = 4
@@ -80,13 +84,14 @@ class Standings:
     """The standing of the rows of one store.
 
     `admitted` are the rows that a request may see; what lies outside supersedes nothing.
-    `asked` are rows that a question about the present has found first, and `question` are
-    that question's cues: what it asks about is evidence that both rows tell of it.
+    `asked` are the rows that a question about the present has found, best first, and
+    `question` are that question's cues: what it asks about is evidence that both rows
+    tell of it.
     """
 
     columns: Columns
     admitted: Bools
-    asked: frozenset[int] = frozenset()
+    asked: tuple[int, ...] = ()
     question: Cues | None = None
     statements: dict[int, Statement] = field(default_factory=dict, repr=False)
     nearest: dict[int, int] = field(default_factory=dict, repr=False)
@@ -95,11 +100,40 @@ class Standings:
         """Return the successor of each of these rows that is superseded."""
         turns = [row for row in rows if self.is_told(row)]
         found: dict[int, Successor] = {}
+        for row in turns:
+            if row in self.corrections:
+                found[row] = Successor(self.corrections[row], np.inf)
+        turns = [row for row in turns if row not in found]
         for row, later in zip(turns, self._find_later(turns), strict=True):
             successor = self._choose(row, later)
             if successor is not None:
                 found[row] = successor
         return found
+
+    @cached_property
+    def corrections(self) -> dict[int, int]:
+        """The last correction of each corrected statement, by row."""
+        names = self.columns.conversations.names
+        codes = [at for at, name in enumerate(names) if name.startswith(CORRECTION)]
+        if not codes:
+            return {}
+        is_telling = np.isin(self.columns.conversations.of, codes) & self.admitted
+        rows = np.flatnonzero(is_telling & (self.columns.types == _TURN))
+        order = np.argsort(self.columns.event_times[rows], kind="stable")
+        row_by_id = {id_: row for row, id_ in enumerate(self.columns.ids)}
+        found: dict[int, int] = {}
+        for row in rows[order].tolist():
+            corrected = self._find_corrected(row, row_by_id)
+            if corrected is not None:
+                found[corrected] = row
+        return found
+
+    def _find_corrected(self, row: int, row_by_id: Mapping[str, int]) -> int | None:
+        for message in self.columns.sources[row]:
+            named = row_by_id.get(read_corrected(message) or "")
+            if named is not None:
+                return self.find_statement(named)
+        return None
 
     def find_last(self, row: int, successors: dict[int, Successor]) -> int:
         """Return the row at the end of a row's chain of successors.
@@ -213,7 +247,12 @@ class Standings:
         return best
 
     def _get_threshold(self, row: int, other: int) -> float:
-        if row in self.asked and other in self.asked and self._is_asked_for(other):
+        if row not in self.asked or other not in self.asked:
+            return SUPERSEDED
+        first = self.asked[:FIRST_PLACES]
+        if row in first and other in first and self.read(other).cues.is_strong:
+            return SUPERSEDED_IF_FIRST
+        if self._is_asked_for(other):
             return SUPERSEDED_IF_ASKED
         return SUPERSEDED
 
@@ -228,7 +267,7 @@ class Standings:
         later = self.read(other)
         if is_barred(earlier.cues, later.cues):
             return -np.inf
-        if self.question and leaves(self.question, earlier.cues, later.cues):
+        if self.question and leaves(self.question, earlier, later.cues):
             return -np.inf
         is_nearest = self._find_nearest(other) == row
         return score_pair(earlier, later, is_nearest=is_nearest)
@@ -246,12 +285,32 @@ class Standings:
             return True
         return tells_of_others(self.question, cues)
 
+    def is_unrelated(self, row: int) -> bool:
+        """Return whether a row shares nothing with a question about a person's state.
+
+        The person is the one who asks, or a speaker whom the question names.
+        """
+        if self.question is None or not self._is_personal(row):
+            return False
+        return not relate(self.question, self.read(row).cues)
+
+    def _is_personal(self, row: int) -> bool:
+        if self.question is None or self.question.has("own"):
+            return self.question is not None
+        speaker = self.columns.speakers.name(row) or ""
+        named = read_cues(speaker).particulars.telling
+        known: set[str] = set()
+        for word in self.question.particulars.telling:
+            known |= word.stems
+        return any(word.stems & known for word in named)
+
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
 
         It does not supersede a fact about another part of the statement.
         """
-        if self.columns.types.item(row) != _FACT:
+        is_corrected = self.corrections.get(statement) == successor
+        if is_corrected or self.columns.types.item(row) != _FACT:
             return True
         return self._concerns_part(self.columns.contents[row], statement, successor)
 
@@ -273,13 +332,15 @@ class Standings:
         found: set[str] = set()
         for key, row in row_by_key.items():
             successor = successors.get(row)
-            if successor and self._concerns_part(parts[key][1], row, successor.row):
+            if successor is None:
+                continue
+            if self._concerns_part(parts[key][1], row, successor.row):
                 found.add(key)
         return frozenset(found)
 
     def _concerns_part(self, words: str, statement: int, successor: int) -> bool:
         part = read_cues(words)
-        return concerns(part, self.read(statement).cues, self.read(successor).cues)
+        return not leaves(part, self.read(statement), self.read(successor).cues)
 
     def _find_nearest(self, row: int) -> int:
         """Return the earlier statement of the speaker that is nearest to a row, or -1."""

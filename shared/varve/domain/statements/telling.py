@@ -1,0 +1,93 @@
+"""Single statements and corrections, as conversations of one message.
+
+The id of a correction's message names the record that it corrects. So a correction needs
+no store of its own: it is replayed, exported and erased as any other message is.
+"""
+
+from datetime import datetime
+
+from varve.domain.calendar import iso
+from varve.domain.conversation import Conversation, parse_conversation
+from varve.domain.errors import Rejected
+from varve.domain.identity import digest
+from varve.domain.record import MemoryType, Record, turn_id
+from varve.domain.validation import valid_text
+
+REMEMBERED = "remembered-"
+CORRECTION = "correction-"
+"""The prefixes of the ids of such conversations."""
+CORRECTS = "corrects."
+"""The prefix of a message's id before the id of the record that it corrects."""
+
+
+def build_remembered(
+    text: str, at: datetime, *, user_id: str | None = None, name: str | None = None
+) -> Conversation:
+    """Return one statement as a conversation.
+
+    The same statement of the same user and day has the same id. Raises Rejected: names
+    the field.
+    """
+    said = _read_statement(text)
+    day = at.date().isoformat()
+    id_ = REMEMBERED + digest(user_id or "", said, day, length=24)
+    return _build(id_, "m1", said, at, user_id, name)
+
+
+def build_correction(
+    record: Record, text: str, at: datetime, speaker: str | None
+) -> Conversation:
+    """Return the correction of a fact or turn as a conversation of its speaker.
+
+    The same correction of the same record has the same id. Raises Rejected: names the
+    field.
+    """
+    if record.memory_type not in (MemoryType.FACT, MemoryType.TURN):
+        raise Rejected(
+            "id",
+            f"is a {record.memory_type}; correct the fact or turn that it was made from",
+        )
+    said = _read_statement(text)
+    id_ = CORRECTION + digest(record.id, said, length=24)
+    message = f"{CORRECTS}{record.id}"
+    return _build(id_, message, said, at, record.user_id, speaker)
+
+
+def find_turn_id(record: Record) -> str:
+    """Return the id of the turn that a fact was made from, or a turn's own id."""
+    if record.memory_type is MemoryType.TURN or not record.source_ids:
+        return record.id
+    return turn_id(record.conversation_id or "", record.source_ids[-1])
+
+
+def read_corrected(message_id: str) -> str | None:
+    """Return the id of the record that a message corrects; None: it corrects none."""
+    if not message_id.startswith(CORRECTS):
+        return None
+    return message_id.removeprefix(CORRECTS)
+
+
+def _read_statement(text: str) -> str:
+    said = valid_text(text, "text").strip()
+    if not said:
+        raise Rejected("text", "must say something")
+    return said
+
+
+def _build(
+    id_: str,
+    message_id: str,
+    text: str,
+    at: datetime,
+    user_id: str | None,
+    name: str | None,
+) -> Conversation:
+    message = {
+        "id": message_id,
+        "role": "user",
+        "content": text,
+        "timestamp": iso(at),
+        "name": name,
+    }
+    given = {"conversationId": id_, "userId": user_id, "messages": [message]}
+    return parse_conversation(given)

@@ -1,0 +1,148 @@
+"""Tell memory one statement, or correct one that it has."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from varve.domain.calendar import Grain
+from varve.domain.errors import Rejected
+from varve.domain.identity import reference
+from varve.domain.names import normalized
+from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
+from varve.domain.record import Record, turn_id
+from varve.domain.search.row import Message
+from varve.domain.statements.telling import (
+    build_correction,
+    build_remembered,
+    find_turn_id,
+)
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.domain.validation import valid_text
+from varve.messages.write import WriteProfile, send_profile
+from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.session import Session
+from varve.usecases.triples import send_operations
+
+
+def remember(
+    session: Session,
+    text: str,
+    *,
+    user_id: str | None = None,
+    at: datetime | None = None,
+) -> IngestOutcome:
+    """Accept one statement, as a message of its own.
+
+    The same statement on the same day is one. Raises Rejected, Retryable.
+    """
+    user = None if user_id is None else reference(user_id, "userId")
+    conversation = build_remembered(text, at or session.now, user_id=user)
+    return ingest(session, [conversation.in_scope(session.scope)])
+
+
+def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
+    """Accept what holds instead of a fact or turn; history keeps both.
+
+    The triples and attributes drawn from the corrected words end, unless the correction
+    states their value again. Raises Rejected: there is no such fact or turn; Retryable.
+    """
+    record = _find_record(session, valid_text(record_id, "id"))
+    outcome = _send_correction(session, record, text)
+    _end_triples(session, record, text)
+    _end_attributes(session, record, text)
+    return outcome
+
+
+def correct_messages(session: Session, messages: Iterable[Message], text: str) -> int:
+    """Correct what messages say, where memory still has their words; return how many."""
+    ids = [turn_id(conversation or "", id_) for conversation, id_ in messages]
+    reader = session.records.at(session.scope)
+    turns = reader.get(session.scope, Grain.WORKING, ids)
+    for turn in turns:
+        _send_correction(session, turn, text)
+    return len(turns)
+
+
+def _find_record(session: Session, record_id: str) -> Record:
+    reader = session.records.at(session.scope)
+    for grain in Grain:
+        for record in reader.get(session.scope, grain, [record_id]):
+            return record
+    raise Rejected("id", f"there is no record {record_id[:80]!r} in {session.scope}")
+
+
+def _send_correction(session: Session, record: Record, text: str) -> IngestOutcome:
+    reader = session.records.at(session.scope)
+    turns = reader.get(session.scope, Grain.WORKING, [find_turn_id(record)])
+    speaker = next((turn.about for turn in turns), None)
+    conversation = build_correction(record, text, session.now, speaker)
+    return ingest(session, [conversation.in_scope(session.scope)])
+
+
+def _end_triples(session: Session, record: Record, text: str) -> None:
+    """End the triples that rest on the record's words and that the text does not state."""
+    ends = []
+    for triple in session.graph.triples(session.scope):
+        if triple.holds(session.now) and _rests_on(triple, record, text):
+            ends.append(_build_end(session, triple, record))
+    if ends:
+        send_operations(session, ends)
+
+
+def _rests_on(triple: Triple, record: Record, text: str) -> bool:
+    told = triple.evidence[-1]
+    if told.conversation_id != record.conversation_id:
+        return False
+    if set(told.message_ids).isdisjoint(record.source_ids):
+        return False
+    return _is_replaced(told.object, record, text)
+
+
+def _is_replaced(value: str, record: Record, text: str) -> bool:
+    """Return whether the record states a value that the correction does not."""
+    wanted = normalized(value)
+    is_stated = wanted in normalized(record.content)
+    return is_stated and wanted not in normalized(text)
+
+
+def _build_end(session: Session, triple: Triple, record: Record) -> TripleOperation:
+    told = triple.evidence[-1]
+    return TripleOperation(
+        op=Op.DELETE,
+        subject=told.subject,
+        predicate=triple.label,
+        object=told.object,
+        event_time=session.now,
+        created_at=session.now,
+        conversation_id=told.conversation_id,
+        message_ids=tuple(record.source_ids),
+        user_id=told.user_id,
+    )
+
+
+def _end_attributes(session: Session, record: Record, text: str) -> None:
+    """End the attributes that rest on the record's words, as the triples do."""
+    user = record.user_id or DEFAULT_USER
+    entries = session.profiles.entries(session.scope, user)
+    ends = []
+    for entry in select_current_entries(entries, session.now):
+        is_same_talk = entry.conversation_id == record.conversation_id
+        is_told = not set(entry.message_ids).isdisjoint(record.source_ids)
+        if is_same_talk and is_told and _is_replaced(entry.value, record, text):
+            ends.append(_build_attribute_end(session, entry))
+    if ends:
+        message = WriteProfile(session.scope, user, tuple(ends))
+        send_profile(message, queue=session.queues.write, objects=session.objects)
+
+
+def _build_attribute_end(session: Session, entry: ProfileEntry) -> ProfileEntry:
+    return ProfileEntry(
+        user_id=entry.user_id,
+        key=entry.key,
+        value=entry.value,
+        event_time=session.now,
+        created_at=session.now,
+        conversation_id=entry.conversation_id,
+        message_ids=entry.message_ids,
+        subject=entry.subject,
+        ends=True,
+    )

@@ -1,0 +1,167 @@
+"""Single statements and corrections: `remember` and `correct`."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from varve import Memory
+from varve.cli import main
+from varve.cli.mcp import Tools
+from varve.domain.errors import Rejected
+
+NOW = datetime(2026, 3, 9, 10, tzinfo=UTC)
+LATER = NOW + timedelta(days=1)
+
+
+def said(text: str) -> dict[str, Any]:
+    message = {
+        "id": "m1",
+        "role": "user",
+        "name": "Dana",
+        "content": text,
+        "timestamp": "2026-03-02T09:00:00Z",
+    }
+    return {"conversationId": "c1", "userId": "u-42", "messages": [message]}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    opened = Memory.open(tmp_path / "memory", now=NOW)
+    opened.ingest(said("I live in Lisbon."))
+    return opened
+
+
+def first(memory: Memory, question: str) -> str:
+    return memory.search(question, user_id="u-42", now=LATER).results[0].content
+
+
+def find_turn(memory: Memory) -> str:
+    results = memory.search("where does Dana live?", memory_types=["turn"]).results
+    return next(result.id for result in results if "Lisbon" in result.content)
+
+
+def test_a_remembered_statement_is_found(memory: Memory) -> None:
+    memory.remember("my flight is LH1173", user_id="u-42")
+    assert "LH1173" in first(memory, "which flight do I have?")
+
+
+def test_a_statement_remembered_twice_on_a_day_is_one(memory: Memory) -> None:
+    memory.remember("my flight is LH1173", user_id="u-42")
+    again = memory.remember("my flight is LH1173", user_id="u-42")
+    assert again.stored is not None
+    assert again.stored.messages == 0
+
+
+def test_an_empty_statement_is_refused(memory: Memory) -> None:
+    with pytest.raises(Rejected, match="text"):
+        memory.remember("  ")
+
+
+def test_a_correction_answers_and_marks_what_it_corrects(memory: Memory) -> None:
+    memory.correct(find_turn(memory), "Dana lives in Porto")
+    results = memory.search("where does Dana live?", now=LATER).results
+    assert "Porto" in results[0].content
+    stale = [result for result in results if "Lisbon" in result.content]
+    assert all(not result.current for result in stale)
+    assert {result.superseded_by for result in stale} == {results[0].id}
+
+
+def test_a_corrected_fact_leaves_context_profile_and_graph(memory: Memory) -> None:
+    memory.correct(find_turn(memory), "Dana lives in Porto")
+    block = memory.context("Where do I live?", user_id="u-42", now=LATER).text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+    attributes = memory.profile(user_id="u-42", now=LATER)["attributes"]
+    assert "Lisbon" not in [one["value"] for one in attributes]
+    held = memory.graph.entity("Dana", as_of=LATER)["facts"]
+    assert "Lisbon" not in json.dumps(held)
+
+
+def test_correcting_again_in_the_same_words_changes_nothing(memory: Memory) -> None:
+    turn = find_turn(memory)
+    memory.correct(turn, "Dana lives in Porto")
+    before = memory.search("where does Dana live?", now=LATER).to_dict()["results"]
+    again = memory.correct(turn, "Dana lives in Porto", now=LATER)
+    assert again.stored is not None
+    assert again.stored.messages == 0
+    after = memory.search("where does Dana live?", now=LATER).to_dict()["results"]
+    assert after == before
+
+
+def test_history_keeps_what_was_corrected(memory: Memory) -> None:
+    turn = find_turn(memory)
+    memory.correct(turn, "Dana lives in Porto")
+    results = memory.search("where did Dana live before?", now=LATER).results
+    assert any("Lisbon" in result.content for result in results)
+    assert memory.show(turn)["content"] == "Dana: I live in Lisbon."
+
+
+def test_an_unknown_record_cannot_be_corrected(memory: Memory) -> None:
+    with pytest.raises(Rejected, match="there is no record 'turn-0'"):
+        memory.correct("turn-0", "Dana lives in Porto")
+
+
+def test_forgetting_a_correction_restores_what_it_corrected(memory: Memory) -> None:
+    memory.correct(find_turn(memory), "Dana lives in Porto")
+    (correction,) = [
+        result.conversation_id
+        for result in memory.search("Porto", memory_types=["turn"], now=LATER).results
+        if "Porto" in result.content
+    ]
+    memory.forget(conversation=correction)
+    results = memory.search("where does Dana live?", now=LATER).results
+    assert "Lisbon" in results[0].content
+    assert results[0].current
+
+
+def test_a_change_of_the_graph_reaches_search_and_context(memory: Memory) -> None:
+    home = {"source_id": "Dana", "label": "lives_in", "target_id": "Porto"}
+    with memory.graph as graph:
+        graph.update_facts([home])
+    results = memory.search("where does Dana live?", now=LATER).results
+    assert "Porto" in results[0].content
+    assert not any(one.current for one in results if "Lisbon" in one.content)
+    block = memory.context("Where does Dana live?", user_id="u-42", now=LATER).text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+
+
+def test_a_change_of_the_profile_reaches_search_and_context(memory: Memory) -> None:
+    memory.set_profile("location", "Porto", user_id="u-42")
+    results = memory.search("where does Dana live?", now=LATER).results
+    assert "Porto" in results[0].content
+    assert not any(one.current for one in results if "Lisbon" in one.content)
+    block = memory.context("Where do I live?", user_id="u-42", now=LATER).text
+    assert "Porto" in block
+    assert "Lisbon" not in block
+
+
+def test_the_command_line_remembers_and_corrects(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ["--store", str(tmp_path / "cli"), "--json"]
+    assert main(["remember", "I live in Lisbon", "--user", "u-1", *store]) == 0
+    stored = json.loads(capsys.readouterr().out)["stored"]
+    assert stored["turns"] == 1
+    assert main(["search", "where do I live?", *store]) == 0
+    (*_, found) = json.loads(capsys.readouterr().out)["results"]
+    assert main(["correct", found["id"], "I live in Porto", *store]) == 0
+    capsys.readouterr()
+    assert main(["search", "where do I live?", *store]) == 0
+    best = json.loads(capsys.readouterr().out)["results"][0]
+    assert "Porto" in best["content"]
+    assert main(["correct", "turn-0", "I live in Porto", *store]) == 2
+
+
+def test_the_mcp_tool_corrects_only_its_users_records(memory: Memory) -> None:
+    turn = find_turn(memory)
+    wanted = {"id": turn, "text": "Dana lives in Porto"}
+    other = Tools(memory, "u-1").answer("correct", wanted)
+    assert other["error"]["field"] == "id"
+    own = Tools(memory, "u-42").answer("correct", wanted)
+    assert own["stored"]["messages"] == 1
