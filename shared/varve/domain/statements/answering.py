@@ -4,7 +4,7 @@ A successor takes the place of what it supersedes. The assistant's echo of a sta
 steps back behind it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +48,7 @@ def settle(
     successors = standings.find_successors(dict.fromkeys(used))
     if not about_present:
         return [_mark(item, statements, successors, standings) for item in ranked]
-    answer = _Answer(standings, successors, question)
+    answer = _Answer(standings, successors, question, _find_tellers(statements))
     for item in ranked:
         answer.add(item, statements[item.number])
     return answer.sort()
@@ -58,6 +58,15 @@ def _find_told(ranked: Sequence[Ranked], standings: Standings) -> list[int]:
     """Return the rows of the statements that an answer's rows stand by, each once."""
     rows = (standings.find_statement(item.number) for item in ranked)
     return list(dict.fromkeys(row for row in rows if row is not None))
+
+
+def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
+    """Return for each statement the best row that tells it, such as its fact."""
+    tellers: dict[int, int] = {}
+    for row, statement in statements.items():
+        if statement is not None:
+            tellers.setdefault(statement, row)
+    return tellers
 
 
 def _mark(
@@ -96,10 +105,12 @@ class _Answer:
         standings: Standings,
         successors: dict[int, Successor],
         question: Floats,
+        tellers: Mapping[int, int],
     ) -> None:
         self._standings = standings
         self._successors = successors
         self._question = question
+        self._tellers = tellers
         self._items: dict[int, Ranked] = {}
         self._lifted: dict[int, float] = {}
 
@@ -128,7 +139,10 @@ class _Answer:
         return is_said and self._standings.is_unrelated(item.number)
 
     def _lift(self, row: int, item: Ranked) -> None:
-        """Let a row have at least the score of the item that it stands for."""
+        """Let the row that tells a statement have at least the score of the item."""
+        teller = self._tellers.get(row, row)
+        if not self._standings.is_assistant(teller):
+            row = teller
         self._lifted[row] = max(self._lifted.get(row, 0.0), item.score)
         if row not in self._items:
             self._items[row] = self._build(row, item)
