@@ -56,6 +56,8 @@ KEYS = {
     "`_PSEUDONYM_KEY`.",
     "privacy.key.secret": "Secrets Manager secret with the pseudonyms' key.",
     "search.halfLifeDays": "Days in which a memory's recency halves.",
+    "summaries.scope": "Whether a summary is made of one user's messages or of all of "
+    "an agent's. With `agent`, a search for one user finds no summaries of several.",
     "experience.gapMinutes": "Minutes of silence after which a new episode begins.",
     "experience.likeness": "Cosine below which a message begins a new episode.",
     "experience.window": "Messages that a new message is compared with.",

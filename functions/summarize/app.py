@@ -30,7 +30,13 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     queue = opened.work_queue
     batch = deliveries(event, queue)
     letters = opened.dead_letters(queue)
-    outcome = work(opened.open, batch, now=opened.clock(), dead_letters=letters)
+    outcome = work(
+        opened.open,
+        batch,
+        now=opened.clock(),
+        dead_letters=letters,
+        queue=opened.work_queue,
+    )
     count_all(metrics, outcome.metrics())
     metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
     count_models(metrics, opened.models.usage)

@@ -381,9 +381,12 @@ class Driver:
     def work(self, batch: Sequence[Delivery]) -> WorkOutcome:
         """Handle a batch of the work queue."""
         sessions = self._sessions
-        dead_letters = sessions.dead_letters(sessions.work_queue)
         return work(
-            sessions.open, batch, now=sessions.clock(), dead_letters=dead_letters
+            sessions.open,
+            batch,
+            now=sessions.clock(),
+            dead_letters=sessions.dead_letters(sessions.work_queue),
+            queue=sessions.work_queue,
         )
 
     def plan(self, grain: Grain, now: datetime) -> PassOutcome:

@@ -210,7 +210,9 @@ class WatchedRecords:
         self.deleted = 0
         self.too_young: list[tuple[Scope, Period]] = []
         self.unsealed: list[tuple[Scope, Period, str]] = []
-        self._summed_up: dict[tuple[Scope, Period], set[tuple[str, str]]] = {}
+        self._summed_up: dict[
+            tuple[Scope, Period], dict[str, set[tuple[str, str]]]
+        ] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -225,7 +227,10 @@ class WatchedRecords:
                 made_of = set(
                     zip(record.source_ids, record.source_fingerprints, strict=False)
                 )
-                self._summed_up[scope, Period(grain, record.period)] = made_of
+                summaries = self._summed_up.setdefault(
+                    (scope, Period(grain, record.period)), {}
+                )
+                summaries[record.id] = made_of
         written: Written = self._inner.upsert(scope, grain, records, model)
         return written
 
@@ -246,11 +251,11 @@ class WatchedRecords:
         return count
 
     def _missing_above(self, scope: Scope, period: Period) -> list[str]:
-        """The period's records of which the summary above does not say that it was made from them."""
+        """The period's records of which no summary above says that it was made from them."""
         parent = period.parent()
         if parent is None:
             return []
-        known = self._summed_up.get((scope, parent), set())
+        known = set().union(*self._summed_up.get((scope, parent), {}).values())
         records = self.in_period(scope, period.grain, period.label)
         return [r.id for r in records if (r.id, r.fingerprint[:16]) not in known]
 

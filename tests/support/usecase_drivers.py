@@ -26,6 +26,7 @@ from varve.domain.search.query import Filter, SearchRequest
 from varve.domain.search.question import read_question
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.strategies import BALANCED, HALF_LIFE_DAYS
+from varve.domain.summary import PeriodPart
 from varve.domain.traces import Traces
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import Reread
@@ -47,10 +48,11 @@ from varve.usecases.find import find as find_records
 from varve.usecases.gathering import Sources
 from varve.usecases.ingest import IngestOutcome, ingest_all
 from varve.usecases.ledger import Ledger
+from varve.usecases.period_sources import PeriodReader, PeriodUsers
 from varve.usecases.plan import DuePeriods, find_due
 from varve.usecases.search import Lookup, look_up
 from varve.usecases.session import Session
-from varve.usecases.summarize import PeriodSources, SummaryOutcome, gather, summarize
+from varve.usecases.summarize import SummarizeOutcome, summarize
 from varve.usecases.write import write, write_now
 
 
@@ -206,21 +208,23 @@ def run_summarize(
     embedder: Any,
     queue: Any,
     objects: Any,
-) -> SummaryOutcome:
-    """Summarize one agent's period."""
+    part: PeriodPart | None = None,
+) -> SummarizeOutcome:
+    """Summarize one agent's period, or a part of its users."""
     session = session_over(
         scope, now, config, records=reader, summarizer=summarizer, embedder=embedder,
         queue=queue, objects=objects,
     )  # fmt: skip
     vars(session)["ledger"] = ledger
-    return summarize(session, period)
+    return summarize(session, period, part)
 
 
 def run_gather(
     scope: Scope, period: Period, now: datetime, config: WorkspaceConfig, *, reader: Any
-) -> PeriodSources:
-    """Collect what a summary is made from."""
-    return gather(scope, period, now, config, reader=reader)
+) -> PeriodUsers:
+    """Collect what the period's summaries are made from, by user."""
+    objects = InMemoryObjects()
+    return PeriodReader(scope, now, config, reader, objects).gather(period)
 
 
 def run_plan(

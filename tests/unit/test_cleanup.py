@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from varve.adapters.objects.store import local_objects
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, iso
 from varve.domain.identity import Scope
 from varve.domain.record import Store, StoreName
+from varve.domain.summary import summary_id
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.objects import ObjectInfo
 from varve.ports.queues import Delivery
@@ -36,7 +38,13 @@ class Agent:
         for number in range(days):
             self.tell(MONDAY + timedelta(days=number))
 
-    def tell(self, at: datetime, text: str = "I like tea.", name: str = "") -> None:
+    def tell(
+        self,
+        at: datetime,
+        text: str = "I like tea.",
+        name: str = "",
+        user: str = "u-42",
+    ) -> None:
         name = name or f"c-{at:%Y-%m-%d}"
         messages = [
             {"id": f"{name}.m", "role": "user", "content": text, "timestamp": iso(at)}
@@ -45,7 +53,7 @@ class Agent:
             "workspaceId": "acme",
             "agentId": "support",
             "conversationId": name,
-            "userId": "u-42",
+            "userId": user,
         }
         self.sim.ingest([{**identity, "messages": messages}])
         self.sim.drain()
@@ -168,6 +176,47 @@ def test_invariant_6_a_summary_that_is_stale_itself_is_kept_for_the_words_only_i
     (week,) = agent.sim.parts.records.in_period(SCOPE, Grain.WEEKLY, "2026-W10")
     assert "late tea" in week.key_facts
     assert "I like tea." in week.key_facts
+
+
+def test_invariant_6_no_day_goes_before_each_of_its_users_has_a_summary_of_it() -> None:
+    """As after a lost write: nothing says that the day is due, and cleanup does."""
+    agent = Agent()
+    agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
+    agent.sum_up(MONDAY + DAY)
+    records = agent.sim.parts.records
+    lost = summary_id(Period(Grain.DAILY, "2026-03-02"), "u-b")
+    assert records.delete(SCOPE, Grain.DAILY, [lost]) == 1
+    for _ in range(2):
+        assert of(agent.look(OVER)).unsealed == {"2026-03-02": 4}
+    agent.sum_up(OVER + HOUR)
+    (again,) = records.get(SCOPE, Grain.DAILY, [lost])
+    assert "I like figs." in again.key_facts
+    assert of(agent.look(OVER + HOUR)).expired == {"2026-03-02": 4}
+
+
+def test_invariant_6_a_day_of_an_older_version_is_summarized_per_user_before_it_goes() -> (
+    None
+):
+    agent = Agent(configured=False)
+    set_scope = partial(
+        run_configure, "acme", "summaries.scope", objects=agent.sim.parts.objects
+    )
+    set_scope("agent", MONDAY)
+    agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
+    agent.sum_up(MONDAY + DAY)
+    set_scope("user", MONDAY + DAY)
+    assert of(agent.look(OVER)).unsealed == {"2026-03-02": 4}
+    agent.sum_up(OVER + HOUR)
+    found = agent.sim.parts.records.in_period(SCOPE, Grain.DAILY, "2026-03-02")
+    assert {one.user_id for one in found} == {"u-42", "u-b"}
+    assert of(agent.look(OVER + HOUR)).expired == {"2026-03-02": 4}
+
+
+def test_a_workspace_with_one_summary_of_all_users_needs_no_users_own() -> None:
+    agent = Agent(summaries={"scope": "agent"})
+    agent.tell(MONDAY, "I like figs.", "c-b", "u-b")
+    agent.sum_up(MONDAY + DAY)
+    assert of(agent.look(OVER)).expired == {"2026-03-02": 4}
 
 
 def test_what_waited_goes_at_the_first_pass_after_it_was_summed_up() -> None:

@@ -17,7 +17,7 @@ from tests.support.builders import ACME, RecordingQueue
 from tests.support.forgetful import Conversation, Forgetful
 from tests.support.usecase_drivers import run_bar, run_verify
 from varve.adapters.in_memory import InMemoryObjects
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.erasure import Selector, Tombstones, owners, tombstones_from_json
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome, Verdict
@@ -37,6 +37,7 @@ from varve.domain.rules import RuleExtractor
 from varve.domain.search.query import Filter
 from varve.domain.summary import key_facts_from_json
 from varve.domain.triple import Op, TripleOperation
+from varve.domain.workspace import WorkspaceConfig
 from varve.messages.erasure import ERASED, forgotten_share, redact_body
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.ports.erasure import Inspected
@@ -423,7 +424,8 @@ def test_a_summary_on_its_way_is_dropped_and_its_period_stays_due() -> None:
     memory.forget(user="u-dana", now=NOW)
     for delivery in waiting.sent:
         handle(delivery)
-    assert memory.all(Grain.DAILY) == []
+    assert {one.user_id for one in memory.all(Grain.DAILY)} == {"u-marco"}
+    assert memory.ledger.marks(ACME, Period.parse("2026-04-19"))
     memory.summarize(NOW)
     assert "Kumquat" not in str(memory.held(Grain.DAILY))
     assert "espresso" in str(memory.held(Grain.DAILY))
@@ -531,8 +533,9 @@ def test_a_run_that_finds_nothing_has_each_store_give_up_old_versions_if_told_to
 
 
 def test_of_a_summary_whose_sources_are_gone_others_facts_stay_word_for_word() -> None:
-    """Retention has taken the day's facts and turns: what the summary said of all in prose goes."""
+    """Retention has taken the day's facts and turns: what one summary said of all in prose goes."""
     memory = a_memory()
+    memory.config = WorkspaceConfig.model_validate({"summaries": {"scope": "agent"}})
     memory.summarize(NOW)
     memory.records.delete_periods(ACME, Grain.WORKING, ["2026-04-19"])
     memory.forget(user="u-dana", now=NOW)
@@ -559,14 +562,35 @@ def test_invariant_8_why_a_summary_failed_goes_with_it_for_it_may_quote_what_a_m
     assert b"Kumquat" not in memory.bytes()
 
 
-def test_summaries_above_go_too_and_are_built_anew() -> None:
+@pytest.mark.parametrize("expired", [False, True], ids=["all there", "days expired"])
+def test_a_users_summaries_go_at_every_grain_and_no_other_users_is_rebuilt(
+    expired: bool,
+) -> None:
+    later = datetime(2027, 2, 1, tzinfo=UTC)
+    memory = a_memory()
+    memory.summarize(later)
+    if expired:
+        for grain in (Grain.WORKING, Grain.DAILY):
+            memory.records.delete_periods(ACME, grain, ["2026-04-19"])
+    assert "Kumquat" in str(memory.held(Grain.YEARLY))
+    summaries = [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
+    memory.forget(user="u-dana", now=later)
+    memory.summarize(later + timedelta(days=1))
+    left = [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
+    assert left == [one for one in summaries if one.user_id == "u-marco"]
+    assert len(left) == (4 if expired else 5)
+
+
+def test_summaries_of_all_users_go_too_and_are_rebuilt() -> None:
     later = datetime(2027, 2, 1, tzinfo=UTC)
     memory, control = a_memory(), Forgetful()
+    for one in (memory, control):
+        one.config = WorkspaceConfig.model_validate({"summaries": {"scope": "agent"}})
     control.ingest(MARCO, now=NOW)
     memory.summarize(later)
     assert "Kumquat" in str(memory.held(Grain.YEARLY))
     memory.forget(user="u-dana", now=later)
-    assert not [record for grain in list(Grain)[1:] for record in memory.all(grain)]
+    assert not [record for grain in SUMMARY_GRAINS for record in memory.all(grain)]
     memory.summarize(later)
     control.summarize(later)
     assert memory.held() == control.held()

@@ -105,7 +105,7 @@ def test_invariant_8_somebody_forgotten_while_sources_are_read_leaves_no_trace_i
         objects=memory.objects,
         **parts,
     )
-    assert outcome is SummaryOutcome.FAILED
+    assert outcome.state is SummaryOutcome.FAILED
     assert "quinces" not in str(memory.held()) + memory.bytes().decode()
 
 

@@ -215,7 +215,7 @@ class Shelf:
         }
         middle = start + (end - start) / 2
         record = a_record(
-            text, at=middle, id=summary_id(period), period=period.label, **given
+            text, at=middle, id=summary_id(period, None), period=period.label, **given
         )
         self.put(period.grain, record)
 

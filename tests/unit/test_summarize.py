@@ -13,112 +13,28 @@ from tests.support.builders import (
     ACME,
     MORNING,
     Failing,
-    RecordingQueue,
     WordEmbedder,
     a_record,
-    embedded,
-    stores_over,
 )
-from tests.support.traffic import ScriptedSummarizer
-from tests.support.usecase_drivers import run_gather, run_summarize, run_write_now
-from varve.adapters.in_memory import InMemoryGraph, InMemoryObjects, InMemoryRecords
+from tests.support.summarized import DAY, NOW, PYRAMID, WEEK, Agent, Saying, told, turn
+from tests.support.usecase_drivers import run_gather
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.domain.ledger import failed_key
-from varve.domain.record import MemoryType, Record, Vector
+from varve.domain.record import MemoryType, Vector
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS,
     Summary,
+    agent_summary_id,
     key_facts_from_json,
     summary_id,
 )
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.write import WriteRecords, read_write, send_records
+from varve.messages.write import WriteRecords, read_write
 from varve.usecases.condensing import ExtractiveSummarizer
-from varve.usecases.ledger import Ledger
 from varve.usecases.summarize import SummaryOutcome
-
-DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
-PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]
-NOW = datetime(2027, 2, 1, tzinfo=UTC)
-
-
-class Agent:
-    """One agent's stores, with a summarizer that tells what it was given."""
-
-    def __init__(self, **config: Any) -> None:
-        self.records, self.objects, self.queue = (
-            InMemoryRecords(),
-            InMemoryObjects(),
-            RecordingQueue(),
-        )
-        self.ledger, self.summarizer = Ledger(self.objects), ScriptedSummarizer()
-        self.stores = stores_over(self.records, InMemoryGraph(), self.objects)
-        self.config = WorkspaceConfig.model_validate(config)
-        self.embedder: Any = WordEmbedder()
-
-    def tell(self, *records: Record, grain: Grain = Grain.WORKING) -> None:
-        message = WriteRecords(
-            ACME, grain, WordEmbedder.model, tuple(embedded(*records))
-        )
-        send_records(message, queue=self.queue, objects=self.objects)
-        self.commit()
-
-    def commit(self) -> None:
-        for delivery in self.queue.sent:
-            run_write_now([delivery], self.stores)
-        self.queue.sent.clear()
-
-    def sum_up(
-        self,
-        period: Period = DAY,
-        summarizer: Any = None,
-        *,
-        commit: bool = True,
-        now: datetime = NOW,
-    ) -> SummaryOutcome:
-        outcome = run_summarize(
-            ACME, period, now, self.config, reader=self.records, ledger=self.ledger,
-            summarizer=summarizer or self.summarizer, embedder=self.embedder, queue=self.queue,
-            objects=self.objects,
-        )  # fmt: skip
-        if commit:
-            self.commit()
-        return outcome
-
-    def summary(self, period: Period = DAY) -> Record:
-        (found,) = self.records.in_period(ACME, period.grain, period.label)
-        return found
-
-    def lose(self, period: Period) -> None:
-        self.records.delete_periods(ACME, period.grain, [period.label])
-
-    def is_due(self, period: Period = DAY) -> bool:
-        return bool(self.ledger.marks(ACME, period))
-
-
-class Saying:
-    """A Summarizer that always says this."""
-
-    name = "saying"
-
-    def __init__(self, text: str, **given: Any) -> None:
-        self.summary = Summary(text, **given)
-
-    def summarize(self, task: Any) -> Summary:
-        return self.summary
-
-
-def told(*records: Record, **config: Any) -> Agent:
-    agent = Agent(**config)
-    agent.tell(*(records or (a_record(),)))
-    return agent
-
-
-def turn(content: str = "Dana: hello", **given: Any) -> Record:
-    return a_record(content, memory_type=MemoryType.TURN, **given)
 
 
 class Strict(WordEmbedder):
@@ -138,8 +54,10 @@ def test_invariant_5_a_period_has_one_summary_with_an_id_of_its_own() -> None:
     assert agent.sum_up() is SummaryOutcome.BUILT
     agent.tell(a_record("Dana likes tea."))
     assert agent.sum_up() is SummaryOutcome.BUILT
-    assert agent.summary().id == summary_id(DAY)
-    assert len({summary_id(period) for period in [*PYRAMID, DAY.next()]}) == 6
+    assert agent.summary().id == summary_id(DAY, "u-42")
+    periods = [*PYRAMID, DAY.next()]
+    ids = {summary_id(one, user) for one in periods for user in ("u-42", "u-1", None)}
+    assert len(ids | {agent_summary_id(one) for one in periods}) == 24
 
 
 def test_a_summary_says_what_it_is_of_and_from() -> None:
@@ -196,36 +114,9 @@ def test_a_week_is_made_of_its_days_without_their_lists_of_facts() -> None:
         ("2026-03-04", "The 2026-03-04."),
     ]
     assert agent.summary(WEEK).source_ids == (
-        summary_id(DAY),
-        summary_id(DAY.shifted(2)),
+        summary_id(DAY, "u-42"),
+        summary_id(DAY.shifted(2), "u-42"),
     )
-
-
-@pytest.mark.parametrize(
-    ("users", "expected"), [(("u-1", "u-1"), "u-1"), (("u-1", "u-2"), None)]
-)
-def test_a_summary_is_of_a_user_only_if_all_its_sources_are(
-    users: list[str], expected: str | None
-) -> None:
-    agent = told(*(a_record(f"fact {i}", user_id=user) for i, user in enumerate(users)))
-    agent.sum_up()
-    agent.sum_up(WEEK)
-    assert [agent.summary(period).user_id for period in (DAY, WEEK)] == [expected] * 2
-
-
-def test_sources_without_a_user_make_it_nobodys() -> None:
-    agent = told(a_record("a"), a_record("b", user_id=None))
-    agent.sum_up()
-    assert agent.summary().user_id is None
-
-
-def test_a_user_whose_words_only_the_summary_still_has_counts_as_well() -> None:
-    agent = told(a_record("a secret of one", user_id="u-1"))
-    agent.sum_up()
-    agent.lose(Period(Grain.WORKING, DAY.label))
-    agent.tell(a_record("said by two", user_id="u-2"))
-    agent.sum_up()
-    assert agent.summary().user_id is None
 
 
 # Rebuilding.
@@ -481,14 +372,8 @@ def test_gathering_reads_a_fact_told_twice_once() -> None:
         a_record("Dana likes tea."),
         a_record("Dana  likes Tea.", at=MORNING + timedelta(hours=1)),
     )
-    assert (
-        len(
-            run_gather(
-                ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records
-            ).key_facts
-        )
-        == 1
-    )
+    found = run_gather(ACME, DAY, MORNING, WorkspaceConfig(), reader=agent.records)
+    assert [len(one.key_facts) for one in found.users] == [1]
 
 
 # The budget.

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -125,6 +125,26 @@ class Message(_Contract):
 
 
 _TEXT_PARTS = ("text", "input_text", "output_text")
+
+
+def owner_of_each(
+    said: Iterable[tuple[str, str | None, str | None]],
+) -> list[str | None]:
+    """Return the user whose memory each message belongs to; None: no user's.
+
+    A message is given by its role, its own user and its conversation's user. An answer
+    without a user of its own is likely to repeat the words that it answers, so it belongs
+    to the user of the last user message before it.
+    """
+    owners: list[str | None] = []
+    asking: str | None = None
+    for role, own, shared in said:
+        if role == "user":
+            asking = own or shared
+            owners.append(asking)
+        else:
+            owners.append(own or asking or shared)
+    return owners
 
 
 class Conversation(_Contract):

@@ -28,8 +28,14 @@ BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
 )
 """The maximum length of a summary with its key facts, in estimated tokens."""
 
+KEY_FACTS_HEADING = "\nKey facts:\n"
+"""What stands between a summary's text and its key facts."""
+
 MAX_INPUT_TOKENS = 12_000
 """The maximum input of one model call; larger inputs are summarized in parts."""
+
+LITTLE_TOKENS = 200
+"""Sources shorter than this, in estimated tokens, are kept word for word, without a model."""
 
 KEY_FACTS = 12
 """The maximum number of key facts in a summary."""
@@ -72,7 +78,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SummaryTask:
-    """The input of a summarizer: a period of one agent, and its sources, oldest first.
+    """The input of a summarizer: one user's sources in a period of an agent, oldest first.
 
     `budget` is in tokens, for the text alone, without the key facts.
     """
@@ -94,9 +100,40 @@ class Summary:
     open_questions: tuple[str, ...] = ()
 
 
-def summary_id(period: Period) -> str:
-    """Return the id of an agent's summary of a period."""
+@dataclass(frozen=True, slots=True)
+class PeriodPart:
+    """The users of a period that an earlier run has left: those after the user `after`.
+
+    `after` is empty for the messages without a user. `version` is the version of the store
+    below that the first run asked for; the marks up to it are settled at the end. None: a
+    user's summary has failed, and the marks stay.
+    """
+
+    after: str
+    version: int | None
+
+
+def summary_id(period: Period, user_id: str | None) -> str:
+    """Return the id of one user's summary of a period.
+
+    None: the summary of the messages without a user id.
+    """
+    owner = ("user",) if user_id is None else ("user", user_id)
+    return "summary-" + digest(period.grain, period.label, *owner, length=24)
+
+
+def agent_summary_id(period: Period) -> str:
+    """Return the id of a summary of all users' messages together.
+
+    Summaries had this id before they were made per user. They still have it if
+    `summaries.scope` is `agent`.
+    """
     return "summary-" + digest(period.grain, period.label, length=24)
+
+
+def is_own_id(id_: str, period: Period, user_id: str | None) -> bool:
+    """Return whether the id is that of the user's, or of the agent's, summary."""
+    return id_ in (summary_id(period, user_id), agent_summary_id(period))
 
 
 def most_important(

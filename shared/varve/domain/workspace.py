@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -229,6 +230,22 @@ class SearchConfig(StrictCamelModel):
     half_life_days: Annotated[float, Field(gt=0, le=36_500)] = HALF_LIFE_DAYS
 
 
+class SummaryScope(StrEnum):
+    """Whose messages one summary may be made of: one user's, or all of an agent's."""
+
+    AGENT = "agent"
+    USER = "user"
+
+
+class SummariesConfig(StrictCamelModel):
+    """Whose messages a summary is made of.
+
+    With `agent`, a search for one user finds no summaries of several users.
+    """
+
+    scope: SummaryScope = SummaryScope.USER
+
+
 class ExperienceConfig(StrictCamelModel):
     """How conversations are cut into episodes, and when experience is forgotten.
 
@@ -265,6 +282,7 @@ class WorkspaceConfig(StrictCamelModel):
     models: ModelsConfig = ModelsConfig()
     privacy: PrivacyConfig = PrivacyConfig()
     search: SearchConfig = SearchConfig()
+    summaries: SummariesConfig = SummariesConfig()
     experience: ExperienceConfig = ExperienceConfig()
 
     @property

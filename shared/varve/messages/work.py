@@ -6,6 +6,7 @@ from datetime import datetime
 
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
+from varve.domain.summary import PeriodPart
 from varve.messages.encoding import notes_from_json
 from varve.messages.wire import Body, dump, group_of, load, malformed, require_type
 from varve.ports.queues import Delivery, Queue
@@ -31,11 +32,15 @@ class CurateAgent:
 
 @dataclass(frozen=True, slots=True)
 class SummarizePeriod:
-    """A period of one agent to summarize, as planned at `planned_at`."""
+    """A period of one agent to summarize, as planned at `planned_at`.
+
+    `part` are the users that an earlier message has left; None: all of them.
+    """
 
     scope: Scope
     period: Period
     planned_at: datetime
+    part: PeriodPart | None = None
 
 
 WorkMessage = SummarizePeriod | CleanAgent | CurateAgent
@@ -48,7 +53,13 @@ def send_work(message: SummarizePeriod, marks: Sequence[str], *, queue: Queue) -
     deduplication id covers `marks`, the reasons the period is due, and the time of planning.
     Raises Retryable.
     """
-    fields = {"grain": str(message.period.grain), "period": message.period.label}
+    fields: Body = {
+        "grain": str(message.period.grain),
+        "period": message.period.label,
+    }
+    if message.part:
+        fields["after"] = message.part.after
+        fields["version"] = message.part.version
     _send_work("summarize", message, fields, sorted(marks), queue)
 
 
@@ -75,9 +86,16 @@ def read_work(delivery: Delivery) -> WorkMessage:
             months = _months_from_json(body["months"])
             return CurateAgent(scope, months, planned_at)
         period = Period.parse(body["period"], Grain(body["grain"]))
-        return SummarizePeriod(scope, period, planned_at)
+        return SummarizePeriod(scope, period, planned_at, _part_from_json(body))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise malformed(error) from error
+
+
+def _part_from_json(body: Body) -> PeriodPart | None:
+    if "after" not in body:
+        return None
+    version = body["version"]
+    return PeriodPart(str(body["after"]), None if version is None else int(version))
 
 
 def _months_from_json(labels: Sequence[str]) -> tuple[str, ...]:

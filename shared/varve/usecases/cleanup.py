@@ -11,7 +11,9 @@ from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges, expiry_key, noted_grain
 from varve.domain.record import Store, StoreName
 from varve.domain.retention import expires_at, oldest_kept, timeline_limit
-from varve.domain.workspace import WorkspaceConfig
+from varve.domain.search.query import Filter
+from varve.domain.tally import TallyColumn
+from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
 from varve.usecases.ledger import Ledger
@@ -27,8 +29,9 @@ class GrainReport:
     """Cleanup result for one store.
 
     `expired` are the records to delete by period, `unsealed` those kept because their
-    parent's summary is missing or out of date. `oldest_kept` is the oldest period within
-    the limit. `next_expiry` is when to look again; None: nothing will expire.
+    parent's summary is missing or out of date. `incomplete` are the parents of those that
+    have summaries, but not of every user. `oldest_kept` is the oldest period within the
+    limit. `next_expiry` is when to look again; None: nothing will expire.
     """
 
     grain: StoreName
@@ -37,6 +40,7 @@ class GrainReport:
     unsealed: Mapping[str, int]
     oldest_kept: str
     next_expiry: datetime | None
+    incomplete: frozenset[Period] = frozenset()
 
     @property
     def records(self) -> int:
@@ -108,6 +112,8 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
     objects = session.objects
     noted = list(notes)
     for grain in report.grains:
+        # Nothing else may say that they are due: as for an older store's summaries.
+        session.ledger.mark(scope, grain.incomplete, "incomplete")
         settles = tuple(note for note in noted if noted_grain(note) is grain.grain)
         expiries: tuple[str, ...] = ()
         if grain.next_expiry:
@@ -142,6 +148,15 @@ class _Store:
             self._periods[grain] = {Period(grain, label): n for label, n in counts}
         return self._periods[grain]
 
+    def users(self, grain: Grain) -> Mapping[str, set[str | None]]:
+        """Return the users with records in each period, by the period's label."""
+        users: dict[str, set[str | None]] = {}
+        columns: tuple[TallyColumn, ...] = ("period", "user_id")
+        for tally in self.reader.tally(self.scope, grain, columns, where=Filter()):
+            label, user_id = tally.key
+            users.setdefault(label or "", set()).add(user_id)
+        return users
+
     def oldest_kept(self, grain: Grain) -> Period:
         """Return the oldest period within the limit."""
         return oldest_kept(grain, self.config.limit(grain), self.now, self.config.zone)
@@ -157,8 +172,11 @@ def _inspect_grain(grain: Grain, store: _Store, force: bool) -> GrainReport:
     counts = store.periods(grain)
     over = sorted(period for period in counts if period < oldest)
     unsealed: set[Period] = set()
+    incomplete: frozenset[Period] = frozenset()
     if over and not force:
+        incomplete = _find_incomplete(over, grain, store)
         unsealed = _find_unsealed(over, grain, store)
+        unsealed.update(one for one in over if one.parent() in incomplete)
     expired: dict[str, int] = {}
     waiting: dict[str, int] = {}
     for period in over:
@@ -171,7 +189,32 @@ def _inspect_grain(grain: Grain, store: _Store, force: bool) -> GrainReport:
         unsealed=waiting,
         oldest_kept=oldest.label,
         next_expiry=_next_expiry(set(counts) - set(over), unsealed, grain, store),
+        incomplete=incomplete,
     )
+
+
+def _find_incomplete(
+    periods: Iterable[Period], grain: Grain, store: _Store
+) -> frozenset[Period]:
+    """Return the summarized parents of the periods that lack a user's summary.
+
+    A period with records of a user may only be deleted if its parent has a summary of
+    that user. Messages without a user, and the summaries of whole agents, need any.
+    """
+    above = grain.parent
+    if above is None or store.config.summaries.scope is SummaryScope.AGENT:
+        return frozenset()
+    summarized = store.users(above)
+    users = store.users(grain)
+    incomplete: set[Period] = set()
+    for period in periods:
+        parent = period.parent()
+        if parent is None or parent.label not in summarized:
+            continue
+        named = users.get(period.label, set()) - {None}
+        if named - summarized[parent.label]:
+            incomplete.add(parent)
+    return frozenset(incomplete)
 
 
 def _inspect_experience(store: _Store) -> GrainReport:

@@ -203,8 +203,8 @@ def _drop_barred_records(
 ) -> list[WriteRecords]:
     """Return the messages without records that were forgotten since they were sent.
 
-    A message that loses all its records is dropped with its ledger changes: the period
-    of a summary of something forgotten stays due.
+    A message that loses a record settles no period: that of a summary of something
+    forgotten stays due.
     """
     scope = messages[0].scope
     session.records.expect(scope, messages[0].grain)
@@ -215,10 +215,12 @@ def _drop_barred_records(
     held_back = False
     for message in messages:
         records = tuple(e for e in message.records if not barred.bars_record(e.record))
+        kept = replace(message, records=records)
         if len(records) < len(message.records):
             held_back = True
+            kept = replace(kept, ledger=replace(message.ledger, settles=()))
         if records:
-            allowed.append(replace(message, records=records))
+            allowed.append(kept)
     if held_back:
         # The claim checks of the dropped records must not keep them either.
         sweep_payloads(scope, barred, objects=session.objects)

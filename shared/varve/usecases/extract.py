@@ -24,7 +24,12 @@ from varve.usecases.erasure.reread import reread
 from varve.usecases.erasure.sweep import sweep_again, sweep_payloads
 from varve.usecases.experience.episodes import keep_episodes
 from varve.usecases.experience.outcomes import take_in_outcome
-from varve.usecases.learning import learn, send_facts_and_turns, spoken_in
+from varve.usecases.learning import (
+    learn,
+    owners_of,
+    send_facts_and_turns,
+    spoken_in,
+)
 from varve.usecases.session import OpenSession, Session
 from varve.usecases.taken_in import Said, TakenIn
 from varve.usecases.timeline import keep, timeline_expiry_key, working_day
@@ -194,7 +199,7 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
         scope,
         conversation_id,
         session.zone,
-        user_id=conversation.user_id,
+        owners=owners_of(message),
         objects=session.objects,
     )
     turns = list(_turns(spoken_in(new, message), message, session))

@@ -1,10 +1,10 @@
 """Learn from messages: extract facts, triples and profile entries and send them to the writer."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from varve.domain.calendar import Grain
-from varve.domain.conversation import SPOKEN, Message
+from varve.domain.conversation import SPOKEN, Message, owner_of_each
 from varve.domain.echo import without_injected
 from varve.domain.extraction import Fact, Utterance, restate_changes
 from varve.domain.profile import build_entries
@@ -25,6 +25,9 @@ from varve.usecases.batching import CONTEXT_UTTERANCES, extract_in_batches
 from varve.usecases.session import Session
 from varve.usecases.taken_in import Said
 from varve.usecases.timeline import working_day
+
+Owners = Mapping[str, str | None]
+"""The user whose memory each message belongs to, by the message's id."""
 
 
 def learn(
@@ -84,9 +87,10 @@ def spoken_in(
 ) -> list[tuple[Said, Utterance]]:
     """Return the messages that a person or an agent spoke, with their utterances."""
     names = _names(message)
+    owners = owners_of(message)
     found: list[tuple[Said, Utterance]] = []
     for said in new:
-        utterance = _utterance(said.message, said.at, message, names)
+        utterance = _utterance(said.message, said.at, owners, names)
         if utterance is not None:
             found.append((said, utterance))
     return found
@@ -101,8 +105,9 @@ def _context(message: IngestMessage, first: Said) -> list[Utterance]:
             break
         known.append(earlier)
     names = _names(message)
+    owners = owners_of(message)
     spoken: Iterator[Utterance | None] = (
-        _utterance(one, one.timestamp or start, message, names) for one in known
+        _utterance(one, one.timestamp or start, owners, names) for one in known
     )
     return [utterance for utterance in spoken if utterance][-CONTEXT_UTTERANCES:]
 
@@ -113,8 +118,16 @@ def _names(message: IngestMessage) -> frozenset[str]:
     return speakers(m.text for m in every if m.role in SPOKEN and m.name is None)
 
 
+def owners_of(message: IngestMessage) -> Owners:
+    """Return the user whose memory each message belongs to, by the message's id."""
+    user_id = message.conversation.user_id
+    known = (*message.context, *message.conversation.messages)
+    owners = owner_of_each((one.role, one.user_id, user_id) for one in known)
+    return {str(one.id): owner for one, owner in zip(known, owners, strict=True)}
+
+
 def _utterance(
-    message: Message, at: datetime, source: IngestMessage, names: frozenset[str]
+    message: Message, at: datetime, owners: Owners, names: frozenset[str]
 ) -> Utterance | None:
     """Return a message's utterance, without recalled memory.
 
@@ -123,7 +136,7 @@ def _utterance(
     text = without_injected(message.text) if message.role in SPOKEN else ""
     if not text:
         return None
-    user_id = message.user_id or source.conversation.user_id
+    user_id = owners[str(message.id)]
     name, words = introduction(text)
     if message.name is None and name in names:
         return Utterance(str(message.id), message.role, name, words, at, user_id)
@@ -148,7 +161,7 @@ def _fact_record(
         created_at=message.received_at,
         source_ids=fact.message_ids,
         conversation_id=conversation.conversation_id,
-        user_id=last.message.user_id or conversation.user_id,
+        user_id=owners_of(message)[last.id],
         about=fact.about,
         importance=fact.importance,
         confidence=fact.confidence,

@@ -1,7 +1,7 @@
-"""Summarize one agent's period: gather its sources, and rebuild its summary if they changed."""
+"""Summarize one agent's period: rebuild the summaries of the users whose sources changed."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -9,30 +9,47 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.identity import Scope
-from varve.domain.ledger import LedgerChanges, expiry_key, failed_key, version_in
+from varve.domain.ledger import (
+    NO_CHANGES,
+    LedgerChanges,
+    expiry_key,
+    failed_key,
+    version_in,
+)
 from varve.domain.record import EmbeddedRecord, MemoryType, Record
 from varve.domain.summary import (
     BUDGET_TOKENS,
+    KEY_FACTS_HEADING,
     KeyFact,
-    Source,
+    PeriodPart,
     Summary,
     SummaryTask,
     key_facts_as_json,
-    key_facts_from_json,
-    most_important,
-    summary_id,
 )
 from varve.domain.text import estimated_tokens
 from varve.domain.workspace import WorkspaceConfig
-from varve.messages.write import WriteRecords, send_records
-from varve.ports.records import MemoryReader
+from varve.messages.write import (
+    DeleteRecords,
+    WriteRecords,
+    send_deletion,
+    send_records,
+)
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
+from varve.usecases.period_sources import (
+    PeriodReader,
+    PeriodSources,
+    PeriodUsers,
+    user_order,
+)
 from varve.usecases.session import Session
 from varve.usecases.timeline import timeline_expiry_notes
 
 SUMMARY_IMPORTANCE = 0.6
-KEY_FACTS_HEADING = "\nKey facts:\n"
+MAX_CALLS = 20
+"""Users of one run that take a model call; at ten seconds each they fit the function."""
+MAX_USERS = 500
+"""Users of one run in all."""
 KEY_FACTS_SHARE = 0.5
 NO_WORDS = "(no words)"
 """Content of a summary without words: models embed no blank text."""
@@ -49,86 +66,195 @@ class SummaryOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PeriodSources:
-    """A period's current sources, its key facts, and its last summary.
+class SummarizeOutcome:
+    """The result for a period, how many summaries were built, and the users left."""
 
-    `lost` are sources of the last summary that retention has deleted since. Only that
-    summary still has their content, so it becomes a source of the next one.
-    """
-
-    sources: tuple[Source, ...]
-    key_facts: tuple[KeyFact, ...]
-    prior: Record | None
-    lost: frozenset[str]
-
-    @property
-    def changed(self) -> bool:
-        """Whether a source is new or changed since the last summary."""
-        known = _known_sources(self.prior)
-        return any(
-            known.get(source.id) != source.fingerprint for source in self.sources
-        )
+    state: SummaryOutcome
+    built: int = 0
+    rest: PeriodPart | None = None
 
 
-def summarize(session: Session, period: Period) -> SummaryOutcome:
-    """Bring one agent's period up to date: one summary with a deterministic id.
+def summarize(
+    session: Session, period: Period, part: PeriodPart | None = None
+) -> SummarizeOutcome:
+    """Bring one agent's period up to date: one summary for each user.
 
-    No model is called and nothing is written if the sources are unchanged. A model's
-    failure is noted in the ledger with its reason and a time to try again; no other
-    period waits. Raises Retryable: the store failed, or a stale listing hides what a
+    Only the users with new or changed sources are summarized. No model is called and
+    nothing is written if there are none. At most `MAX_CALLS` users take a model call in
+    one run; the outcome names the `rest`, to be given as the next run's `part`. A model's
+    failure is noted in the ledger with its reason and a time to try again; no other user
+    or period waits. Raises Retryable: the store failed, or a stale listing hides what a
     mark stands for; Misconfigured.
     """
     try:
         session.config  # noqa: B018 - an invalid configuration fails this period alone
     except Rejected as error:
-        return note_failure(session, period, error)
+        return SummarizeOutcome(note_failure(session, period, str(error)))
     scope = session.scope
     # Listed before anything is read: a later write adds its own marks.
     marks = session.ledger.marks(scope, period)
     barred = tombstones.load(scope, objects=session.objects)
     since = max(map(version_in, marks), default=0)
-    gathered = gather(
-        scope, period, session.now, session.config, reader=session.records, since=since
-    )
-    if not gathered.changed:
-        return _settle_unchanged(session, period, marks, gathered)
-    embedder = session.embedder
-    try:
-        record = _build(session, period, gathered)
-        (vector,) = embedder.embed([record.content])
-    except (Retryable, Rejected) as error:
-        sweep_again(scope, barred, objects=session.objects)
-        return note_failure(session, period, error)
+    found = open_reader(session).gather(period, since)
+    run = _Run(session, period, part, marks, since)
+    batch, left = _next_batch(found, part)
+    if not batch:
+        return run.settle_unchanged(found)
+    run.build(batch)
     sweep_again(scope, barred, objects=session.objects)
-    # The commit forgets failures too: until then, a repeated delivery may add one.
-    changes = LedgerChanges(
-        settles=(*marks, failed_key(scope, period)),
-        expiries=expiries(scope, period, session.config),
+    return run.send(found, batch, left)
+
+
+def open_reader(session: Session) -> PeriodReader:
+    """Return the reader of the agent's periods at the session's time."""
+    return PeriodReader(
+        scope=session.scope,
+        now=session.now,
+        config=session.config,
+        reader=session.records,
+        objects=session.objects,
     )
-    embedded = (EmbeddedRecord(record, vector),)
-    message = WriteRecords(scope, period.grain, embedder.model, embedded, changes)
-    send_records(message, queue=session.queues.write, objects=session.objects)
-    return SummaryOutcome.BUILT
 
 
-def _settle_unchanged(
-    session: Session, period: Period, marks: Sequence[str], gathered: PeriodSources
-) -> SummaryOutcome:
-    """Settle a period whose summary is up to date, or that has nothing to summarize."""
-    notes: tuple[str, ...] = ()
-    if gathered.prior:
-        notes = expiries(session.scope, period, session.config)
-    session.ledger.change(LedgerChanges(settles=tuple(marks), expiries=notes))
-    session.ledger.recover(session.scope, period)
-    return SummaryOutcome.UNCHANGED if gathered.prior else SummaryOutcome.EMPTY
+def _next_batch(
+    found: PeriodUsers, part: PeriodPart | None
+) -> tuple[list[PeriodSources], list[PeriodSources]]:
+    """Return the changed users that this run summarizes, and those it leaves."""
+    changed = [one for one in found.users if one.changed]
+    if part:
+        last = user_order(part.after or None)
+        changed = [one for one in changed if user_order(one.user_id) > last]
+    calls = 0
+    for number, one in enumerate(changed):
+        calls += not one.little
+        if calls > MAX_CALLS or number == MAX_USERS:
+            return changed[:number], changed[number:]
+    return changed, []
 
 
-def note_failure(session: Session, period: Period, error: VarveError) -> SummaryOutcome:
+@dataclass(slots=True)
+class _Run:
+    """One run over a period's users: the marks that it found, and what it has built."""
+
+    session: Session
+    period: Period
+    part: PeriodPart | None
+    marks: Sequence[str]
+    since: int
+    built: list[EmbeddedRecord] = field(default_factory=list)
+    failures: list[VarveError] = field(default_factory=list)
+
+    def settle_unchanged(self, found: PeriodUsers) -> SummarizeOutcome:
+        """Settle a period whose summaries are up to date, or that has no sources."""
+        state = SummaryOutcome.EMPTY
+        notes: tuple[str, ...] = ()
+        if found.has_summary:
+            state = SummaryOutcome.UNCHANGED
+            notes = expiries(self.session.scope, self.period, self.session.config)
+        if self.part is None:
+            # After an earlier part its summaries may still be on their way.
+            self.session.ledger.change(
+                LedgerChanges(settles=tuple(self.marks), expiries=notes)
+            )
+            self.session.ledger.recover(self.session.scope, self.period)
+        if found.replaced:
+            self._send_deletion(found.replaced)
+        return SummarizeOutcome(state)
+
+    def build(self, batch: Sequence[PeriodSources]) -> None:
+        """Summarize the users; a failure of one keeps no other."""
+        records: list[Record] = []
+        for one in batch:
+            try:
+                records.append(_build(self.session, self.period, one))
+            except (Retryable, Rejected) as error:
+                self.failures.append(error)
+        try:
+            vectors = self.session.embedder.embed([one.content for one in records])
+        except (Retryable, Rejected) as error:
+            self.failures += [error] * len(records)
+            return
+        for record, vector in zip(records, vectors, strict=True):
+            self.built.append(EmbeddedRecord(record, vector))
+
+    def send(
+        self,
+        found: PeriodUsers,
+        batch: Sequence[PeriodSources],
+        left: Sequence[PeriodSources],
+    ) -> SummarizeOutcome:
+        """Send the summaries to the writer, with the ledger's changes if it is the end."""
+        is_done = not left and not self._has_failed
+        if self.built:
+            self._send_records(self._changes() if is_done else NO_CHANGES)
+        if is_done and found.replaced:
+            self._send_deletion(found.replaced)
+        state = self._note_failures(len(batch))
+        rest = None
+        # If every user failed, the rest is likely to fail as well and waits for the retry.
+        if left and self.built:
+            version = None if self._has_failed else self._first_version
+            rest = PeriodPart(batch[-1].user_id or "", version)
+        return SummarizeOutcome(state, len(self.built), rest)
+
+    @property
+    def _has_failed(self) -> bool:
+        earlier = self.part is not None and self.part.version is None
+        return earlier or bool(self.failures)
+
+    @property
+    def _first_version(self) -> int | None:
+        return self.part.version if self.part else self.since
+
+    def _changes(self) -> LedgerChanges:
+        """Return the ledger's changes once every user's summary is written."""
+        scope = self.session.scope
+        settled = self.marks
+        if self.part:
+            # Newer marks may stand for users of an earlier part.
+            version = self.part.version or 0
+            settled = [mark for mark in self.marks if 0 < version_in(mark) <= version]
+        # The commit forgets failures too: until then, a repeated delivery may add one.
+        return LedgerChanges(
+            settles=(*settled, failed_key(scope, self.period)),
+            expiries=expiries(scope, self.period, self.session.config),
+        )
+
+    def _send_records(self, changes: LedgerChanges) -> None:
+        session = self.session
+        message = WriteRecords(
+            scope=session.scope,
+            grain=self.period.grain,
+            model=session.embedder.model,
+            records=tuple(self.built),
+            ledger=changes,
+        )
+        send_records(message, queue=session.queues.write, objects=session.objects)
+
+    def _send_deletion(self, ids: tuple[str, ...]) -> None:
+        session = self.session
+        message = DeleteRecords(session.scope, self.period.grain, ids)
+        send_deletion(message, queue=session.queues.write, objects=session.objects)
+
+    def _note_failures(self, users: int) -> SummaryOutcome:
+        if not self.failures:
+            return SummaryOutcome.BUILT
+        if self.part and self.part.version is None:
+            return SummaryOutcome.FAILED  # noted by an earlier part
+        error = self.failures[0]
+        if users == 1:
+            return note_failure(self.session, self.period, str(error))
+        failed = len(self.failures)
+        reason = f"{failed} of {users} users: {error}"
+        return note_failure(self.session, self.period, reason)
+
+
+def note_failure(session: Session, period: Period, reason: str) -> SummaryOutcome:
     """Note that a period failed and why; the ledger says when to try again.
 
     Raises Retryable.
     """
-    failure = session.ledger.fail(session.scope, period, str(error), session.now)
+    failure = session.ledger.fail(session.scope, period, reason, session.now)
     return SummaryOutcome.GIVEN_UP if failure.given_up else SummaryOutcome.FAILED
 
 
@@ -142,108 +268,12 @@ def _build(session: Session, period: Period, gathered: PeriodSources) -> Record:
     lines = fact_lines(facts, period.grain, session.config)
     budget = BUDGET_TOKENS[period.grain] - estimated_tokens(lines)
     task = SummaryTask(
-        session.scope, period, session.zone, _with_prior(filtered), budget
+        session.scope, period, session.zone, filtered.with_priors(), budget
     )
     summary = session.summarizer.summarize(task)
     return _summary_record(
         period, filtered, summary, lines, session.now, session.config
     )
-
-
-def gather(
-    scope: Scope,
-    period: Period,
-    now: datetime,
-    config: WorkspaceConfig,
-    *,
-    reader: MemoryReader,
-    since: int = 0,
-) -> PeriodSources:
-    """Return the sources of a period's summary, oldest first.
-
-    The store is read at version `since` or later. Raises Retryable: the store failed,
-    or only an older version can be read.
-    """
-    below: list[Record] = []
-    for child in period.children():
-        below += reader.in_period(scope, child.grain, child.label, since)
-    prior = next(iter(reader.get(scope, period.grain, [summary_id(period)])), None)
-    lost = _lost(prior, below, period, now, config) if prior else frozenset()
-    facts: list[KeyFact] = []
-    for record in below:
-        facts += _key_facts(record)
-    if lost and prior:
-        facts += key_facts_from_json(prior.key_facts)
-    return PeriodSources(tuple(map(_source, below)), most_important(facts), prior, lost)
-
-
-def _lost(
-    prior: Record,
-    below: Sequence[Record],
-    period: Period,
-    now: datetime,
-    config: WorkspaceConfig,
-) -> frozenset[str]:
-    """Return the ids of the summary's sources that are gone, or expired and rebuilt since.
-
-    A message may arrive after its day expired. The day's rebuilt summary then has only
-    that message, and the old one's content would be lost.
-    """
-    known = _known_sources(prior)
-    child = period.grain.child or Grain.WORKING
-    oldest = retention.oldest_kept(child, config.limit(child), now, config.zone).label
-    kept: set[str] = set()
-    for record in below:
-        unchanged = known.get(record.id) == _source(record).fingerprint
-        if record.period >= oldest or unchanged:
-            kept.add(record.id)
-    return frozenset(known) - kept
-
-
-def _known_sources(prior: Record | None) -> dict[str, str]:
-    """Return the fingerprints of a summary's sources by id; empty without a summary."""
-    if prior is None:
-        return {}
-    return dict(zip(prior.source_ids, prior.source_fingerprints, strict=True))
-
-
-def _key_facts(record: Record) -> Iterable[KeyFact]:
-    """Yield a fact itself, or the key facts that a summary carries."""
-    if record.memory_type is MemoryType.FACT:
-        yield KeyFact(
-            record.id,
-            record.content,
-            record.event_time,
-            record.importance,
-            record.user_id,
-            record.conversation_id,
-            record.source_ids,
-        )
-    elif record.memory_type is MemoryType.SUMMARY:
-        yield from key_facts_from_json(record.key_facts)
-
-
-def _source(record: Record) -> Source:
-    is_summary = record.memory_type is MemoryType.SUMMARY
-    text = record.content
-    if is_summary:
-        text = text.partition(KEY_FACTS_HEADING)[0]
-    return Source(
-        id=record.id,
-        memory_type=record.memory_type,
-        fingerprint=record.fingerprint[:16],
-        text=text,
-        at=record.event_time,
-        importance=record.importance,
-        user_id=record.user_id,
-        label=record.period if is_summary else None,
-    )
-
-
-def _with_prior(gathered: PeriodSources) -> tuple[Source, ...]:
-    """Return the sources, preceded by the last summary if it has lost sources."""
-    prior = (_source(gathered.prior),) if gathered.prior and gathered.lost else ()
-    return prior + gathered.sources
 
 
 def _summary_record(
@@ -254,18 +284,20 @@ def _summary_record(
     now: datetime,
     config: WorkspaceConfig,
 ) -> Record:
-    sources = _fingerprints(gathered)
+    sources = gathered.fingerprints()
     start, end = period.start(config.zone), period.end(config.zone)
-    users = {source.user_id for source in _with_prior(gathered)}
+    users = {source.user_id for source in gathered.with_priors()}
+    # Not before the summary it replaces, even if the clock went back.
+    earlier = [prior.created_at for prior in gathered.priors]
+    created_at = max([now, *earlier])
     return Record(
-        id=summary_id(period),
+        id=gathered.id,
         memory_type=MemoryType.SUMMARY,
         content=summary.text + facts or NO_WORDS,
         period=period.label,
         # The middle: a window that has most of the period has the summary too.
         event_time=start + (end - start) / 2,
-        # Not before the summary it replaces, even if the clock went back.
-        created_at=max(now, gathered.prior.created_at) if gathered.prior else now,
+        created_at=created_at,
         source_ids=tuple(sources),
         user_id=users.pop() if len(users) == 1 else None,
         importance=SUMMARY_IMPORTANCE,
@@ -275,15 +307,6 @@ def _summary_record(
         source_fingerprints=tuple(sources.values()),
         key_facts=key_facts_as_json(gathered.key_facts),
     )
-
-
-def _fingerprints(gathered: PeriodSources) -> dict[str, str]:
-    """Return the fingerprints of every source of the summary, lost ones too, by id."""
-    known = _known_sources(gathered.prior)
-    fingerprints = {id_: known[id_] for id_ in known if id_ in gathered.lost}
-    for source in gathered.sources:
-        fingerprints[source.id] = source.fingerprint
-    return fingerprints
 
 
 def fact_lines(facts: Sequence[KeyFact], grain: Grain, config: WorkspaceConfig) -> str:

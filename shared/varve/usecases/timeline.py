@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -18,6 +19,7 @@ from varve.ports.objects import Objects
 from varve.usecases.taken_in import Said, hash_message_id, taken_in_key
 
 MAX_MERGE_RACES = 20
+NO_OWNERS: Mapping[str, str | None] = MappingProxyType({})
 
 
 def keep(
@@ -26,18 +28,18 @@ def keep(
     conversation_id: str,
     zone: ZoneInfo,
     *,
-    user_id: str | None = None,
+    owners: Mapping[str, str | None] = NO_OWNERS,
     objects: Objects,
 ) -> None:
     """Write messages to the timeline as they arrived, one immutable object per local day.
 
-    Each message is stored with its user; `user_id` is the conversation's, for a message
-    that names none. Erasure relies on it long after the records are gone.
+    Each message is stored with its user, by default the one it names; `owners` are the
+    users by message id. Erasure relies on it long after the records are gone.
     """
     parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for one in said:
         part = (working_day(one.at, zone), one.part)
-        parts.setdefault(part, []).append(_line(one, user_id))
+        parts.setdefault(part, []).append(_line(one, owners.get(one.id)))
     for (day, name), lines in parts.items():
         write_lines(lines, scope, day, conversation_id, name, objects=objects)
 
@@ -224,11 +226,11 @@ def _check_line(line: dict[str, Any]) -> dict[str, Any]:
     return line
 
 
-def _line(said: Said, user_id: str | None) -> dict[str, Any]:
+def _line(said: Said, owner: str | None) -> dict[str, Any]:
     message = said.message.model_dump(mode="json", by_alias=True, exclude_unset=True)
     message["id"] = said.id
     line = {"position": said.position, "at": iso(said.at), "message": message}
-    owner = said.message.user_id or user_id
-    if owner:
-        line["userId"] = owner
+    user_id = said.message.user_id or owner
+    if user_id:
+        line["userId"] = user_id
     return line

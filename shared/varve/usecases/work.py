@@ -4,16 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from varve.domain.calendar import Grain
+from varve.domain.calendar import Grain, Period
 from varve.domain.ledger import noted_grain
-from varve.messages.work import CleanAgent, CurateAgent, SummarizePeriod, read_work
-from varve.ports.queues import DeadLetters, Delivery
+from varve.domain.summary import PeriodPart
+from varve.messages.work import (
+    CleanAgent,
+    CurateAgent,
+    SummarizePeriod,
+    read_work,
+    send_work,
+)
+from varve.ports.queues import DeadLetters, Delivery, Queue
 from varve.usecases.cleanup import CleanupReport, clean, inspect
 from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
 from varve.usecases.plan import find_due
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.summarize import SummaryOutcome, summarize
+from varve.usecases.summarize import SummarizeOutcome, SummaryOutcome, summarize
 
 PAYLOADS_KEPT = timedelta(days=30)
 """Longer than a message may wait on its queue and then as a dead letter."""
@@ -23,6 +30,7 @@ PAYLOADS_KEPT = timedelta(days=30)
 class WorkOutcome:
     """Counts of a batch of periods and agents; `returned` must be delivered again.
 
+    `built` counts summaries; `unchanged`, `failed` and `given_up` count periods.
     `lag_seconds` is the longest time from the pass that found a period due to its work.
     """
 
@@ -37,12 +45,13 @@ class WorkOutcome:
     curated: int = 0
     lag_seconds: float = 0.0
 
-    def count(self, outcome: SummaryOutcome) -> None:
+    def count(self, outcome: SummarizeOutcome) -> None:
         """Add one period; an empty one counts as unchanged."""
-        self.built += outcome is SummaryOutcome.BUILT
-        self.failed += outcome in (SummaryOutcome.FAILED, SummaryOutcome.GIVEN_UP)
-        self.given_up += outcome is SummaryOutcome.GIVEN_UP
-        self.unchanged += outcome in (SummaryOutcome.UNCHANGED, SummaryOutcome.EMPTY)
+        state = outcome.state
+        self.built += outcome.built
+        self.failed += state in (SummaryOutcome.FAILED, SummaryOutcome.GIVEN_UP)
+        self.given_up += state is SummaryOutcome.GIVEN_UP
+        self.unchanged += state in (SummaryOutcome.UNCHANGED, SummaryOutcome.EMPTY)
 
     def count_cleaned(self, report: CleanupReport) -> None:
         """Add one agent: the periods sent for deletion, and those kept too long."""
@@ -71,26 +80,38 @@ def work(
     *,
     now: datetime,
     dead_letters: DeadLetters,
+    queue: Queue,
 ) -> WorkOutcome:
-    """Handle a batch of the work queue, each item with a session of its agent."""
+    """Handle a batch of the work queue, each item with a session of its agent.
+
+    The users of a period that an item leaves go back to the `queue` as another item.
+    """
     outcome = WorkOutcome()
 
     def handle(delivery: Delivery) -> None:
-        _handle(open_session, delivery, now, outcome)
+        _handle(open_session, delivery, now, outcome, queue)
 
     outcome.returned = deliver_each(deliveries, handle, dead_letters=dead_letters)
     return outcome
 
 
 def _handle(
-    open_session: OpenSession, delivery: Delivery, now: datetime, outcome: WorkOutcome
+    open_session: OpenSession,
+    delivery: Delivery,
+    now: datetime,
+    outcome: WorkOutcome,
+    queue: Queue,
 ) -> None:
     match read_work(delivery):
-        case SummarizePeriod(scope, period, planned_at):
+        case SummarizePeriod(scope, period, planned_at, part):
             # The time to try again counts from the work, the period from the plan.
             started = max(planned_at, now)
             with open_session(scope, started) as session:
-                outcome.count(summarize(session, period))
+                done = summarize(session, period, part)
+            outcome.count(done)
+            if done.rest:
+                rest = SummarizePeriod(scope, period, planned_at, done.rest)
+                send_work(rest, (), queue=queue)
             lag = (started - planned_at).total_seconds()
             outcome.lag_seconds = max(outcome.lag_seconds, lag)
         case CleanAgent(scope, notes, planned_at):
@@ -127,9 +148,20 @@ def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
             retry_now=True,
         )
         for due in found.due:
-            outcome.count(summarize(session, due.period))
-            session.queues.flush()
+            _summarize_all(session, due.period, outcome)
     return outcome
+
+
+def _summarize_all(session: Session, period: Period, outcome: WorkOutcome) -> None:
+    """Summarize a period of every user, writing each part before the next."""
+    part: PeriodPart | None = None
+    while True:
+        done = summarize(session, period, part)
+        session.queues.flush()
+        outcome.count(done)
+        part = done.rest
+        if part is None:
+            break
 
 
 def clean_agent(

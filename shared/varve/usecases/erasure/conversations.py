@@ -24,11 +24,12 @@ class Conversations:
     kept: Mapping[str, list[Line]]
     mixed: frozenset[str]
 
-    def doomed_days(self) -> set[str]:
-        """Return the local days on which something forgotten was said."""
-        days: set[str] = set()
-        for lines in self.doomed.values():
-            days.update(line.day for line in lines)
+    def doomed_days(self) -> set[tuple[str, str | None]]:
+        """Return the local days on which something forgotten was said, by user."""
+        days: set[tuple[str, str | None]] = set()
+        for line in chain.from_iterable(self.doomed.values()):
+            for user_id in line.users or (None,):
+                days.add((line.day, user_id))
         return days
 
     def doomed_texts(self) -> list[str]:

@@ -9,7 +9,9 @@ from varve.domain.erasure import Tombstones
 from varve.domain.identity import Scope
 from varve.domain.record import Record
 from varve.domain.summary import (
+    KEY_FACTS_HEADING,
     KeyFact,
+    agent_summary_id,
     key_facts_as_json,
     key_facts_from_json,
     summary_id,
@@ -17,7 +19,11 @@ from varve.domain.summary import (
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure.subject import read_summaries
-from varve.usecases.summarize import KEY_FACTS_HEADING, fact_lines
+from varve.usecases.summarize import fact_lines
+
+DayOfUser = tuple[str, str | None]
+"""A local day, and a user; None: messages without a user."""
+PeriodOfUser = tuple[Period, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,14 @@ class Stained:
 class RemainingSources:
     """The sources of summaries, as one pass of an erasure finds them.
 
-    `days` are the local days on which something forgotten was said. `left` are the ids of
+    `days` are the local days on which something forgotten was said, each with the user
+    that it was from or addressed to. `left` are the ids of
     the facts and turns that stay. `reread` are the ids of the facts that will be extracted
     again: they, and summaries of them, may repeat forgotten words. `gone_texts` are what
     was forgotten, `left_texts` what stays; both tell the sentences of others.
     """
 
-    days: frozenset[str]
+    days: frozenset[DayOfUser]
     left: frozenset[str]
     reread: frozenset[str]
     gone_texts: tuple[str, ...] = ()
@@ -63,12 +70,13 @@ def find_stained(
 ) -> list[Stained]:
     """Return the summaries to take out, from daily up.
 
-    A summary above one of the `days` is clean on two conditions: the summaries it was made
-    from are clean, and they have not changed since.
+    A summary above one of its user's `days` is clean on two conditions: the summaries it
+    was made from are clean, and they have not changed since.
     """
-    chain: set[Period] = set()
-    for day in sources.days:
-        chain.update(_ancestors(Period(Grain.WORKING, day)))
+    chain: set[PeriodOfUser] = set()
+    for day, user_id in sources.days:
+        for above in _ancestors(Period(Grain.WORKING, day)):
+            chain.add((above, user_id))
     summaries = list(read_summaries(scope, reader))
     walk = _Walk(
         barred,
@@ -106,14 +114,14 @@ def _attribute(
 class _Walk:
     """A walk over the summaries from daily up, with its results so far.
 
-    `chain` are the periods above the forgotten days. `clean` are the fingerprints of the
+    `chain` are the periods above the forgotten days, by user. `clean` are the fingerprints of the
     clean summaries, `there` the ids of the sources that exist, and `outdated` the ids of
     those that will be made again. `seen` are the ids of all summaries that exist.
     """
 
     barred: Tombstones
     config: WorkspaceConfig
-    chain: set[Period]
+    chain: set[PeriodOfUser]
     reread: frozenset[str]
     attribution: Attribution
     there: set[str]
@@ -176,15 +184,28 @@ class _Walk:
 
     def _find_unclean(self, grain: Grain, record: Record) -> frozenset[str]:
         """Return the sources in the chain that are not clean summaries as they are now."""
-        period = Period(grain, record.period)
-        if grain is Grain.DAILY or period not in self.chain:
+        if grain is Grain.DAILY:
             return frozenset()
-        below = {summary_id(one) for one in period.children() if one in self.chain}
+        below: set[str] = set()
+        for child, user_id in self._chain_below(Period(grain, record.period), record):
+            below.add(agent_summary_id(child))
+            below.add(summary_id(child, user_id))
         unclean: set[str] = set()
         for id_, fingerprint in _sources_of(record):
             if id_ in below and self.clean.get(id_) != fingerprint:
                 unclean.add(id_)
         return frozenset(unclean)
+
+    def _chain_below(self, period: Period, record: Record) -> Iterator[PeriodOfUser]:
+        """Yield the part of the chain that a summary may be made of.
+
+        A summary of all users may be made of anyone's; another of its own user's alone.
+        """
+        is_shared = record.id == agent_summary_id(period)
+        children = set(period.children())
+        for child, user_id in self.chain:
+            if child in children and (is_shared or user_id == record.user_id):
+                yield child, user_id
 
     def _keep(self, facts: Sequence[KeyFact]) -> list[KeyFact]:
         kept: list[KeyFact] = []

@@ -194,7 +194,7 @@ class _Pass:
         The tombstones bar a copy of one that is still on its way to the writer.
         """
         going = [*gone, *reread]
-        days = self._said.doomed_days() | {one.period for one in going}
+        days = self._said.doomed_days() | {(one.period, one.user_id) for one in going}
         left = {one.id for one in records} - {one.id for one in going}
         sources = RemainingSources(
             days=frozenset(days),

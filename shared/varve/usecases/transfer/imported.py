@@ -30,7 +30,7 @@ from varve.domain.record import (
     calendar_of,
     store_name,
 )
-from varve.domain.summary import summary_id
+from varve.domain.summary import is_own_id
 from varve.domain.triple import Op, TripleOperation, operation_from_json
 from varve.domain.validation import rejected
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
@@ -262,7 +262,7 @@ def _require_place(store: StoreName, record: Record, period: Period) -> None:
         raise Rejected("memoryType", f"is {kind}, which {store} does not hold")
     if kind is not MemoryType.SUMMARY:
         return
-    if record.id != summary_id(period):
+    if not is_own_id(record.id, period, record.user_id):
         raise Rejected("id", f"is not that of the summary of {period.label}")
     if len(record.source_ids) != len(record.source_fingerprints):
         raise Rejected("sourceFingerprints", "must be as many as sourceIds")

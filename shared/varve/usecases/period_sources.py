@@ -1,0 +1,271 @@
+"""The sources of one period's summaries, by user."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from varve.domain import retention
+from varve.domain.calendar import Grain, Period
+from varve.domain.identity import Scope
+from varve.domain.record import MemoryType, Record
+from varve.domain.summary import (
+    KEY_FACTS_HEADING,
+    LITTLE_TOKENS,
+    KeyFact,
+    Source,
+    agent_summary_id,
+    key_facts_from_json,
+    most_important,
+    summary_id,
+)
+from varve.domain.text import estimated_tokens
+from varve.domain.workspace import SummaryScope, WorkspaceConfig
+from varve.ports.objects import Objects
+from varve.ports.records import MemoryReader
+from varve.usecases.shared_summaries import recall_users
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodSources:
+    """One user's current sources in a period, their key facts, and the last summary.
+
+    `user_id` is None for messages without a user. `id` is the summary's. `priors` are the
+    records that the summary replaces: the last summary, and others left from another
+    `summaries.scope`. `lost` are their sources that retention has deleted since. Only the
+    priors still have that content, so they become sources of the next summary.
+    """
+
+    id: str
+    user_id: str | None
+    sources: tuple[Source, ...]
+    key_facts: tuple[KeyFact, ...]
+    priors: tuple[Record, ...]
+    lost: frozenset[str]
+
+    @property
+    def changed(self) -> bool:
+        """Whether a source is new or changed since the last summary."""
+        known = known_sources(self.priors)
+        if len(self.priors) > 1:
+            return True
+        return any(
+            known.get(source.id) != source.fingerprint for source in self.sources
+        )
+
+    @property
+    def little(self) -> bool:
+        """Whether the sources are so short that no model is called for them."""
+        tokens = sum(estimated_tokens(one.text) for one in self.with_priors())
+        return tokens < LITTLE_TOKENS
+
+    def with_priors(self) -> tuple[Source, ...]:
+        """Return the sources, preceded by the priors if these have lost sources."""
+        priors = map(source_of, self.priors) if self.lost else ()
+        return (*priors, *self.sources)
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return the fingerprints of every source of the summary, lost ones too, by id."""
+        known = known_sources(self.priors)
+        fingerprints = {id_: known[id_] for id_ in known if id_ in self.lost}
+        for source in self.sources:
+            fingerprints[source.id] = source.fingerprint
+        return fingerprints
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodUsers:
+    """A period's sources by user, in the users' order.
+
+    `replaced` are ids of summaries to delete once the changed users' summaries are
+    written: those of an older store and of another `summaries.scope`.
+    """
+
+    users: tuple[PeriodSources, ...]
+    replaced: tuple[str, ...]
+    has_summary: bool
+
+
+@dataclass(slots=True)
+class _Pile:
+    """One user's records, words, key facts and last summaries of a period."""
+
+    records: list[Record] = field(default_factory=list)
+    words: list[Source] = field(default_factory=list)
+    facts: list[KeyFact] = field(default_factory=list)
+    priors: list[Record] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodReader:
+    """Reads the sources of one agent's summaries as they are at `now`."""
+
+    scope: Scope
+    now: datetime
+    config: WorkspaceConfig
+    reader: MemoryReader
+    objects: Objects
+
+    def gather(self, period: Period, since: int = 0) -> PeriodUsers:
+        """Return the sources of a period's summaries, by user, oldest first.
+
+        The store below is read at version `since` or later. Raises Retryable: the store
+        failed, or only an older version can be read.
+        """
+        below: list[Record] = []
+        for child in period.children():
+            below += self.reader.in_period(self.scope, child.grain, child.label, since)
+        priors = self.reader.in_period(self.scope, period.grain, period.label)
+        piles: dict[str | None, _Pile] = {}
+        replaced: list[str] = []
+        if self.config.summaries.scope is SummaryScope.USER:
+            piles, replaced = self._sort_by_user(period, below, priors)
+        elif below:
+            piles = {None: _Pile(records=below, priors=priors)}
+        users = [
+            self._sources(period, user_id, pile)
+            for user_id, pile in sorted(piles.items(), key=_user_order)
+        ]
+        for one in users:
+            if one.changed:
+                replaced += [prior.id for prior in one.priors if prior.id != one.id]
+        return PeriodUsers(tuple(users), tuple(replaced), bool(priors))
+
+    def _sort_by_user(
+        self, period: Period, below: Sequence[Record], priors: Sequence[Record]
+    ) -> tuple[dict[str | None, _Pile], list[str]]:
+        """Return each user's pile, and the ids of the summaries taken apart for the piles."""
+        piles: dict[str | None, _Pile] = {}
+        for record in below:
+            if not self._take_apart(record, period.grain.child, (), piles):
+                piles.setdefault(record.user_id, _Pile()).records.append(record)
+        replaced: list[str] = []
+        for prior in priors:
+            if self._take_apart(prior, period.grain, below, piles):
+                replaced.append(prior.id)
+            else:
+                piles.setdefault(prior.user_id, _Pile()).priors.append(prior)
+        found = {
+            user: pile for user, pile in piles.items() if pile.records or pile.words
+        }
+        return found, replaced
+
+    def _take_apart(
+        self,
+        record: Record,
+        grain: Grain | None,
+        below: Sequence[Record],
+        piles: dict[str | None, _Pile],
+    ) -> bool:
+        """Add the words and facts of a summary of several users to each one's pile.
+
+        Return False if the record is none. Of a summary whose sources all still exist
+        nothing is added.
+        """
+        if record.memory_type is not MemoryType.SUMMARY or grain is None:
+            return False
+        if record.user_id or record.id != agent_summary_id(
+            Period(grain, record.period)
+        ):
+            return False
+        recalled = recall_users(self.scope, record, grain, below, objects=self.objects)
+        if not recalled:
+            return False
+        for user_id, (words, facts) in recalled.items():
+            pile = piles.setdefault(user_id, _Pile())
+            pile.words += words
+            pile.facts += facts
+        return True
+
+    def _sources(
+        self, period: Period, user_id: str | None, pile: _Pile
+    ) -> PeriodSources:
+        lost = self._find_lost(period, pile)
+        facts = list(pile.facts)
+        for record in pile.records:
+            facts += _key_facts(record)
+        if lost:
+            for prior in pile.priors:
+                facts += key_facts_from_json(prior.key_facts)
+        sources = {one.id: one for one in (*pile.words, *map(source_of, pile.records))}
+        return PeriodSources(
+            id=self._id(period, user_id),
+            user_id=user_id,
+            sources=tuple(sorted(sources.values(), key=lambda one: one.at)),
+            key_facts=most_important(facts),
+            priors=tuple(pile.priors),
+            lost=lost,
+        )
+
+    def _id(self, period: Period, user_id: str | None) -> str:
+        if self.config.summaries.scope is SummaryScope.AGENT:
+            return agent_summary_id(period)
+        return summary_id(period, user_id)
+
+    def _find_lost(self, period: Period, pile: _Pile) -> frozenset[str]:
+        """Return the ids of the priors' sources that are gone, or expired and rebuilt.
+
+        A message may arrive after its day expired. The day's rebuilt summary then has
+        only that message, and the old one's content would be lost.
+        """
+        known = known_sources(pile.priors)
+        child = period.grain.child or Grain.WORKING
+        limit = self.config.limit(child)
+        zone = self.config.zone
+        oldest = retention.oldest_kept(child, limit, self.now, zone).label
+        kept: set[str] = set()
+        for record in pile.records:
+            unchanged = known.get(record.id) == source_of(record).fingerprint
+            if record.period >= oldest or unchanged:
+                kept.add(record.id)
+        return frozenset(known) - kept
+
+
+def user_order(user_id: str | None) -> tuple[bool, str]:
+    """Return the sort key of a user; messages without a user come first."""
+    return user_id is not None, user_id or ""
+
+
+def _user_order(item: tuple[str | None, object]) -> tuple[bool, str]:
+    return user_order(item[0])
+
+
+def known_sources(priors: Iterable[Record]) -> Mapping[str, str]:
+    """Return the fingerprints of the summaries' sources by id."""
+    known: dict[str, str] = {}
+    for prior in priors:
+        known.update(zip(prior.source_ids, prior.source_fingerprints, strict=True))
+    return known
+
+
+def source_of(record: Record) -> Source:
+    """Return a record as a source; of a summary, the text above its key facts."""
+    is_summary = record.memory_type is MemoryType.SUMMARY
+    text = record.content
+    if is_summary:
+        text = text.partition(KEY_FACTS_HEADING)[0]
+    return Source(
+        id=record.id,
+        memory_type=record.memory_type,
+        fingerprint=record.fingerprint[:16],
+        text=text,
+        at=record.event_time,
+        importance=record.importance,
+        user_id=record.user_id,
+        label=record.period if is_summary else None,
+    )
+
+
+def _key_facts(record: Record) -> Iterator[KeyFact]:
+    """Yield a fact itself, or the key facts that a summary carries."""
+    if record.memory_type is MemoryType.FACT:
+        yield KeyFact(
+            record.id,
+            record.content,
+            record.event_time,
+            record.importance,
+            record.user_id,
+            record.conversation_id,
+            record.source_ids,
+        )
+    elif record.memory_type is MemoryType.SUMMARY:
+        yield from key_facts_from_json(record.key_facts)
