@@ -43,7 +43,8 @@ ZONE_NAMES = (
 )
 ZONES = [ZoneInfo(name) for name in ZONE_NAMES]
 TICK = timedelta(microseconds=1)
-GRAIN_OF = dict(zip(list(Unit)[1:], list(Grain)[1:], strict=True))
+UNITS = [unit for unit in Unit if unit is not Unit.FOREVER]
+GRAIN_OF = dict(zip(UNITS[1:], list(Grain)[1:], strict=True))
 
 
 def utc(*parts: int) -> datetime:
@@ -51,8 +52,8 @@ def utc(*parts: int) -> datetime:
 
 
 zones = st.sampled_from(ZONES)
-units = st.sampled_from(list(Unit)[1:])
-limits = st.builds(Limit, st.integers(1, 130), st.sampled_from(Unit))
+units = st.sampled_from(UNITS[1:])
+limits = st.builds(Limit, st.integers(1, 130), st.sampled_from(UNITS))
 periods = st.builds(
     Period.of_day,
     st.dates(date(1990, 1, 1), date(2050, 12, 31)),
@@ -80,6 +81,7 @@ def test_the_plans_are_those_of_the_design() -> None:
         for plan, limits in PLANS.items()
     }
     assert table == {
+        Plan.NONE: ["forever"] * 6,
         Plan.FREE: [
             "48 hours",
             "30 days",
@@ -114,7 +116,7 @@ def test_the_table_cannot_be_changed_by_a_caller() -> None:
         PLANS[Plan.FREE][Grain.DAILY] = Limit(1, Unit.DAYS)  # type: ignore[index]
 
 
-@given(st.builds(Limit, st.integers(1, MAX_AMOUNT), st.sampled_from(Unit)))
+@given(st.builds(Limit, st.integers(1, MAX_AMOUNT), st.sampled_from(UNITS)))
 def test_a_limit_is_read_as_it_is_written(limit: Limit) -> None:
     assert Limit.parse(str(limit)) == limit
 
@@ -137,7 +139,16 @@ NO_AMOUNTS = (
     "1000000 days",
     "३० days",
 )
-NO_UNITS = ("", "days", "forever", "30 Days", "30 d", "30 dayss", "30 minutes")
+NO_UNITS = (
+    "",
+    "days",
+    "Forever",
+    "1 forever",
+    "30 Days",
+    "30 d",
+    "30 dayss",
+    "30 minutes",
+)
 NO_SPACING = ("30days", "30  days", " 30 days", "30 days\n")
 
 
@@ -295,7 +306,7 @@ def test_a_limit_may_count_another_unit_than_its_grain() -> None:
 
 def test_a_limit_beyond_the_calendar_expires_nothing() -> None:
     now = utc(2026, 1, 1)
-    for unit in Unit:
+    for unit in UNITS:
         limit = Limit(MAX_AMOUNT, unit)
         if unit is not Unit.HOURS:
             assert cutoff(limit, now, LISBON) == EARLIEST
@@ -306,12 +317,21 @@ def test_a_limit_beyond_the_calendar_expires_nothing() -> None:
     )
 
 
+def test_forever_expires_nothing_at_any_time() -> None:
+    limit = Limit.parse("forever")
+    assert str(limit) == "forever"
+    assert cutoff(limit, LATEST, LISBON) == EARLIEST
+    assert expires_at(Period.parse("0001"), limit, LISBON) == LATEST
+    assert not expired(Period.parse("0001"), limit, LATEST, LISBON)
+
+
 # The timeline.
 
 
 def test_the_timeline_follows_the_plans_years() -> None:
     now = utc(2026, 6, 1)
     assert [str(timeline_limit(plan, None, now, UTC_ZONE)) for plan in Plan] == [
+        "forever",
         "2 years",
         "4 years",
         "8 years",

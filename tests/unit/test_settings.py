@@ -40,7 +40,7 @@ def test_an_empty_environment_is_a_laptop_without_a_key() -> None:
         is settings.api_key
         is None
     )
-    assert settings.default_plan is Plan.FREE
+    assert settings.default_plan is Plan.NONE
     assert settings.s3_location is None
 
 
@@ -82,6 +82,22 @@ def test_everything_can_be_set() -> None:
     assert settings.identities == {"my-target": Scope("acme", "support")}
     assert (settings.api_key, settings.api_key_secret) == ("sk-1", "acme/llm")
     assert settings.default_plan is Plan.PRO
+
+
+@pytest.mark.parametrize(
+    ("given_plan", "store", "expected"),
+    [
+        ("", "./memory", Plan.NONE),
+        ("", "s3://bucket/memory", Plan.FREE),
+        ("pro", "./memory", Plan.PRO),
+        ("none", "s3://bucket/memory", Plan.NONE),
+    ],
+)
+def test_item_14_a_directory_without_a_plan_keeps_everything(
+    given_plan: str, store: str, expected: Plan
+) -> None:
+    environment = {"VARVE_DEFAULT_PLAN": given_plan, "VARVE_STORE": store}
+    assert read_settings(environment).default_plan is expected
 
 
 def test_the_store_given_by_hand_wins_over_the_variable() -> None:

@@ -610,7 +610,7 @@ def test_search_only_reads(stack: sam.Template) -> None:
         (
             "SummarizeFunction",
             "s3:GetObject",
-            "vectordb workspaces ledger payloads audit",
+            "vectordb workspaces ledger payloads timeline audit",
         ),
         ("SummarizeFunction", "s3:PutObject", "ledger payloads"),
         ("SummarizeFunction", "s3:DeleteObject", "ledger timeline payloads"),

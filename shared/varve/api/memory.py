@@ -63,6 +63,11 @@ class Memory(OwnerVerbs):
         sessions = Sessions.from_environment(store, now, environment)
         return cls(sessions, Scope(workspace, agent))
 
+    @property
+    def is_directory(self) -> bool:
+        """Whether the store is a directory, a person's own, and not on S3."""
+        return self.sessions.settings.s3_location is None
+
     def ingest(
         self,
         conversation: Conversation

@@ -1,12 +1,11 @@
 """`varve forget`: show the plan, ask, erase, print the receipt."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import fit_line, format_count, print_result, say
+from varve.cli.output import confirm, fit_line, format_count, print_result
 from varve.domain.errors import Rejected, Retryable
 
 _ERASED = {
@@ -73,7 +72,9 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
         print_result(options, plan, _format_plan(plan))
         return
     if plan["found"] and not options.yes:
-        _confirm(options, plan)
+        question = "Erase this permanently?"
+        if not confirm(options, _format_plan(plan), question):
+            raise Rejected("forget", "not confirmed; nothing was erased")
     if options.query is not None:
         # Erase the records that the plan lists, even if the query matches more of them.
         selector["ids"] = [record["id"] for record in plan["records"]]
@@ -82,18 +83,6 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
         receipt = memory.forget(**selector, verify=options.verify)
     print_result(options, receipt, _format_receipt(receipt))
     _require_complete(receipt)
-
-
-def _confirm(options: argparse.Namespace, plan: dict[str, Any]) -> None:
-    """Print the plan and ask the user. Raises Rejected: the answer is not yes."""
-    if options.json or not sys.stdin.isatty():
-        raise Rejected("--yes", "is required with --json or without a terminal")
-    for line in _format_plan(plan):
-        say(line)
-    say("Erase this permanently? [y/N] ")
-    answer = sys.stdin.readline().strip().lower()
-    if answer not in ("y", "yes"):
-        raise Rejected("forget", "not confirmed; nothing was erased")
 
 
 def _format_plan(plan: dict[str, Any]) -> Iterator[str]:

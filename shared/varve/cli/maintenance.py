@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import format_count, print_result
+from varve.cli.output import confirm, format_count, print_result
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.errors import Rejected
 
@@ -35,13 +35,34 @@ def add_cleanup(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="delete expired periods even if their parent summary is not ready",
     )
+    command.add_argument(
+        "--yes",
+        action="store_true",
+        help="delete without asking; only a store in a directory asks",
+    )
 
 
 def cleanup(options: argparse.Namespace, memory: Memory) -> None:
-    """Delete the expired periods."""
+    """Delete the expired periods; ask first if the store is a directory.
+
+    Raises Rejected: not confirmed.
+    """
+    if memory.is_directory and not (options.dry_run or options.yes):
+        _confirm_cleanup(options, memory)
     report = memory.cleanup(dry_run=options.dry_run, force=options.force)
     verb = "would be deleted" if options.dry_run else "deleted"
     print_result(options, report, _format_cleanup(report, verb))
+
+
+def _confirm_cleanup(options: argparse.Namespace, memory: Memory) -> None:
+    """Ask if anything would be deleted. Raises Rejected: the answer is not yes."""
+    plan = memory.cleanup(dry_run=True, force=options.force)
+    grains = plan["grains"].values()
+    if not (plan["timelineDays"] or any(one["expiredRecords"] for one in grains)):
+        return
+    lines = _format_cleanup(plan, "would be deleted")
+    if not confirm(options, lines, "Delete this permanently?"):
+        raise Rejected("cleanup", "not confirmed; nothing was deleted")
 
 
 def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
@@ -49,7 +70,9 @@ def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
     for grain, held in report["grains"].items():
         records = format_count(held["expiredRecords"], "record")
         periods = format_count(held["expiredPeriods"], "period")
-        limit = f"limit {held['limit']}, oldest kept {held['oldestKept']}"
+        limit = f"limit {held['limit']}"
+        if held["oldestKept"]:
+            limit += f", oldest kept {held['oldestKept']}"
         yield f"  {grain:<12}{records} of {periods} {verb}; {limit}"
         if held["unsealed"]:
             waiting = ", ".join(held["unsealed"])

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from textwrap import shorten
 from typing import Any
 
+from varve.domain.errors import Rejected
+
 MAX_LINE = 300
 """Characters of a text that is printed on one line."""
 
@@ -23,6 +25,20 @@ def print_result(options: argparse.Namespace, value: Any, lines: Iterable[str]) 
 def say(line: str) -> None:
     """Print progress or a remark on standard error."""
     print(line, file=sys.stderr, flush=True)
+
+
+def confirm(options: argparse.Namespace, lines: Iterable[str], question: str) -> bool:
+    """Print the lines and ask on standard error; return whether the answer is yes.
+
+    Raises Rejected: `--json` is given, or there is no terminal to ask at.
+    """
+    if options.json or not sys.stdin.isatty():
+        raise Rejected("--yes", "is required with --json or without a terminal")
+    for line in lines:
+        say(line)
+    say(f"{question} [y/N] ")
+    answer = sys.stdin.readline().strip().lower()
+    return answer in ("y", "yes")
 
 
 def format_count(number: int, singular: str, plural: str | None = None) -> str:

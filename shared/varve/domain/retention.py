@@ -15,8 +15,9 @@ MAX_AMOUNT = 999_999
 
 
 class Plan(StrEnum):
-    """A retention plan."""
+    """A retention plan; with `none` everything is kept."""
 
+    NONE = "none"
     FREE = "free"
     STARTER = "starter"
     PRO = "pro"
@@ -31,6 +32,7 @@ class Unit(StrEnum):
     MONTHS = "months"
     QUARTERS = "quarters"
     YEARS = "years"
+    FOREVER = "forever"
 
 
 _GRAINS = {
@@ -40,13 +42,17 @@ _GRAINS = {
     Unit.QUARTERS: Grain.QUARTERLY,
     Unit.YEARS: Grain.YEARLY,
 }
-_LIMIT = re.compile(rf"([1-9][0-9]{{0,5}}) ({'|'.join(unit[:-1] for unit in Unit)})s?")
+_UNITS = [unit for unit in Unit if unit is not Unit.FOREVER]
+_LIMIT = re.compile(
+    rf"([1-9][0-9]{{0,5}}) ({'|'.join(unit[:-1] for unit in _UNITS)})s?"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How much time is kept: hours back from now, or calendar units with the running one.
 
+    In the unit FOREVER everything is kept, and the amount does not count.
     Raises Rejected: an amount below 1 or above MAX_AMOUNT.
     """
 
@@ -61,20 +67,25 @@ class Limit:
 
     @classmethod
     def parse(cls, text: str) -> "Limit":
-        """Return the limit of a text such as `30 days` or `1 year`.
+        """Return the limit of a text such as `30 days`, `1 year` or `forever`.
 
         Raises Rejected: any other form.
         """
+        if text == Unit.FOREVER:
+            return cls(1, Unit.FOREVER)
         match = _LIMIT.fullmatch(text)
         if match is None:
-            units = ", ".join(Unit)
+            units = ", ".join(_UNITS)
             raise Rejected(
                 "retention",
-                f"{text[:40]!r} must be a number and one of {units}, such as '30 days'",
+                f"{text[:40]!r} must be a number and one of {units}, such as '30 days', "
+                "or 'forever'",
             )
         return cls(int(match[1]), Unit(match[2] + "s"))
 
     def __str__(self) -> str:
+        if self.unit is Unit.FOREVER:
+            return str(self.unit)
         unit = self.unit if self.amount > 1 else self.unit[:-1]
         return f"{self.amount} {unit}"
 
@@ -87,6 +98,7 @@ def _plan(*limits: str) -> Mapping[Grain, Limit]:
 
 PLANS: Mapping[Plan, Mapping[Grain, Limit]] = MappingProxyType(
     {
+        Plan.NONE: _plan(*["forever"] * len(Grain)),
         Plan.FREE: _plan(
             "48 hours", "30 days", "6 weeks", "6 months", "4 quarters", "2 years"
         ),
@@ -111,6 +123,8 @@ def cutoff(limit: Limit, now: datetime, zone: ZoneInfo) -> datetime:
     on the 29th. `1 year` on 2026-11-30 is the start of 2026-W01, which is 2025-12-29. For
     a limit that reaches beyond the calendar it is EARLIEST, and no period is expired.
     """
+    if limit.unit is Unit.FOREVER:
+        return EARLIEST
     try:
         if limit.unit is Unit.HOURS:
             return now.astimezone(UTC) - timedelta(hours=limit.amount)
@@ -128,8 +142,10 @@ def expired(period: Period, limit: Limit, now: datetime, zone: ZoneInfo) -> bool
 def expires_at(period: Period, limit: Limit, zone: ZoneInfo) -> datetime:
     """Return the first instant, in UTC, at which the period is expired.
 
-    It is LATEST if the calendar ends before.
+    It is LATEST if the calendar ends before, and if the limit is `forever`.
     """
+    if limit.unit is Unit.FOREVER:
+        return LATEST
     try:
         if limit.unit is Unit.HOURS:
             return period.end(zone) + timedelta(hours=limit.amount)

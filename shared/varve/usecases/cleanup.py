@@ -20,6 +20,7 @@ from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 from varve.usecases.timeline import delete_days, list_days, timeline_expiry_notes
 
+FOREVER = "forever"
 LOOK_AGAIN = timedelta(hours=23)
 """When to look again at a period that waits for its parent: before tomorrow's run."""
 
@@ -51,7 +52,7 @@ class GrainReport:
         """Return it as JSON values."""
         return {
             "limit": self.limit,
-            "oldestKept": self.oldest_kept,
+            "oldestKept": None if self.limit == FOREVER else self.oldest_kept,
             "expiredPeriods": len(self.expired),
             "expiredRecords": self.records,
             "unsealed": dict(self.unsealed),

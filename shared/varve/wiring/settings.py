@@ -224,11 +224,11 @@ class Settings(BaseSettings):
         '`{"ACME_API_KEY": "https://llm.example/v1"}`. A secret that is listed is '
         "bound to its address too.",
     )
-    default_plan: Plan = Field(
-        Plan.FREE,
+    given_default_plan: Plan | None = Field(
+        None,
         validation_alias="VARVE_DEFAULT_PLAN",
-        description="The retention plan of a workspace that sets none: `free`, "
-        "`starter` or `pro`.",
+        description="The retention plan of a workspace that sets none: `none`, `free`, "
+        "`starter` or `pro`. Without it `none` for a store in a directory, else `free`.",
     )
     privacy_mode: PrivacyMode = Field(
         Mode.OFF,
@@ -270,6 +270,16 @@ class Settings(BaseSettings):
     def cache_bytes(self) -> int:
         """How many bytes copies of stores on S3 may take."""
         return self.cache_megabytes * 10**6
+
+    @property
+    def default_plan(self) -> Plan:
+        """The plan of a workspace that sets none.
+
+        A store in a directory is a person's own memory and keeps everything.
+        """
+        if self.given_default_plan is not None:
+            return self.given_default_plan
+        return Plan.NONE if self.s3_location is None else Plan.FREE
 
     @property
     def s3_location(self) -> tuple[str, str] | None:
