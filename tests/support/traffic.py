@@ -388,8 +388,9 @@ class SimulatedParts:
         )
         boxes = given.get("dead_letter_boxes")
         urls = {f"VARVE_{name}_QUEUE_URL": name for name in QUEUES}
+        environment = {**urls, "VARVE_DEFAULT_PLAN": "free"}  # as the template sets it
         self.driver = open_driver(
-            urls, now=clock, objects=self.objects, records=self.records,
+            environment, now=clock, objects=self.objects, records=self.records,
             stores=self.records, graph=self.graph, ingest_queue=self.ingest_queue,
             write_queue=self.write_queue, summary_queue=self.summary_queue,
             dead_letters=self.letters, embedder=HashEmbedder(), summarizer=self.flaky,

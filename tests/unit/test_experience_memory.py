@@ -185,6 +185,7 @@ def test_a_search_for_one_user_omits_lessons_from_other_users(
 def test_experience_outlives_working_memory_and_expires_with_its_year(
     memory: Memory,
 ) -> None:
+    memory.configure("plan", "free")
     learnt(memory)
     held = rows(memory)
     memory.cleanup(force=True, now=START + timedelta(days=90))
