@@ -27,16 +27,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     opened = sessions()
     if "Records" not in event:
         return _plan(opened, event)
-    queue = opened.work_queue
+    queue, now = opened.work_queue, opened.clock()
     batch = deliveries(event, queue)
     letters = opened.dead_letters(queue)
-    outcome = work(
-        opened.open,
-        batch,
-        now=opened.clock(),
-        dead_letters=letters,
-        queue=opened.work_queue,
-    )
+    outcome = work(opened.open, batch, now=now, dead_letters=letters, queue=queue)
     count_all(metrics, outcome.metrics())
     metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
     count_models(metrics, opened.models.usage)

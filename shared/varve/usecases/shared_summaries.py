@@ -4,7 +4,7 @@ The text of such a summary belongs to no single user. Its key facts name their u
 the timeline still has the words with theirs. Each user's next summary is made of these.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from varve.domain.calendar import Grain, Period, parse_instant
@@ -41,24 +41,37 @@ def recall_users(
     """
     facts = key_facts_from_json(summary.key_facts)
     said = list(_read_words(scope, Period(grain, summary.period), objects))
-    users = {fact.user_id for fact in facts}
-    users.update(source.user_id for _, source in said)
-    users.update(one.user_id for one in below if one.id in summary.source_ids)
+    users = _users(facts, said) | _cited_users(summary, below)
     if users <= {None}:
         return {}
     kept = {one.id for one in below}
-    spans = _spans_of_summaries(below)
     recalled: Recalled = {user_id: ([], []) for user_id in users}
     for fact in facts:
-        sources, key_facts = recalled[fact.user_id]
-        key_facts.append(fact)
-        if fact.id not in kept:
-            sources.append(_fact_source(fact))
-    for day, source in said:
-        is_covered = any(first <= day <= last for first, last in spans)
-        if source.id not in kept and not is_covered:
+        recalled[fact.user_id][1].append(fact)
+    for source in (*map(_fact_source, facts), *_uncovered(said, below)):
+        if source.id not in kept:
             recalled[source.user_id][0].append(source)
     return recalled
+
+
+def _users(facts: Iterable[KeyFact], said: Iterable[_DatedSource]) -> set[str | None]:
+    users = {fact.user_id for fact in facts}
+    users.update(source.user_id for _, source in said)
+    return users
+
+
+def _cited_users(summary: Record, below: Iterable[Record]) -> set[str | None]:
+    return {one.user_id for one in below if one.id in summary.source_ids}
+
+
+def _uncovered(
+    said: Sequence[_DatedSource], below: Sequence[Record]
+) -> Iterator[Source]:
+    """Yield the words of the days that no summary below covers."""
+    spans = _spans_of_summaries(below)
+    for day, source in said:
+        if not any(first <= day <= last for first, last in spans):
+            yield source
 
 
 def _spans_of_summaries(below: Sequence[Record]) -> frozenset[_Span]:
