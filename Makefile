@@ -35,6 +35,9 @@ lint: $(READY) ## check formatting, style, types, imports and complexity
 	$(BIN)/lint-imports --no-cache
 	@$(MAKE) --no-print-directory complexity
 
+pictures: $(READY) ## take the pictures of the pages in docs/pictures; needs chromium and chromium-driver
+	PYTHONPATH=shared:. $(BIN)/python -m docs.pictures
+
 complexity: $(READY) ## list the functions of a cyclomatic complexity over 10; fails if there is one
 	@found="$$($(BIN)/radon cc -s -n C shared/varve functions)"; test -z "$$found" || { echo "$$found"; exit 1; }
 
@@ -89,4 +92,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint complexity peers check format validate policies audit image-test wheel test-install lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install lock clean

@@ -393,7 +393,7 @@ class TestShowing:
         root = ElementTree.fromstring(svg)
         words = "".join(root.itertext())
         for edge in edges:
-            assert f"{edge['label']} →" in words
+            assert f"{edge['label'].replace('_', ' ')} →" in words
             assert format_validity(edge) in words
         assert not [e for e in root.iter() if e.tag.endswith("script")]
         page = draw_html(edges, self.HOSTILE)
@@ -524,7 +524,7 @@ class TestCommand:
             main(["graph", "show", "Dana", "--out", str(tmp_path / name), *store]) == 0
         )
         drawn = (tmp_path / name).read_text("utf-8")
-        assert "lives_in →" in drawn
+        assert "lives in →" in drawn
         assert "since 2026-03-02" in drawn
         assert capsys.readouterr().out == ""
 

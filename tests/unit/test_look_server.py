@@ -1,4 +1,4 @@
-"""The server of the pages: who is let in, and what no answer gives away."""
+"""The server of the pages: the token, the hosts, and the headers of every answer."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ one grain finer. The wave of a layer's edge comes from its label, so it never ch
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, sin, sqrt
+from math import sin, sqrt
 
 from varve.domain.identity import digest
 from varve.domain.strata import Strata, Stratum
@@ -69,16 +69,16 @@ def draw_core(
     strata: Strata, groups: Sequence[tuple[Stratum, Sequence[Stratum]]]
 ) -> CoreSample:
     """Return the drawing of groups of strata, all given oldest first."""
-    greatest = max(
-        (layer.amount for _, layers in groups for layer in layers), default=0
-    )
+    amounts = [layer.amount for _, layers in groups for layer in layers]
+    greatest = max(amounts, default=0)
     y: float = TOP
     drawn: list[LayerGroup] = []
     for group, layers in reversed(groups):
         placed: list[Layer] = []
         top = y
         for stratum in reversed(layers):
-            layer = _draw_layer(strata, stratum, y, greatest)
+            shade = _find_shade(stratum.amount, amounts)
+            layer = _draw_layer(strata, stratum, y, greatest, shade)
             placed.append(layer)
             y += layer.height
         label = name_period_briefly(group.period)
@@ -87,7 +87,17 @@ def draw_core(
     return CoreSample(tuple(drawn), height=y + GAP, bottom=y)
 
 
-def _draw_layer(strata: Strata, stratum: Stratum, top: float, greatest: int) -> Layer:
+def _find_shade(amount: int, amounts: Sequence[int]) -> int:
+    """Return the quarter of all layers in which an amount lies, 1 to 4; 0 for nothing."""
+    if not amount:
+        return 0
+    fewer = sum(one < amount for one in amounts)
+    return 1 + SHADES * fewer // len(amounts)
+
+
+def _draw_layer(
+    strata: Strata, stratum: Stratum, top: float, greatest: int, shade: int
+) -> Layer:
     share = sqrt(stratum.amount / greatest) if greatest else 0.0
     height = LEAST + (MOST - LEAST) * share
     label = stratum.period.label
@@ -99,7 +109,7 @@ def _draw_layer(strata: Strata, stratum: Stratum, top: float, greatest: int) -> 
         name=name_period(stratum.period),
         outline=f"M{_spell(above)}L{_spell(below[::-1])}Z",
         texture=tuple(_draw_texture(strata, stratum, top, height)),
-        shade=min(SHADES, ceil(SHADES * share)),
+        shade=shade,
         top=top,
         height=height,
     )

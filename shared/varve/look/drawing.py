@@ -1,7 +1,7 @@
 """A drawing of triples as trees: an SVG, or an HTML page with it.
 
-Both are self-contained: they refer to no other file and no address. Each triple has a row
-of its own, so no label can lie on another one, however many there are.
+Both are self-contained: they refer to no other file and no address. Each triple has its
+own row, so no label can lie on another one, however many there are.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 from varve.look.branches import Branch, Edge, Tree, format_validity, grow_trees
+from varve.look.formats import as_words
 from varve.look.text_lines import Line, Piece, fill_lines, measure
 
 SIZE = 13
@@ -130,7 +131,7 @@ class _Placer:
     def _add_branch(self, branch: Branch, above: float, depth: int) -> None:
         arrow = "←" if branch.incoming else "→"
         pieces = [
-            Piece("of", f"{branch.edge['label']} {arrow}"),
+            Piece("of", f"{as_words(branch.edge['label'])} {arrow}"),
             Piece("who", branch.name),
             Piece("when", format_validity(branch.edge)),
         ]

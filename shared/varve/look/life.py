@@ -7,11 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from varve.domain.calendar import parse_instant
+from varve.look.text_lines import measure
 
 WIDTH = 720
 LEFT = 132
 ROW = 30
 TOP = 22
+SIZE = 13
+"""Size of the type, in pixels."""
+PADDING = 6
+"""Space between a label and the edge of its bar, in pixels."""
 LEAST = 4.0
 """Least width of a bar, in pixels."""
 
@@ -20,13 +25,17 @@ Fact = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One value over its time: place and width in pixels; `past` if it has ended."""
+    """One value over its time: place and width in pixels; `past` if it has ended.
+
+    `label_x` is where its value stands: in the bar, else before it; None: it has no room.
+    """
 
     fact: Fact
     x: float
     width: float
     y: float
     past: bool
+    label_x: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,7 @@ class Life:
     rows: tuple[LifeRow, ...]
     years: tuple[tuple[float, str], ...]
     height: float
-    now: float
+    at: float
 
 
 class _Axis:
@@ -58,8 +67,11 @@ class _Axis:
         return LEFT + (WIDTH - LEFT) * min(1.0, max(0.0, share))
 
 
-def draw_life(facts: Sequence[Fact], now: datetime) -> Life | None:
-    """Return the drawing of an entity's facts up to `now`; None: there are none."""
+def draw_life(facts: Sequence[Fact], now: datetime, at: datetime) -> Life | None:
+    """Return the drawing of an entity's facts up to `now`, with a line at `at`.
+
+    None: there are no facts.
+    """
     if not facts:
         return None
     start = min(parse_instant(fact["validAt"]) for fact in facts)
@@ -74,7 +86,7 @@ def draw_life(facts: Sequence[Fact], now: datetime) -> Life | None:
         intervals, lines = _place_intervals(by_label[label], axis, now, y)
         rows.append(LifeRow(label, y, intervals))
         y += ROW * lines
-    return Life(tuple(rows), _list_years(start, now, axis), y + 8, axis.place(now))
+    return Life(tuple(rows), _list_years(start, now, axis), y + 8, axis.place(at))
 
 
 def _place_intervals(
@@ -89,10 +101,22 @@ def _place_intervals(
         width = max(LEAST, axis.place(parse_instant(ended) if ended else now) - x)
         x = min(x, WIDTH - width)
         line = next((n for n, end in enumerate(ends) if end <= x), len(ends))
+        before = ends[line] if line < len(ends) else LEFT
         ends[line : line + 1] = [x + width]
-        interval = Interval(fact, x, width, top + ROW * line, ended is not None)
-        placed.append(interval)
+        label_x = _place_label(str(fact["target"]), x, width, before)
+        y = top + ROW * line
+        placed.append(Interval(fact, x, width, y, ended is not None, label_x))
     return tuple(placed), len(ends)
+
+
+def _place_label(name: str, x: float, width: float, before: float) -> float | None:
+    """Return the label's place; `before` is where the line is free from."""
+    wide = measure(name, SIZE)
+    if wide + 2 * PADDING <= width:
+        return x + PADDING
+    if before + wide + 2 * PADDING <= x:
+        return x - wide - PADDING
+    return None
 
 
 def _list_years(

@@ -54,7 +54,7 @@ def show_entity(visit: Visit) -> View:
         "at": at,
         "is_now": at >= now,
         "slider": _build_slider(facts + mentions, at, now),
-        "life": draw_life(facts[:MAX_FACTS], now),
+        "life": draw_life(facts[:MAX_FACTS], now, at),
         "holding": [one for one in facts if _holds(one, at)][:MAX_FACTS],
         "past": [one for one in facts if _ended(one, at)][:MAX_FACTS],
         "mentions": [one for one in mentions if _holds(one, at)][:MAX_FACTS],

@@ -4,6 +4,7 @@ from varve.domain.calendar import Grain
 from varve.domain.record import MemoryType
 from varve.look.formats import name_period, name_period_briefly
 from varve.look.links import target
+from varve.look.spoken import read_spoken
 from varve.look.summary_text import split_summary
 from varve.look.visit import SHOWN, View, Visit
 
@@ -27,6 +28,7 @@ def show_record(visit: Visit) -> View:
         "total": len(sources),
         "start": start,
         "shown": SHOWN,
+        "spoken": read_spoken,
         "period": day,
         "period_name": name_period(day),
         "briefly": name_period_briefly,

@@ -13,6 +13,7 @@ from varve.look.core_sample import CoreSample, draw_core
 from varve.look.day_chart import DayChart, draw_days
 from varve.look.formats import name_period, name_period_briefly, name_span
 from varve.look.links import Target, target
+from varve.look.spoken import read_spoken
 from varve.look.summary_text import SummaryText, excerpt, split_summary
 from varve.look.visit import SHOWN, View, Visit
 
@@ -103,6 +104,8 @@ def show_period(visit: Visit) -> View:
         "core": None,
         "rows": [],
         "conversations": None,
+        "shown": SHOWN,
+        "spoken": read_spoken,
     }
     values.update(_show_inside(visit, strata, period))
     command = ("search", "--since", str(period.days[0]), "--until", str(period.days[1]))

@@ -7,6 +7,7 @@ from varve.domain.errors import Rejected
 from varve.domain.record import Record, turn_id
 from varve.look.formats import name_period
 from varve.look.links import target
+from varve.look.spoken import read_spoken
 from varve.look.visit import SHOWN, View, Visit
 
 
@@ -21,15 +22,14 @@ def show_conversation(visit: Visit) -> View:
     said = visit.inspection.conversation(day, conversation_id, start=start, most=SHOWN)
     if not said.total:
         raise Rejected("conversation", f"the timeline has none of it on {day.label}")
+    lines = [read_spoken(line) for line in said.messages]
     values = {
         "said": said,
+        "lines": lines,
         "day": day,
         "name": name_period(day),
         "facts": _group_by_message(visit.inspection.facts_of(conversation_id)),
-        "turns": {
-            line["message"]["id"]: turn_id(conversation_id, line["message"]["id"])
-            for line in said.messages
-        },
+        "turns": {line.id: turn_id(conversation_id, line.id) for line in lines},
         "other_days": [
             one for one in visit.inspection.days_of(conversation_id) if one != day.label
         ],
