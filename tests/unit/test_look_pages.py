@@ -108,6 +108,18 @@ def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> No
     assert "What the graph took from it" in words(page)
 
 
+def test_a_superseded_statement_leads_to_what_took_its_place(memory: Memory) -> None:
+    (old, *_) = memory.search("Dana moved to Lisbon", memory_types=["fact"]).results
+    page = words(shown(memory, "record", old.id))
+    assert "superseded" in page
+    successor = page.partition("What took its place")[2].partition("What the graph")[0]
+    assert "Dana Whitfield lives in Porto" in successor
+    (new, *_) = memory.search("Dana moved to Porto", memory_types=["fact"]).results
+    page = words(shown(memory, "record", new.id))
+    assert "current" in page
+    assert "What took its place" not in page
+
+
 def test_a_summary_leads_to_its_sources(memory: Memory) -> None:
     (found,) = memory.search(grain="weekly", user_id="u-marco").results
     page = shown(memory, "record", found.id)

@@ -61,7 +61,7 @@ class GraphView(Protocol):
         """
 
     def drawn_from(self, conversation_id: str, most: int) -> list[Triple]:
-        """Return up to `most` triples whose last statement is from the conversation."""
+        """Return up to `most` triples that a statement of the conversation made or changed."""
 
     def entities(
         self, part: str, at: datetime, *, most: int, skip: int = 0

@@ -49,8 +49,10 @@ group by entity order by count(*) desc, entity limit $most offset $skip"""
 
 DRAWN = """
 select * from facts
-where json_extract_string(properties, '$.conversationId') = $conversation
+where list_contains(
+    json_extract_string(properties, '$.evidence[*].conversationId'), $conversation
+)
 order by valid_at, id limit $most"""
-"""Triples whose last statement is from a conversation."""
+"""Triples that a statement of a conversation made, confirmed or ended."""
 
 BY_ID = "select * from facts where id in (select unnest($1::varchar[]))"

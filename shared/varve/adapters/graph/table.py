@@ -159,7 +159,7 @@ class GraphTable:
         return self._triples(CHANGED, {"since": since, "until": until, "most": most})
 
     def drawn_from(self, conversation_id: str, most: int) -> list[Triple]:
-        """Return triples whose last statement is from the conversation."""
+        """Return triples that a statement of the conversation made or changed."""
         return self._triples(DRAWN, {"conversation": conversation_id, "most": most})
 
     def entities(

@@ -1,6 +1,6 @@
 """One record: its sources, the summaries it went into, its triples, and its expiry."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,8 @@ from varve.domain.entities import find_spellings
 from varve.domain.record import MemoryType, Record
 from varve.domain.retention import expires_at
 from varve.domain.search.query import Filter
-from varve.domain.triple import Triple
+from varve.domain.triple import Op, Triple, TripleOperation
+from varve.ports.graph import GraphView
 from varve.usecases.inspection.periods import read_summaries
 from varve.usecases.session import Session
 from varve.usecases.show import show
@@ -18,6 +19,8 @@ from varve.usecases.triples import triple_as_json
 
 MAX_SUMMARIES = 50
 MAX_TRIPLES = 500
+MAX_ALIKE = 200
+"""Records of the same conversation among which those of the same messages are found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +28,17 @@ class Statement:
     """A record as JSON values with its sources, and what memory made of it.
 
     `went_into` are the summaries that cite it, directly or through another summary, the
-    finest grain first. `triples` are those drawn from its messages, as JSON values.
+    finest grain first. `triples` are those that its messages made or changed, as JSON
+    values. `current` is False if all that it stated has ended, None if the graph took
+    nothing from it; `successors` are the triples that took their places.
     """
 
     record: dict[str, Any]
     period: Period
     went_into: tuple[tuple[Grain, Record], ...]
     triples: tuple[dict[str, Any], ...]
+    successors: tuple[dict[str, Any], ...]
+    current: bool | None
     facts: tuple[Record, ...]
     expires: datetime
 
@@ -42,11 +49,14 @@ def read_statement(session: Session, record_id: str) -> Statement:
     grain = Grain(record["grain"])
     period = Period(grain, record["period"])
     said = record["memoryType"] != MemoryType.SUMMARY
+    taken = _read_taken(session, record) if said else _NOTHING_TAKEN
     return Statement(
         record=record,
         period=period,
         went_into=tuple(_follow_up(session, record_id, period, record["userId"])),
-        triples=tuple(_read_triples(session, record)) if said else (),
+        triples=taken.triples,
+        successors=taken.successors,
+        current=taken.current,
         facts=tuple(_read_facts(session, record)) if said else (),
         expires=expires_at(period, session.config.limit(grain), session.zone),
     )
@@ -82,23 +92,67 @@ def _read_citing(
     return []
 
 
-def _read_triples(session: Session, record: dict[str, Any]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The graph's part in a statement; see `Statement`."""
+
+    triples: tuple[dict[str, Any], ...] = ()
+    successors: tuple[dict[str, Any], ...] = ()
+    current: bool | None = None
+
+
+_NOTHING_TAKEN = _Taken()
+
+
+def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
     conversation_id = record["conversationId"]
     if conversation_id is None:
-        return []
+        return _NOTHING_TAKEN
     view = session.graph.open(session.scope)
     sources = frozenset(record["sourceIds"])
     drawn = view.drawn_from(conversation_id, MAX_TRIPLES)
-    own = [triple for triple in drawn if sources.intersection(_message_ids(triple))]
-    spellings = find_spellings([*view.aliases(), *own])
-    return [triple_as_json(triple, spellings) for triple in own]
+    own = [one for one in drawn if _cites(one.evidence, conversation_id, sources)]
+    stated = [one for one in own if _cites(_beginnings(one), conversation_id, sources)]
+    successors = _find_successors(view, stated)
+    spellings = find_spellings([*view.aliases(), *own, *successors])
+    return _Taken(
+        triples=tuple(triple_as_json(one, spellings) for one in own),
+        successors=tuple(triple_as_json(one, spellings) for one in successors),
+        current=any(one.holds(session.now) for one in stated) if stated else None,
+    )
 
 
-def _message_ids(triple: Triple) -> set[str]:
-    ids: set[str] = set()
-    for operation in triple.evidence:
-        ids.update(operation.message_ids)
-    return ids
+def _beginnings(triple: Triple) -> Sequence[TripleOperation]:
+    """Return the statements for a triple, without the one that ended it."""
+    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
+    return [operation for operation in stated if operation.op is not Op.DELETE]
+
+
+def _cites(
+    operations: Iterable[TripleOperation],
+    conversation_id: str,
+    message_ids: frozenset[str],
+) -> bool:
+    for operation in operations:
+        if operation.conversation_id != conversation_id:
+            continue
+        if message_ids.intersection(operation.message_ids):
+            return True
+    return False
+
+
+def _find_successors(view: GraphView, ended: Iterable[Triple]) -> list[Triple]:
+    """Return the triples of the same entity and predicate that began as others ended."""
+    found: dict[str, Triple] = {}
+    for triple in ended:
+        if triple.invalid_at is None:
+            continue
+        for other in view.about(triple.source_id):
+            group = (other.source_id, other.label)
+            is_same_group = group == (triple.source_id, triple.label)
+            if is_same_group and other.valid_at == triple.invalid_at:
+                found[other.id] = other
+    return list(found.values())
 
 
 def _read_facts(session: Session, record: dict[str, Any]) -> list[Record]:
@@ -108,7 +162,7 @@ def _read_facts(session: Session, record: dict[str, Any]) -> list[Record]:
     where = Filter(conversation_id=record["conversationId"])
     sources = frozenset(record["sourceIds"])
     others = session.records.browse(
-        session.scope, Grain.WORKING, where=where, limit=MAX_TRIPLES
+        session.scope, Grain.WORKING, where=where, limit=MAX_ALIKE
     )
     same = [one for one in others if sources.intersection(one.source_ids)]
     return [one for one in same if one.id != record["id"]]
