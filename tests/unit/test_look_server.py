@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
 import socket
+import subprocess
+import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.look import Client, let_in, open_told, served
+from varve.cli import main
 from varve.domain.errors import Misconfigured
+from varve.look.rendering import open_templates
 from varve.look.server import LookServer
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +141,47 @@ def test_the_assets_are_the_project_s_own() -> None:
 
     static = Path(varve.look.__file__).parent / "static"
     assert {path.name for path in static.iterdir()} == {"look.css", "look.js"}
+
+
+def test_the_command_serves_until_it_is_interrupted(
+    server: LookServer, tmp_path: Path
+) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "varve",
+        "look",
+        "--store",
+        str(tmp_path),
+        "--json",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "shared")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdout is not None
+        said = b""
+        while b"}" not in said:
+            said += process.stdout.readline()
+        address = json.loads(said)["address"]
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        with opener.open(address) as page:
+            assert b"This memory is empty" in page.read()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert told == b"varve: stopped\n"
+
+
+def test_without_jinja_the_command_names_the_extra(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    open_templates.cache_clear()
+    try:
+        assert main(["look", "--store", str(tmp_path)]) == 2
+    finally:
+        open_templates.cache_clear()
+    assert "pip install 'varve-memory[look]'" in capsys.readouterr().err

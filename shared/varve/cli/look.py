@@ -1,6 +1,7 @@
 """`varve look`: memory as pages, on a loopback server or as files."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from varve.api.memory import Memory
@@ -54,6 +55,7 @@ def _serve(options: argparse.Namespace, memory: Memory, store: str) -> None:
     with LookServer(site, _parse_port(options.port)) as server:
         lines = [f"{memory.scope} is at {server.address}", "Ctrl-C ends it."]
         print_result(options, {"address": server.address}, lines)
+        sys.stdout.flush()  # a program that reads the address waits for it
         try:
             server.serve_forever()
         except KeyboardInterrupt:
