@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.look import NOW, open_empty, open_told, page_of
 from varve import Memory
+from varve.api.inspection import Inspection
+from varve.look.pages.search import LEAST_PART
 from varve.look.site import PAGES
 
 
@@ -83,13 +85,14 @@ def test_search_shows_the_answer_of_the_tool_with_its_reasons(memory: Memory) ->
     assert block.text in html.unescape(page)
 
 
-def test_the_signals_of_a_result_add_up_to_its_score(memory: Memory) -> None:
+def test_the_signals_of_a_result_are_those_of_its_explanation(memory: Memory) -> None:
     (first, *_) = memory.search("where does Dana live", explain=True).results
     page = shown(memory, "search", q="where does Dana live")
     part = re.search(r'<p class="reasons">(.*?)</p>', page, re.DOTALL)
     assert part is not None
     shares = [float(share) for share in re.findall(r"<b>([0-9.]+)</b>", part[1])]
-    assert sum(shares) == pytest.approx(first.score, abs=0.05)
+    parts = sorted((first.why.parts or {}).values(), reverse=True)
+    assert shares == [round(one, 2) for one in parts if one >= LEAST_PART]
 
 
 def test_a_wrong_filter_is_explained_beside_the_form(memory: Memory) -> None:
@@ -99,8 +102,8 @@ def test_a_wrong_filter_is_explained_beside_the_form(memory: Memory) -> None:
 
 
 def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> None:
-    (first, *_) = memory.search("Dana moved to Lisbon", memory_types=["fact"]).results
-    page = shown(memory, "record", first.id)
+    (fact,) = Inspection(memory).facts_of("c-1")
+    page = shown(memory, "record", fact.id)
     assert "I moved to Lisbon last week." in words(page)
     assert "/conversation/2026-02-23/c-1" in links(page)
     assert "daily summary of 2026-02-23" in words(page)
@@ -109,12 +112,13 @@ def test_a_record_leads_to_its_source_and_to_its_summaries(memory: Memory) -> No
 
 
 def test_a_superseded_statement_leads_to_what_took_its_place(memory: Memory) -> None:
-    (old, *_) = memory.search("Dana moved to Lisbon", memory_types=["fact"]).results
+    (old,) = Inspection(memory).facts_of("c-1")
     page = words(shown(memory, "record", old.id))
     assert "superseded" in page
     successor = page.partition("What took its place")[2].partition("What the graph")[0]
     assert "Dana Whitfield lives in Porto" in successor
-    (new, *_) = memory.search("Dana moved to Porto", memory_types=["fact"]).results
+    facts = Inspection(memory).facts_of("c-3")
+    (new,) = [fact for fact in facts if "Porto" in fact.content]
     page = words(shown(memory, "record", new.id))
     assert "current" in page
     assert "What took its place" not in page

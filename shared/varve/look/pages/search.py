@@ -38,6 +38,7 @@ SIGNALS = {
     "substance": "has substance",
     "recency": "is recent",
     "importance": "was judged important",
+    "shared": "other records say the same",
 }
 """What each signal of the ranking says of a record, in words."""
 
