@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.builders import WordEmbedder
+from varve.domain.experience.agreement import follows
 from varve.domain.experience.erasure import plan_erasure
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import derive_lessons, explain_vagueness, wilson
+from varve.domain.experience.lessons import (
+    Lesson,
+    derive_lessons,
+    explain_vagueness,
+    wilson,
+)
 from varve.domain.experience.links import (
     LinkType,
     follow_links,
     links_of_report,
+    links_of_uses,
     tell_story,
 )
 from varve.domain.experience.outcomes import Outcome, Verdict
@@ -146,6 +154,10 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     operations = [
         link for report in reports for link in links_of_report(report, report.target)
     ]
+    uses = links_of_uses(History(rows), derive_lessons(History(rows)))
+    again = links_of_uses(History(shuffled), derive_lessons(History(shuffled)))
+    assert fold(uses) == fold(again)
+    operations += uses
     mixed = [*operations, *operations[::-1]]
     random.shuffle(mixed)  # type: ignore[attr-defined]
     assert fold(operations) == fold(mixed)
@@ -242,11 +254,93 @@ def test_a_lesson_that_makes_episodes_worse_is_quarantined() -> None:
         failed = an_episode(40 + number)
         parts += [
             failed,
-            a_report(failed, Outcome.FAILURE, decision="wait", used=(id_,)),
+            a_report(
+                failed, Outcome.FAILURE, decision="I raise the pool size", used=(id_,)
+            ),
         ]
     (lesson,) = derive_lessons(History(rows_of(*parts)))
     assert lesson.standing == "quarantined"
     assert lesson.reason == "0% succeeded with it, 100% without"
+
+
+POOL = lesson_id("debugging", "raise the pool")
+
+
+def shown_to(count: int, outcome: Outcome, decision: str) -> list[Episode | Report]:
+    """Episodes that saw the lesson "raise the pool" and decided by themselves."""
+    parts: list[Episode | Report] = []
+    for number in range(count):
+        episode = an_episode(60 + number, "errors after the release")
+        report = a_report(episode, outcome, decision=decision, used=(POOL,))
+        parts += [episode, report]
+    return parts
+
+
+def find_pool(*parts: Episode | Report | LessonVersion) -> Lesson:
+    lessons = derive_lessons(History(rows_of(*parts)))
+    return next(lesson for lesson in lessons if lesson.id == POOL)
+
+
+def test_a_lesson_gains_no_support_where_another_decision_was_taken() -> None:
+    shown = find_pool(*agreeing(3), *shown_to(5, Outcome.SUCCESS, "roll back"))
+    assert len(shown.supporting) == 3
+    taken = find_pool(*agreeing(3), *shown_to(5, Outcome.SUCCESS, "raise the pool"))
+    assert len(taken.supporting) == 8
+
+
+def test_a_lesson_is_not_quarantined_for_failures_of_another_decision() -> None:
+    shown = find_pool(*agreeing(20), *shown_to(5, Outcome.FAILURE, "wait for it"))
+    assert (shown.standing, shown.contradicting) == ("active", ())
+
+
+def test_three_for_and_four_against_is_not_active() -> None:
+    parts = [*agreeing(3), *shown_to(4, Outcome.FAILURE, "raise the pool")]
+    lesson = find_pool(*parts)
+    assert (len(lesson.supporting), len(lesson.contradicting)) == (3, 4)
+    assert not lesson.active
+
+
+@pytest.mark.parametrize(
+    ("decision", "takes"),
+    [
+        ("I raise the pool size.", True),
+        ("Do not raise the pool", False),
+        ("raise the timeout", False),
+        ("raise", False),
+    ],
+)
+def test_a_decision_follows_an_action_if_it_has_its_words_and_denials(
+    decision: str, takes: bool
+) -> None:
+    assert follows(decision, "raise the pool") is takes
+
+
+def test_a_figure_tells_two_actions_apart() -> None:
+    assert not follows("set the pool to 20", "set the pool to 40")
+
+
+def used_links(decision: str | None) -> dict[tuple[str, str], float]:
+    """The links of a failed episode that saw two earlier ones and itself."""
+    (pool, wait), later = (an_episode(0), an_episode(1)), an_episode(2)
+    parts = [
+        a_report(pool, Outcome.SUCCESS, decision="raise the pool"),
+        a_report(wait, Outcome.SUCCESS, decision="wait"),
+        a_report(
+            later,
+            Outcome.FAILURE,
+            decision=decision,
+            used=(pool.id, wait.id, later.id),
+        ),
+    ]
+    history = History(rows_of(pool, wait, later, *parts))
+    links = [link for link in links_of_uses(history, []) if link.predicate == "led_to"]
+    return {(link.subject, link.object): link.confidence for link in links}
+
+
+def test_only_the_used_episode_whose_answer_was_taken_is_linked() -> None:
+    first, second, later = (an_episode(number).id for number in range(3))
+    assert used_links("raise the pool") == {(first, later): 0.4}
+    assert used_links(None) == {(first, later): 0.1, (second, later): 0.1}
 
 
 def test_a_retired_lesson_keeps_its_history() -> None:
@@ -277,7 +371,9 @@ def test_a_story_follows_the_links_of_a_corrected_decision() -> None:
         resolution="roll back",
         used=(first.id,),
     )
-    triples = fold(links_of_report(report, then.id))
+    history = History(rows_of(first, then, report))
+    links = [*links_of_report(report, then.id), *links_of_uses(history, [])]
+    triples = fold(links)
     steps = follow_links(then.id, triples)
     assert {step.link for step in steps} == {
         LinkType.LED_TO,
@@ -285,7 +381,7 @@ def test_a_story_follows_the_links_of_a_corrected_decision() -> None:
         LinkType.CAUSED_BY,
         LinkType.LEARNED_FROM,
     }
-    lines = tell_story(steps, History(rows_of(first, then, report)))
+    lines = tell_story(steps, history)
     assert any("the release" in line for line in lines)
     assert all(step.evidence == (report.id,) for step in steps)
 

@@ -5,15 +5,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from varve.domain.errors import VarveError
 from varve.domain.experience.answers import (
     DEFAULT_DAYS,
     PriorAnswer,
     Rerun,
     changed_materially,
+    flat_regime,
+)
+from varve.domain.experience.results import (
+    ResearchResult,
+    flatten,
+    read_citations,
+    read_result,
 )
 from varve.domain.identity import Scope
 from varve.usecases.experience import answers as usecases
-from varve.usecases.experience.answers import EVICTION_REASONS, RerunRequest
+from varve.usecases.experience.answers import (
+    EVICTION_REASONS,
+    RerunRequest,
+    check_words,
+)
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
@@ -22,22 +34,47 @@ CountReads = Callable[[Sequence[str]], None]
 
 @dataclass(frozen=True, slots=True)
 class Researched:
-    """The result of a research step; `proposal` is a lesson to review if it changed much."""
+    """The result of a research step.
+
+    - `result`: what the caller's function returned; None if an answer was reused.
+    - `warnings`: why parts of the result were kept as text, or not kept.
+    - `stored`: False if the store refused the new answer.
+    - `proposal`: a lesson to review if the probability changed much.
+    """
 
     answer: PriorAnswer
     reused: bool
     reason: str
+    result: object = None
+    warnings: tuple[str, ...] = ()
+    stored: bool = True
     proposal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The question of a research step, with the present regime and signals."""
+
+    subject: str
+    task_type: str
+    question: str
+    regime: Mapping[str, Any]
+    signals: Mapping[str, Any]
 
 
 class AnswerBook:
     """Answers by subject, task type and time."""
 
     def __init__(
-        self, sessions: Sessions, scope: Scope, count_reads: CountReads
+        self,
+        sessions: Sessions,
+        scope: Scope,
+        count_reads: CountReads,
+        flush_reads: Callable[[], None],
     ) -> None:
         self._sessions = sessions
         self._count_reads = count_reads
+        self._flush_reads = flush_reads
         self.scope = scope
 
     def all(self) -> list[PriorAnswer]:
@@ -52,17 +89,38 @@ class AnswerBook:
         question: str,
         answer: str,
         *,
+        probability: float | None = None,
+        confidence: float | None = None,
+        citations: str | Sequence[str] = (),
+        regime: Mapping[str, Any] | None = None,
+        signals: Mapping[str, Any] | None = None,
+        conversation_id: str | None = None,
+        user_id: str | None = None,
         now: datetime | None = None,
-        **given: Any,
     ) -> PriorAnswer:
-        """Keep an answer.
+        """Keep an answer, with the regime and the signals under which it was found.
 
-        `given` are probability, confidence, citations, regime, conversation_id and
-        user_id. Raises Rejected: a text is empty, or a number lies outside [0, 1].
+        Both may be nested. Without a confidence the answer is reused until its time is
+        over. A text as `citations` is one citation. Raises Rejected: a text is empty, or a
+        number lies outside [0, 1].
         """
+        self._flush_reads()
         with self._open(now) as session:
-            at = session.now
-            new = PriorAnswer(subject, task_type, question, answer, at, at, **given)
+            new = PriorAnswer(
+                subject,
+                task_type,
+                question,
+                answer,
+                session.now,
+                session.now,
+                probability=probability,
+                confidence=confidence,
+                citations=read_citations(citations),
+                regime=flat_regime(regime or {}),
+                signals=flatten(signals or {}),
+                conversation_id=conversation_id,
+                user_id=user_id,
+            )
             return usecases.remember_answer(session, new)
 
     def should_rerun(
@@ -72,15 +130,19 @@ class AnswerBook:
         *,
         days: int = DEFAULT_DAYS,
         signals: Mapping[str, Any] | None = None,
-        regime: Mapping[str, str] | None = None,
+        regime: Mapping[str, Any] | None = None,
         now: datetime | None = None,
     ) -> Rerun:
-        """Decide whether to ask again, and say why; a usable answer counts as read."""
+        """Decide whether to ask again, and say why; a usable answer counts as read.
+
+        The read is written at once: it decides whether the answer is evicted.
+        """
         request = RerunRequest(subject, task_type, days, signals, regime)
         with self._open(now) as session:
             verdict = usecases.judge_rerun(session, request)
         if not verdict.rerun and verdict.prior:
             self._count_reads([verdict.prior.id])
+            self._flush_reads()
         return verdict
 
     def analogous(
@@ -111,39 +173,81 @@ class AnswerBook:
         subject: str,
         task_type: str,
         question: str,
-        research: Callable[[Sequence[PriorAnswer]], Mapping[str, Any]],
+        research: Callable[[Sequence[PriorAnswer]], object],
         *,
         days: int = DEFAULT_DAYS,
         signals: Mapping[str, Any] | None = None,
-        regime: Mapping[str, str] | None = None,
+        regime: Mapping[str, Any] | None = None,
         now: datetime | None = None,
     ) -> Researched:
         """Reuse the prior answer, or call `research` with analogous ones and keep its result.
 
         `research` returns a mapping with `answer` and optionally probability,
-        confidence and citations.
+        confidence and citations. A result of another shape is kept as text and returned
+        with warnings, and so is one that the store refuses. Raises Rejected before
+        `research` is called: a text is empty.
         """
+        step = _Step(subject, task_type, question, regime or {}, signals or {})
+        check_words(subject=subject, task_type=task_type, question=question)
         verdict = self.should_rerun(
             subject, task_type, days=days, signals=signals, regime=regime, now=now
         )
         if not verdict.rerun and verdict.prior:
             return Researched(verdict.prior, True, verdict.reason)
         hints = [answer for answer, _ in self.analogous(task_type, question)]
-        result = dict(research(hints))
-        text = str(result.pop("answer"))
-        new = self.remember(
-            subject,
-            task_type,
-            question,
-            text,
-            now=now,
-            regime=dict(regime or {}),
-            **result,
-        )
+        return self._keep_result(step, verdict, research(hints), now)
+
+    def _keep_result(
+        self, step: _Step, verdict: Rerun, given: object, now: datetime | None
+    ) -> Researched:
+        """Store a result that was paid for, and return it whether the store takes it or not."""
+        read = read_result(given)
+        warnings = read.warnings
+        stored = True
+        try:
+            new = self._remember_result(step, read, now)
+        except VarveError as error:
+            # The research may have cost much: its result reaches the caller regardless.
+            warnings = (*warnings, f"the answer is not stored: {error}")
+            stored = False
+            new = self._unstored(step, read, now)
         proposal = None
         if verdict.prior and changed_materially(verdict.prior, new):
             proposal = _propose(verdict.prior, new, verdict.reason)
-        return Researched(new, False, verdict.reason, proposal)
+        return Researched(new, False, verdict.reason, given, warnings, stored, proposal)
+
+    def _remember_result(
+        self, step: _Step, read: ResearchResult, now: datetime | None
+    ) -> PriorAnswer:
+        return self.remember(
+            step.subject,
+            step.task_type,
+            step.question,
+            read.text,
+            probability=read.probability,
+            confidence=read.confidence,
+            citations=read.citations,
+            regime=step.regime,
+            signals=step.signals,
+            now=now,
+        )
+
+    def _unstored(
+        self, step: _Step, read: ResearchResult, now: datetime | None
+    ) -> PriorAnswer:
+        """Return the answer of a result that is not stored."""
+        at = self._open(now).now
+        return PriorAnswer(
+            step.subject,
+            step.task_type,
+            step.question,
+            read.text,
+            at,
+            at,
+            probability=read.probability,
+            confidence=read.confidence,
+            citations=read.citations,
+        )
 
     def _open(self, now: datetime | None = None) -> Session:
         return self._sessions.open(self.scope, now)

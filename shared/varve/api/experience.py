@@ -41,7 +41,7 @@ class Experience:
         self._reads: Counter[str] = Counter()
         self._lock = Lock()
         self.lessons = LessonBook(sessions, scope)
-        self.answers = AnswerBook(sessions, scope, self.count_reads)
+        self.answers = AnswerBook(sessions, scope, self.count_reads, self.flush)
         self.research = ResearchNotes(sessions, scope)
 
     def record_outcome(
@@ -63,6 +63,7 @@ class Experience:
         statement with the same `at` counts once. Raises Rejected: names the field.
         """
         then = None if at is None else aware(at, "at")
+        self.flush()
         with self._open() as session:
             report = report_outcome(
                 session,

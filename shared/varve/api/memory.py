@@ -84,6 +84,7 @@ class Memory(OwnerVerbs):
         from varve.usecases.local import catch_up
 
         conversations = parse_conversations(conversation, self.scope)
+        self.close()
         with self._open(now) as session:
             accepted = ingest(session, conversations)
             return Ingested(accepted, catch_up(session))
@@ -332,7 +333,10 @@ class Memory(OwnerVerbs):
         return self.experience.recall(situation, state=state, user=user, limit=limit)
 
     def close(self) -> None:
-        """Write the reads of experience that are counted in process. Raises Retryable."""
+        """Write the reads of experience that are counted in process. Raises Retryable.
+
+        `ingest` and every write of experience do so too. The memory stays usable.
+        """
         if "experience" in self.__dict__:
             self.experience.flush()
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from varve.domain.calendar import iso
 from varve.domain.experience.alike import Embed, cosines
-from varve.domain.experience.rows import as_text
+from varve.domain.experience.results import Scalar, as_words, flatten
+from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 
@@ -20,6 +21,7 @@ DEFAULT_DAYS = 14
 OLDEST = timedelta(days=180)
 MOST_PER_KEY = 20
 UNREAD_FOR = timedelta(days=30)
+_FULL = 1.0
 
 Key = tuple[str, str]
 """The subject and the task type of an answer."""
@@ -27,7 +29,11 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PriorAnswer:
-    """An answer with the time it was found; probability and confidence lie in [0, 1]."""
+    """An answer with the time it was found; probability and confidence lie in [0, 1].
+
+    `regime` and `signals` are those of that time, by dotted names; `confidence` is None if
+    none was stated.
+    """
 
     subject: str
     task_type: str
@@ -36,22 +42,28 @@ class PriorAnswer:
     at: datetime
     created_at: datetime
     probability: float | None = None
-    confidence: float = 1.0
+    confidence: float | None = None
     citations: tuple[str, ...] = ()
     regime: Mapping[str, str] = field(default_factory=dict)
+    signals: Mapping[str, Scalar] = field(default_factory=dict)
     conversation_id: str | None = None
     user_id: str | None = None
 
     @property
     def key(self) -> Key:
-        """The subject and the task type."""
-        return self.subject, self.task_type
+        """The subject and the task type, without case."""
+        return answer_key(self.subject, self.task_type)
 
     @property
     def id(self) -> str:
         """The id, equal for the same answer at the same time."""
         said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
         return "answer-" + digest(*said, length=24)
+
+
+def answer_key(subject: str, task_type: str) -> Key:
+    """Return the key of a subject and a task type; case and white space do not count."""
+    return normalize(subject), normalize(task_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,8 @@ def answer_record(answer: PriorAnswer, period: str) -> Record:
         "answer": answer.answer,
         "probability": answer.probability,
         "regime": dict(answer.regime),
+        "confidence": answer.confidence,
+        "signals": dict(answer.signals),
     }
     return Record(
         id=answer.id,
@@ -82,7 +96,7 @@ def answer_record(answer: PriorAnswer, period: str) -> Record:
         conversation_id=answer.conversation_id,
         user_id=answer.user_id,
         about=answer.subject,
-        confidence=answer.confidence,
+        confidence=_FULL if answer.confidence is None else answer.confidence,
         key_facts=as_text(details),
     )
 
@@ -98,9 +112,11 @@ def answer_from(record: Record) -> PriorAnswer:
         at=record.event_time,
         created_at=record.created_at,
         probability=details["probability"],
-        confidence=record.confidence,
+        # Rows of an earlier format have the confidence in the record alone.
+        confidence=details.get("confidence", record.confidence),
         citations=record.source_ids,
         regime=details["regime"],
+        signals=details.get("signals", {}),
         conversation_id=record.conversation_id,
         user_id=record.user_id,
     )
@@ -115,29 +131,38 @@ def should_rerun(
     days: int = DEFAULT_DAYS,
     signals: Mapping[str, Any] | None = None,
     material: frozenset[str] = frozenset(),
-    regime: Mapping[str, str] | None = None,
+    regime: Mapping[str, Any] | None = None,
 ) -> Rerun:
     """Return whether to ask again, or to use the newest answer of the last `days` days.
 
-    Asks again without such an answer, if a material signal is set, if the regime differs,
-    or if the answer's confidence is under 0.55. An empty `material` makes every signal
-    material.
+    Asks again without such an answer, if a material signal differs from the answer's, if
+    the regime differs, or if the answer's confidence is under 0.55. A signal that the
+    answer does not know counts if it is set. An empty `material` makes every signal
+    material. Signals and regime may be nested.
     """
     since = now - timedelta(days=days)
-    prior = _newest(answers, (subject, task_type), since, now)
+    prior = _newest(answers, answer_key(subject, task_type), since, now)
     if prior is None:
         return Rerun(True, f"no answer in the last {days} days")
-    raised = _raised_signals(signals or {}, material)
+    raised = _raised_signals(flatten(signals or {}), prior.signals, material)
     if raised:
         return Rerun(True, f"material signal: {', '.join(raised)}", prior)
-    differing = _differing(regime or {}, prior.regime)
+    differing = _differing(flat_regime(regime or {}), prior.regime)
     if differing:
         return Rerun(True, f"another regime: {', '.join(differing)}", prior)
+    if prior.confidence is None:
+        reason = f"answered {iso(prior.at)} without a stated confidence"
+        return Rerun(False, reason, prior)
     if prior.confidence < ENOUGH_CONFIDENCE:
         reason = f"confidence {prior.confidence:.2f} is under {ENOUGH_CONFIDENCE}"
         return Rerun(True, reason, prior)
     reason = f"answered {iso(prior.at)} with confidence {prior.confidence:.2f}"
     return Rerun(False, reason, prior)
+
+
+def flat_regime(regime: Mapping[str, Any]) -> dict[str, str]:
+    """Return a regime by dotted names, its values as text."""
+    return {name: as_words(value) for name, value in flatten(regime).items()}
 
 
 def _newest(
@@ -153,16 +178,32 @@ def _newest(
 
 
 def _differing(wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
-    """Return the names, sorted, whose wanted value is not the known one."""
-    return [name for name in sorted(wanted) if known.get(name) != wanted[name]]
+    """Return the names, sorted, whose values differ or that only one regime has."""
+    names = sorted({*wanted, *known})
+    return [name for name in names if wanted.get(name) != known.get(name)]
 
 
-def _raised_signals(signals: Mapping[str, Any], material: frozenset[str]) -> list[str]:
-    """Return the names of the signals that are set and material."""
-    raised = {name for name, value in signals.items() if value}
-    if material:
-        raised &= material
-    return sorted(raised)
+def _raised_signals(
+    signals: Mapping[str, Scalar],
+    known: Mapping[str, Scalar],
+    material: frozenset[str],
+) -> list[str]:
+    """Return the names, sorted, of the material signals that are news to an answer.
+
+    A material name holds for the signals below it: `rates` for `rates.us`.
+    """
+    raised: list[str] = []
+    for name, value in sorted(signals.items()):
+        is_news = value != known[name] if name in known else bool(value)
+        if is_news and (not material or _is_material(name, material)):
+            raised.append(name)
+    return raised
+
+
+def _is_material(name: str, material: frozenset[str]) -> bool:
+    parts = name.split(".")
+    paths = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    return not material.isdisjoint(paths)
 
 
 def find_analogous(
@@ -176,7 +217,8 @@ def find_analogous(
 
     Of each subject only the nearest answer is returned.
     """
-    same_task = [answer for answer in answers if answer.task_type == task_type]
+    wanted = normalize(task_type)
+    same_task = [one for one in answers if normalize(one.task_type) == wanted]
     if not same_task:
         return []
     newest_first = sorted(same_task, key=_newest_first)
@@ -186,7 +228,8 @@ def find_analogous(
     pairs.sort(key=itemgetter(1), reverse=True)
     nearest: dict[str, tuple[PriorAnswer, float]] = {}
     for answer, cosine in pairs:
-        nearest.setdefault(answer.subject, (answer, cosine))
+        subject, _ = answer.key
+        nearest.setdefault(subject, (answer, cosine))
     return list(nearest.values())[:k]
 
 

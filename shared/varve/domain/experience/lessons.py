@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from math import sqrt
 
+from varve.domain.experience.agreement import action_taken, follows
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import (
@@ -18,7 +19,6 @@ from varve.domain.experience.rows import (
     RETIREMENT,
     LessonVersion,
     lesson_id,
-    normalize,
     union,
 )
 from varve.domain.experience.words import content_words
@@ -36,7 +36,7 @@ class Lesson:
     """The current state of a lesson; `versions` has its history, the oldest first.
 
     `standing` is `active`, `retired` (by hand, without evidence, or with too much evidence
-    against it) or `quarantined` (episodes that used it did worse than others).
+    against it) or `quarantined` (episodes that followed it did worse than others).
     """
 
     id: str
@@ -155,7 +155,7 @@ def _build_lesson(
         return None
     against = _contradicting(id_, text.action, history)
     supporting = {past.id for past in agreeing}
-    supporting |= _successful_uses(id_, history)
+    supporting |= _successful_uses(id_, text.action, history)
     for version in versions:
         against.update(version.contradicting)
         supporting.update(version.supporting)
@@ -192,10 +192,13 @@ def _current_text(versions: Sequence[LessonVersion]) -> LessonVersion | None:
     return worded[-1] if worded else None
 
 
-def _successful_uses(id_: str, history: History) -> set[str]:
+def _successful_uses(id_: str, action: str, history: History) -> set[str]:
+    """Return the ids of successful episodes that saw the lesson and did as it says."""
     ids: set[str] = set()
     for past in history.past_episodes:
-        if past.outcome is Outcome.SUCCESS and id_ in past.used:
+        if past.outcome is not Outcome.SUCCESS or id_ not in past.used:
+            continue
+        if follows(action_taken(past), action):
             ids.add(past.id)
     return ids
 
@@ -209,7 +212,8 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
         return "retired", "no evidence is left"
     supporting = len(lesson.supporting)
     contradicting = len(lesson.contradicting)
-    if lesson.confidence < RETIRED_BELOW and contradicting >= supporting:
+    is_weak = lesson.confidence < RETIRED_BELOW and contradicting >= supporting
+    if is_weak or contradicting > supporting:
         return "retired", f"{contradicting} episodes speak against it"
     harm = _harm(lesson, history)
     if harm:
@@ -220,7 +224,8 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
 def _harm(lesson: Lesson, history: History) -> str:
     """Return the success rates with and without the lesson if it does harm, else "".
 
-    Only episodes of the lesson's state with a known outcome count.
+    Only episodes of the lesson's state with a known outcome count. An episode that saw the
+    lesson and decided otherwise is one without it.
     """
     with_it: list[bool] = []
     without: list[bool] = []
@@ -229,7 +234,8 @@ def _harm(lesson: Lesson, history: History) -> str:
         if not decided or past.state != lesson.state:
             continue
         succeeded = past.outcome is Outcome.SUCCESS
-        if lesson.id in past.used:
+        followed = follows(action_taken(past), lesson.action)
+        if followed and lesson.id in past.used:
             with_it.append(succeeded)
         else:
             without.append(succeeded)
@@ -248,13 +254,12 @@ def _contradicting(id_: str, action: str, history: History) -> set[str]:
     They used the lesson, or the same lesson would be derived from their state; and another
     action was right.
     """
-    wanted = normalize(action)
     found: set[str] = set()
     for past in history.past_episodes:
         if past.outcome is not Outcome.FAILURE:
             continue
-        followed = normalize(past.decision) == wanted
-        was_right = normalize(past.resolution) == wanted
+        followed = follows(past.decision, action)
+        was_right = follows(past.resolution, action)
         if not followed or was_right:
             continue
         same_lesson = lesson_id(past.state, action) == id_

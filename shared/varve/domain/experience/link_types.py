@@ -20,6 +20,10 @@ class LinkType(StrEnum):
     CONTRADICTED = "contradicted"
 
 
+LINKS_OF_USES = frozenset({LinkType.LED_TO, LinkType.CONTRADICTED})
+"""Links of episodes and lessons that an agent used."""
+
+
 def is_experience(entity: str) -> bool:
     """Return whether an entity's id is one of experience."""
     return re.fullmatch(LINK_END, entity) is not None

@@ -1,14 +1,17 @@
 """Links between episodes: triples for the graph, and the causal story that they tell.
 
-Every link follows from one row, or from two neighbouring episodes of one conversation. So
-the links are the same in whatever order the rows arrive; the graph keeps each link once.
+A stored link follows from one row, or from two neighbouring episodes of one conversation.
+The links of used episodes and lessons follow from the whole history and are derived on
+every read. So all links are the same in whatever order the rows arrive.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from varve.domain.experience.agreement import follows
 from varve.domain.experience.history import History
+from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.link_types import LinkType
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Episode, Report
@@ -20,26 +23,61 @@ LINK_WEIGHTS = {
     Outcome.FAILURE: 0.4,
     Outcome.UNKNOWN: 0.2,
 }
-"""The weight of a report's links, by outcome; it is stored as the triple's confidence."""
+"""The weight of a use's links, by outcome."""
+UNSURE_WEIGHT = 0.1
+"""The weight of a use's links if the decision or the used answer is unknown."""
 
 
 def links_of_report(report: Report, target: str) -> list[TripleOperation]:
-    """Return the links a report gives its episode: causes, uses and contradictions."""
-    weight = LINK_WEIGHTS[report.outcome]
-    failed = report.outcome is Outcome.FAILURE
+    """Return the links that a report alone gives its episode: its cause and its lesson."""
     links: list[TripleOperation] = []
-    for used in report.used:
-        links.append(_link(report, used, LinkType.LED_TO, target, weight))
-    if failed:
-        for used in report.used:
-            link = _link(report, target, LinkType.CONTRADICTED, used, weight)
-            links.append(link)
     if report.resolution:
         cause = f"cause: {report.resolution}"
         links.append(_link(report, target, LinkType.CAUSED_BY, cause, 1.0))
+    failed = report.outcome is Outcome.FAILURE
     if failed and (report.correction or report.resolution):
         links.append(_link(report, target, LinkType.LEARNED_FROM, report.id, 1.0))
     return links
+
+
+def links_of_uses(history: History, lessons: Iterable[Lesson]) -> list[TripleOperation]:
+    """Return the links between episodes and the episodes and lessons their agents used.
+
+    A used item counts only if its answer is the decision taken. If the decision or the
+    answer is unknown, the link has `UNSURE_WEIGHT`.
+    """
+    actions: dict[str, str | None] = {lesson.id: lesson.action for lesson in lessons}
+    for past in history.past_episodes:
+        actions[past.id] = past.resolution or past.decision
+    links: list[TripleOperation] = []
+    for report in history.reports:
+        links += _links_of_use(report, history, actions)
+    return links
+
+
+def _links_of_use(
+    report: Report, history: History, actions: Mapping[str, str | None]
+) -> list[TripleOperation]:
+    target = history.target_at(report.target, report.at)
+    links: list[TripleOperation] = []
+    for used in report.used:
+        weight = _weight_of_use(report, actions.get(used))
+        if used == target or not weight:
+            continue
+        links.append(_link(report, used, LinkType.LED_TO, target, weight))
+        if report.outcome is Outcome.FAILURE:
+            link = _link(report, target, LinkType.CONTRADICTED, used, weight)
+            links.append(link)
+    return links
+
+
+def _weight_of_use(report: Report, answer: str | None) -> float:
+    """Return the weight of a used item's links; 0 if the agent decided otherwise."""
+    if not report.decision or not answer:
+        return UNSURE_WEIGHT
+    if follows(report.decision, answer):
+        return LINK_WEIGHTS[report.outcome]
+    return 0.0
 
 
 def links_of_neighbours(before: Episode, after: Episode) -> list[TripleOperation]:

@@ -66,7 +66,6 @@ def recollect(
     *,
     words: EmbedWords | None = None,
     state: str | None = None,
-    user_id: str | None = None,
     limit: int = 8,
 ) -> Recollection:
     """Return the episodes and lessons that matter for a situation.
@@ -75,7 +74,7 @@ def recollect(
     beside successes. The other episodes are chosen by maximal marginal relevance. `words`
     embeds single words, if the embedder can do so locally.
     """
-    past = _newest(history, user_id)
+    past = history.past_episodes[-MOST_EPISODES:]
     if not past:
         return Recollection((), 0.0)
     vectors = _embed_situations(past, embed)
@@ -101,13 +100,6 @@ class _Evidence:
     likeness: Mapping[str, float]
     belief: Belief
     lessons: Mapping[str, Lesson]
-
-
-def _newest(history: History, user_id: str | None) -> Sequence[PastEpisode]:
-    past = history.past_episodes
-    if user_id is not None:
-        past = [one for one in past if one.episode.user_id == user_id]
-    return past[-MOST_EPISODES:]
 
 
 def _embed_situations(past: Sequence[PastEpisode], embed: Embed) -> dict[str, Vector]:

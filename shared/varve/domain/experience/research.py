@@ -9,9 +9,8 @@ from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
+from varve.domain.statements.sameness import mean_the_same
 
-SAME = 0.92
-"""The cosine from which two entries of one component say the same."""
 MAX_ENTRIES = 200
 """The most entries of each component; the oldest are deleted first."""
 
@@ -96,12 +95,12 @@ class ResearchLog:
         return [entry for entry in self.entries if entry.component is component]
 
     def known(
-        self, component: Component, text: str, embed: Embed, threshold: float = SAME
+        self, component: Component, text: str, embed: Embed, at: datetime
     ) -> ResearchFinding | None:
-        """Return an entry that says the same, if any.
+        """Return an entry that is the same statement as a text noted at `at`, if any.
 
-        Queries and sources are the same only if their texts are equal, apart from case and
-        white space.
+        Facts and questions are compared as `mean_the_same` does. Queries and sources are
+        the same only if their texts are equal, apart from case and white space.
         """
         entries = self.of(component)
         wanted = normalize(text)
@@ -112,10 +111,14 @@ class ResearchLog:
             return None
         texts = [entry.text for entry in entries]
         likeness = cosines(text, texts, embed)
-        best = max(likeness)
-        if best < threshold:
-            return None
-        return entries[likeness.index(best)]
+        best: tuple[float, ResearchFinding] | None = None
+        for cosine, entry in zip(likeness, entries, strict=True):
+            same_day = entry.at.date() == at.date()
+            if not mean_the_same(entry.text, text, cosine, same_day=same_day):
+                continue
+            if best is None or cosine > best[0]:
+                best = (cosine, entry)
+        return best[1] if best else None
 
     def surplus(self, most: int = MAX_ENTRIES) -> list[ResearchFinding]:
         """Return the oldest entries beyond `most` of each component."""

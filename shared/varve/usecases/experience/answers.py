@@ -12,8 +12,10 @@ from varve.domain.experience.answers import (
     answer_record,
     choose_evicted,
     find_analogous,
+    flat_regime,
     should_rerun,
 )
+from varve.domain.experience.results import Scalar, flatten
 from varve.domain.record import MemoryType
 from varve.usecases.experience.rows import delete_rows, read_past, send_rows, year_of
 from varve.usecases.session import Session
@@ -29,7 +31,7 @@ class RerunRequest:
     task_type: str
     days: int
     signals: Mapping[str, Any] | None = None
-    regime: Mapping[str, str] | None = None
+    regime: Mapping[str, Any] | None = None
 
 
 def read_answers(session: Session) -> list[PriorAnswer]:
@@ -52,10 +54,14 @@ def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
         answer=private(answer.answer),
         citations=tuple(map(private, answer.citations)),
         regime=_filter_regime(session, answer.regime),
+        signals=_filter_signals(session, answer.signals),
     )
-    for name in ("subject", "task_type", "question", "answer"):
-        if not getattr(kept, name).strip():
-            raise Rejected(name, "must not be empty")
+    check_words(
+        subject=kept.subject,
+        task_type=kept.task_type,
+        question=kept.question,
+        answer=kept.answer,
+    )
     for name in ("probability", "confidence"):
         value = getattr(kept, name)
         if value is not None and not 0 <= value <= 1:
@@ -64,9 +70,28 @@ def remember_answer(session: Session, answer: PriorAnswer) -> PriorAnswer:
     return kept
 
 
+def check_words(**texts: str) -> None:
+    """Raise Rejected for the first text that has no words."""
+    for name, text in texts.items():
+        if not text.strip():
+            raise Rejected(name, "must not be empty")
+
+
 def _filter_regime(session: Session, regime: Mapping[str, str]) -> dict[str, str]:
     private = session.privacy
     return {private(name): private(value) for name, value in regime.items()}
+
+
+def _filter_signals(
+    session: Session, signals: Mapping[str, Scalar]
+) -> dict[str, Scalar]:
+    """Return signals with their names and texts filtered."""
+    private = session.privacy
+    filtered: dict[str, Scalar] = {}
+    for name, value in signals.items():
+        kept = private(value) if isinstance(value, str) else value
+        filtered[private(name)] = kept
+    return filtered
 
 
 def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
@@ -79,9 +104,9 @@ def judge_rerun(session: Session, request: RerunRequest) -> Rerun:
         session.privacy(request.task_type),
         session.now,
         days=request.days,
-        signals=request.signals,
+        signals=_filter_signals(session, flatten(request.signals or {})),
         material=material,
-        regime=request.regime and _filter_regime(session, request.regime),
+        regime=_filter_regime(session, flat_regime(request.regime or {})),
     )
 
 

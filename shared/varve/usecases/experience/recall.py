@@ -7,7 +7,8 @@ from varve.domain.errors import Rejected
 from varve.domain.experience import links
 from varve.domain.experience.forgetting import choose_forgotten
 from varve.domain.experience.history import History, PastEpisode
-from varve.domain.experience.lessons import derive_lessons
+from varve.domain.experience.lessons import Lesson, derive_lessons
+from varve.domain.experience.link_types import LINKS_OF_USES
 from varve.domain.experience.reads import ReadCounts, usage_record
 from varve.domain.experience.recall import Recollection, recollect
 from varve.domain.experience.runs import links_of_runs
@@ -56,7 +57,9 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         raise Rejected("limit", "must be 1 or more")
     view = session.views.read(session, SearchRequest(), (Store.EXPERIENCE,))
     session = session.with_config(view.config)
-    history = read_history(session.scope, reader=view.reader)
+    whole = read_history(session.scope, reader=view.reader)
+    history = limit_to_user(whole, request.user_id)
+    lessons = derive_lessons(history)
     situation = session.privacy(request.situation)
     embedder = session.embedder
     (vector,) = embedder.embed([situation])
@@ -64,17 +67,16 @@ def recall(session: Session, request: RecallRequest) -> RecallOutcome:
         situation,
         vector,
         history,
-        derive_lessons(limit_to_user(history, request.user_id)),
+        lessons,
         embedder.embed,
         words=word_embedding(embedder),
         state=request.state and session.privacy(request.state),
-        user_id=request.user_id,
         limit=request.limit,
     )
     episodes = [item.id for item in found.items if item.kind == "episode"]
     if not episodes:
         return RecallOutcome(found, {})
-    triples = _with_derived_links(session, view.triples(), history)
+    triples = _with_derived_links(session, view.triples(), history, lessons)
     chains = {
         id_: links.tell_story(links.follow_links(id_, triples, depth=1), history)
         for id_ in episodes
@@ -89,7 +91,10 @@ def explain_episode(
     history = read_past(session)
     episode = find_episode(session, history, id_).episode
     triples = _with_derived_links(
-        session, session.graph.triples(session.scope), history
+        session,
+        session.graph.triples(session.scope),
+        history,
+        derive_lessons(history),
     )
     steps = links.follow_links(episode.id, triples, depth=depth)
     return steps, links.tell_story(steps, history)
@@ -128,15 +133,23 @@ def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
 
 
 def _with_derived_links(
-    session: Session, triples: Iterable[Triple], history: History
+    session: Session,
+    triples: Iterable[Triple],
+    history: History,
+    lessons: Sequence[Lesson],
 ) -> list[Triple]:
-    """Return the agent's triples with the links derived from all its episodes."""
+    """Return the agent's triples with the links derived from all its episodes.
+
+    Stored links of uses are left out: what a use is worth depends on the whole history.
+    """
+    kept = [triple for triple in triples if triple.label not in LINKS_OF_USES]
     thresholds = session.config.experience.thresholds
     derived: list[TripleOperation] = [
-        *links_of_runs(history, thresholds, session.embedder.embed)
+        *links_of_runs(history, thresholds, session.embedder.embed),
+        *links.links_of_uses(history, lessons),
     ]
     for report in history.reports:
         if not report.names_episode:
             target = history.target_at(report.target, report.at)
             derived += links.links_of_report(report, target)
-    return [*triples, *fold(derived)]
+    return [*kept, *fold(derived)]

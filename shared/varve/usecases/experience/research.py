@@ -49,7 +49,7 @@ def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
     source = note.source and session.privacy(note.source)
     component = Component(note.component)
     log = read_log(session, note.log)
-    known = log.known(component, text, session.embedder.embed)
+    known = log.known(component, text, session.embedder.embed, session.now)
     if known is not None:
         return known, False
     entry = ResearchFinding(
