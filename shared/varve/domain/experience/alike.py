@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from varve.domain.experience.words import content_words, spoken_words
+from varve.domain.experience.words import content_words, is_denied, spoken_words
 from varve.domain.record import Vector
 from varve.domain.search.lexical import Floats
 
@@ -59,7 +59,10 @@ def _similarity(
     columns: WordByStem,
     words: EmbedWords | None,
 ) -> Floats:
-    """Return how similar words are by stem: 1.0 if equal, else their cosine or 0.0."""
+    """Return how similar words are by stem: 1.0 if equal, else their cosine or 0.0.
+
+    A denied word is not similar to one that is not denied.
+    """
     row_stems = np.array(list(rows))
     column_stems = np.array(list(columns))
     equal = row_stems[:, None] == column_stems
@@ -67,7 +70,11 @@ def _similarity(
     if words is not None:
         row_vectors = words(list(rows.values()))
         column_vectors = words(list(columns.values()))
-        similar = np.maximum(similar, row_vectors @ column_vectors.T)
+        cosines_ = row_vectors @ column_vectors.T
+        denied_rows = np.array([is_denied(stem) for stem in rows])
+        denied_columns = np.array([is_denied(stem) for stem in columns])
+        same_side = denied_rows[:, None] == denied_columns
+        similar = np.maximum(similar, np.where(same_side, cosines_, 0.0))
     return similar
 
 

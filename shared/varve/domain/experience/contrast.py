@@ -10,6 +10,8 @@ Situations that ended in the same answer form a group. Two signals are measured:
 - `apart`: how much nearer the situation lies to the mean of the group's situations than to
   the mean of all groups (nearest centroids; Tibshirani et al., PNAS 2002). Words that all
   groups share count for nothing.
+- `clash`: the share of the situation's words that the group's precedents say the opposite
+  of: "no release" where they had one. Vectors hardly see a denial.
 
 `WEIGHTS` turns the signals into odds of each answer against an unseen answer. The frequency
 of an answer is no signal: it added nothing on domains that the weights were not fitted on.
@@ -22,9 +24,10 @@ from math import exp, sqrt
 
 import numpy as np
 
-from varve.domain.experience.alike import EmbedWords, closeness, rarity
-from varve.domain.experience.words import spoken_words
+from varve.domain.experience.alike import EmbedWords, WordByStem, closeness, rarity
+from varve.domain.experience.words import content_words, opposite, spoken_words
 from varve.domain.record import Vector
+from varve.domain.search.lexical import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,12 @@ class Weights:
     told: float
     apart: float
     seen: float
+    clash: float
 
 
-WEIGHTS = Weights(told=18.1, apart=7.05, seen=-1.73)
+UNLIKE = 0.4
+"""The cosine of two situations from which a denial in one concerns the other."""
+WEIGHTS = Weights(told=18.1, apart=7.05, seen=-1.73, clash=-80.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class AnswerSignals:
 
     told: Mapping[str, float]
     apart: Mapping[str, float]
+    clash: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,8 @@ def form_belief(
     for answer, told in signals.told.items():
         by_told = WEIGHTS.told * told
         by_apart = WEIGHTS.apart * signals.apart[answer]
-        odds[answer] = exp(WEIGHTS.seen + by_told + by_apart)
+        by_clash = WEIGHTS.clash * signals.clash[answer]
+        odds[answer] = exp(WEIGHTS.seen + by_told + by_apart + by_clash)
     total = sum(odds.values())
     shares = {answer: one / total for answer, one in odds.items()}
     return Belief(total / (1.0 + total), shares)
@@ -107,11 +115,27 @@ def measure_signals(
     spoken = spoken_words(situation)
     weights = rarity(spoken, [p.situation for p in precedents])
     told: dict[str, float] = {}
+    clash: dict[str, float] = {}
     for answer, group in groups.items():
+        clashes = [_clash(spoken, vector, p) @ weights for p in group]
+        clash[answer] = float(np.mean(clashes))
         corrections = [p.correction or p.situation for p in group]
         covered = closeness(spoken, corrections, words) @ weights
         told[answer] = float(np.mean(covered))
-    return AnswerSignals(told, _apart(vector, groups))
+    return AnswerSignals(told, _apart(vector, groups), clash)
+
+
+def _clash(spoken: WordByStem, vector: Vector, precedent: Precedent) -> Floats:
+    """Return for each word how far the precedent says the opposite, from 0 to 1.
+
+    A precedent of another subject says nothing about the word: it counts as much as its
+    vector is like the situation's.
+    """
+    said = content_words(precedent.situation)
+    clashes = [opposite(stem) in said and stem not in said for stem in spoken]
+    likeness = float(np.dot(vector, precedent.vector))
+    alike = min(1.0, max(0.0, (likeness - UNLIKE) / (1.0 - UNLIKE)))
+    return np.array(clashes, dtype=np.float32) * np.float32(alike)
 
 
 def _group_by_answer(precedents: Sequence[Precedent]) -> Groups:

@@ -21,7 +21,7 @@ from varve.domain.experience.rows import (
     lesson_id,
     union,
 )
-from varve.domain.experience.words import content_words
+from varve.domain.experience.words import DENIED, content_words, opposite
 
 AGREEING = 2
 """Episodes that must agree before a lesson is proposed."""
@@ -88,8 +88,8 @@ def explain_vagueness(condition: str, action: str) -> str | None:
 
     The condition must have two content words or more, the action at least one.
     """
-    condition_words = content_words(condition) - _EMPTY_WORDS
-    action_words = content_words(action) - _EMPTY_WORDS
+    condition_words = _bare_words(condition) - _EMPTY_WORDS
+    action_words = _bare_words(action) - _EMPTY_WORDS
     if len(condition_words) < 2:
         return (
             "does not say when: name at least two things that tell the situation apart"
@@ -99,7 +99,12 @@ def explain_vagueness(condition: str, action: str) -> str | None:
     return None
 
 
-_EMPTY_WORDS = content_words(
+def _bare_words(text: str) -> set[str]:
+    """Return the stems of a text's content words, denied or not."""
+    return {stem.removeprefix(DENIED) for stem in content_words(text)}
+
+
+_EMPTY_WORDS = _bare_words(
     "often sometimes usually always never maybe careful carefully better wrong right"
     " good bad thing things stuff something anything everything problem problems issue"
     " issues situation situations case cases time times initial first check try think"
@@ -210,15 +215,19 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
         return "retired", stated[-1].reason or "retired by hand"
     if not lesson.supporting:
         return "retired", "no evidence is left"
-    supporting = len(lesson.supporting)
-    contradicting = len(lesson.contradicting)
-    is_weak = lesson.confidence < RETIRED_BELOW and contradicting >= supporting
-    if is_weak or contradicting > supporting:
+    if _is_outweighed(lesson):
+        contradicting = len(lesson.contradicting)
         return "retired", f"{contradicting} episodes speak against it"
     harm = _harm(lesson, history)
     if harm:
         return "quarantined", harm
     return "active", ""
+
+
+def _is_outweighed(lesson: Lesson) -> bool:
+    """Return whether more episodes speak against a lesson, or as many and few in all."""
+    surplus = len(lesson.contradicting) - len(lesson.supporting)
+    return surplus > 0 or (surplus == 0 and lesson.confidence < RETIRED_BELOW)
 
 
 def _harm(lesson: Lesson, history: History) -> str:
@@ -293,6 +302,7 @@ class _Agreement:
             bare = word.strip(_PUNCTUATION)
             for stem in content_words(bare):
                 self.forms[stem][bare] += 1
+                self.forms[opposite(stem)][f"no {bare}"] += 1
 
     def written(self, stem: str) -> str:
         """Return the stem's most frequent written form, on a tie the alphabetically first."""

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from operator import itemgetter
 
 from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.rows import as_text, normalize
@@ -109,16 +110,14 @@ class ResearchLog:
                 return entry
         if not entries or component in {Component.QUERY, Component.SOURCE}:
             return None
-        texts = [entry.text for entry in entries]
-        likeness = cosines(text, texts, embed)
-        best: tuple[float, ResearchFinding] | None = None
+        likeness = cosines(text, [entry.text for entry in entries], embed)
+        same: list[tuple[float, ResearchFinding]] = []
         for cosine, entry in zip(likeness, entries, strict=True):
             same_day = entry.at.date() == at.date()
-            if not mean_the_same(entry.text, text, cosine, same_day=same_day):
-                continue
-            if best is None or cosine > best[0]:
-                best = (cosine, entry)
-        return best[1] if best else None
+            if mean_the_same(entry.text, text, cosine, same_day=same_day):
+                same.append((cosine, entry))
+        _, nearest = max(same, key=itemgetter(0), default=(0.0, None))
+        return nearest
 
     def surplus(self, most: int = MAX_ENTRIES) -> list[ResearchFinding]:
         """Return the oldest entries beyond `most` of each component."""

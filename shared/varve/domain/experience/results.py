@@ -32,23 +32,22 @@ def read_result(given: object) -> ResearchResult:
     answer = given.get("answer")
     if answer is None or not str(answer).strip():
         return ResearchResult(as_words(given), warnings=("the result has no `answer`",))
-    numbers: dict[str, float] = {}
-    lines = [answer if isinstance(answer, str) else as_words(answer)]
-    warnings: list[str] = []
-    for name, value in given.items():
-        share = read_share(value) if name in ("probability", "confidence") else None
-        if share is not None:
-            numbers[name] = share
-        elif value is not None and name not in ("answer", "citations"):
-            lines.append(f"{name}: {as_words(value)}")
-            warnings.append(_explain(str(name)))
+    irregular = [name for name in given if not _is_regular(name, given[name])]
+    lines = [f"{name}: {as_words(given[name])}" for name in irregular]
     return ResearchResult(
-        text="\n".join(lines),
-        probability=numbers.get("probability"),
-        confidence=numbers.get("confidence"),
+        text="\n".join([as_words(answer), *lines]),
+        probability=read_share(given.get("probability")),
+        confidence=read_share(given.get("confidence")),
         citations=read_citations(given.get("citations")),
-        warnings=tuple(warnings),
+        warnings=tuple(_explain(str(name)) for name in irregular),
     )
+
+
+def _is_regular(name: object, value: object) -> bool:
+    """Return whether a field of a result has a field of its own in an answer."""
+    if value is None or name in ("answer", "citations"):
+        return True
+    return name in FIELDS and read_share(value) is not None
 
 
 def _explain(name: str) -> str:
