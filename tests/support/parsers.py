@@ -40,7 +40,6 @@ from varve.adapters.objects.store import local_objects
 from varve.adapters.records import packs
 from varve.adapters.records.files import UnknownFormat, needs_of
 from varve.adapters.records.records import LanceRecords
-from varve.cli.inputs import read_conversations
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
@@ -59,6 +58,9 @@ from varve.domain.retention import Limit
 from varve.domain.search.query import parse_search_request
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.workspace import parse_workspace_config
+from varve.importers.files import open_source
+from varve.importers.formats import find_format
+from varve.importers.items import ImportOptions
 from varve.messages.ingest import IngestMessage, read_ingest, send_ingest
 from varve.messages.tool_calls import answer_tool_call
 from varve.messages.work import (
@@ -446,7 +448,9 @@ def _file(data: bytes) -> Any:
     with NamedTemporaryFile(suffix=".jsonl") as file:
         file.write(data)
         file.flush()
-        return read_conversations([file.name])
+        with open_source(file.name) as source:
+            found = find_format("auto", source)
+            return list(found.read(source, ImportOptions("file")))
 
 
 def _manifest(data: bytes) -> Any:

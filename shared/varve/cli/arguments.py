@@ -24,7 +24,7 @@ AddArguments = Callable[[argparse.ArgumentParser], None]
 
 _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("demo", "ingest a sample corpus and ask ten questions", add_demo),
-    ("ingest", "store conversations from JSON or JSON Lines files", add_ingest),
+    ("ingest", "store conversations, of Varve's or a foreign format", add_ingest),
     ("search", "search memory; without TEXT list the newest memories", add_search),
     ("context", "print the memory block to put before a prompt", add_context),
     ("profile", "show or set a user's stable attributes", add_profile),

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.ingestion import group_by_scope, ingest_in_batches
-from varve.cli.inputs import read_conversations
-from varve.cli.opening import open_memory
-from varve.cli.output import print_result
+from varve.cli.opening import OpenedMemories
+from varve.cli.output import format_count, print_result, say
 from varve.cli.reading import format_results, format_status
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
+from varve.importers import contract
+from varve.importers.files import open_source
+from varve.importers.formats import find_format
+from varve.importers.items import ImportOptions
+from varve.importers.run import import_file
 
 QUESTIONS = "questions.json"
 _PACKAGED = Path(__file__).parents[1] / "corpus"
@@ -65,14 +68,19 @@ def _find_corpus(given: str | None) -> Path:
 
 def _ingest(options: argparse.Namespace, corpus: Path) -> dict[Scope, Memory]:
     """Store the conversations and return the memory of each agent."""
-    paths = sorted(corpus.glob("*.json"))
-    files = [str(path) for path in paths if path.name != QUESTIONS]
-    by_scope = group_by_scope(read_conversations(files))
-    memories = {scope: open_memory(options, scope) for scope in by_scope}
-    for scope, memory in memories.items():
-        for _ in ingest_in_batches(memory, by_scope[scope]):
-            pass
-    return memories
+    memories = OpenedMemories(options)
+    for path in sorted(corpus.glob("*.json")):
+        if path.name == QUESTIONS:
+            continue
+        with open_source(str(path)) as source:
+            format_ = find_format(contract.FORMAT, source)
+            report = import_file(
+                source, format_, ImportOptions(path.stem), memories.open
+            )
+        if report.failures:
+            raise Rejected(str(path), report.failures[0])
+        say(f"{path.stem}: stored {format_count(report.conversations, 'conversation')}")
+    return memories.by_scope
 
 
 def _ask(questions: list[Question], memories: dict[Scope, Memory]) -> list[Answer]:

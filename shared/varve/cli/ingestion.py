@@ -1,101 +1,182 @@
-"""`varve ingest`."""
+"""`varve ingest`: conversations of any known format."""
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
 
-from varve.api.ingested import Ingested
-from varve.api.memory import Memory
-from varve.cli.inputs import read_conversations
-from varve.cli.opening import choose_scope, open_memory
+from varve.cli.opening import OpenedMemories, choose_scope
 from varve.cli.output import format_count, print_result, say
-from varve.domain.conversation import Conversation
-from varve.domain.identity import Scope
-
-BATCH_SIZE = 20
-"""Conversations of one call of `Memory.ingest`, which can share commits."""
-
-Counts = dict[str, int]
-Totals = dict[str, Counts | None]
+from varve.domain.calendar import parse_instant_field
+from varve.domain.errors import Rejected, Retryable
+from varve.domain.identity import reference
+from varve.importers.files import open_source, show_name
+from varve.importers.formats import AUTO, NAMES, find_format
+from varve.importers.items import ImportOptions
+from varve.importers.run import Report, import_file
 
 
 def add_ingest(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve ingest`."""
     command.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="file with a JSON object, a JSON array or JSON Lines; - is standard input",
+        "files", nargs="+", metavar="FILE", help="file to read; - is standard input"
+    )
+    command.add_argument(
+        "--format",
+        metavar="F",
+        default=AUTO,
+        help=f"format of the files: {', '.join(NAMES)}; default: auto",
+    )
+    command.add_argument(
+        "--user", metavar="U", help="user of the conversations that name none"
+    )
+    command.add_argument(
+        "--at", metavar="T", help="time of messages that have none, ISO 8601"
+    )
+    command.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="read and check everything, and store nothing",
     )
 
 
 def ingest(options: argparse.Namespace) -> None:
-    """Validate every file, then store the conversations agent by agent.
+    """Store the conversations of every file, and report what each held.
 
-    Raises Rejected: names option, or file and field; nothing was stored.
+    Raises Rejected: a file cannot be read, or holds refused conversations; the others
+    are stored. Raises Retryable: some are not stored, and the same command goes on.
     """
-
-    def put_in_scope(conversation: Conversation) -> Conversation:
-        return conversation.in_scope(choose_scope(options, conversation))
-
     choose_scope(options)  # an invalid option is not the fault of a file
-    conversations = read_conversations(options.files, put_in_scope)
-    totals: Totals = {}
-    for scope, group in group_by_scope(conversations).items():
-        for ingested in ingest_in_batches(open_memory(options, scope), group):
-            _add_counts(totals, ingested.to_dict())
-    print_result(options, totals, [_format_totals(totals)])
+    memories = OpenedMemories(options)
+    reports = {
+        show_name(name): _import(name, options, memories) for name in options.files
+    }
+    _require_something(reports)
+    print_result(options, _sum_up(reports, options), _format_reports(reports, options))
+    _raise_failures(reports)
 
 
-def group_by_scope(
-    conversations: Iterable[Conversation],
-) -> dict[Scope, list[Conversation]]:
-    """Return the conversations of each agent, in the order given."""
-    by_scope: defaultdict[Scope, list[Conversation]] = defaultdict(list)
-    for conversation in conversations:
-        by_scope[conversation.scope].append(conversation)
-    return by_scope
+def _import(name: str, options: argparse.Namespace, memories: OpenedMemories) -> Report:
+    """Store one file. Raises Rejected: names the file and why it cannot be read."""
+    given = _build_options(options, name)
+    with open_source(name) as source:
+        try:
+            return import_file(
+                source,
+                find_format(options.format, source),
+                given,
+                memories.open,
+                dry_run=options.dry_run,
+                progress=None if options.dry_run else _say_progress,
+            )
+        except Rejected as error:
+            if error.field.startswith("--"):
+                raise
+            raise Rejected(show_name(name), error.reason) from error
 
 
-def ingest_in_batches(
-    memory: Memory, conversations: list[Conversation]
-) -> Iterator[Ingested]:
-    """Store the conversations batch by batch; print progress after each batch."""
-    total = format_count(len(conversations), "conversation")
-    for start in range(0, len(conversations), BATCH_SIZE):
-        batch = conversations[start : start + BATCH_SIZE]
-        yield memory.ingest(batch)
-        say(f"{memory.scope}: stored {start + len(batch)} of {total}")
+def _build_options(options: argparse.Namespace, name: str) -> ImportOptions:
+    at: datetime | None = None
+    if options.at is not None:
+        at = parse_instant_field(options.at, "--at")
+    user = None if options.user is None else reference(options.user, "--user")
+    return ImportOptions(PurePath(show_name(name)).stem, user, at)
 
 
-def _add_counts(totals: Totals, ingested: Totals) -> None:
-    for part, counts in ingested.items():
-        if counts is None:
-            totals.setdefault(part, None)
-            continue
-        sums = totals.setdefault(part, {})
-        if sums is None:
-            continue
-        for name, count in counts.items():
-            sums[name] = sums.get(name, 0) + count
+def _say_progress(report: Report) -> None:
+    conversations = format_count(report.conversations, "conversation")
+    say(f"read {conversations}, {format_count(report.messages, 'message')}")
 
 
-def _format_totals(totals: Totals) -> str:
-    accepted = totals["accepted"] or {}
-    stored = totals["stored"]
-    conversations = format_count(accepted["conversations"], "conversation")
-    messages = format_count(accepted["messages"], "message")
-    line = f"accepted {conversations}, {messages}"
+def _require_something(reports: dict[str, Report]) -> None:
+    """Raise the first failure if no file held anything to store.
+
+    Raises Rejected, Retryable.
+    """
+    if not all(report.is_empty for report in reports.values()):
+        return
+    for name, report in reports.items():
+        if report.failures and report.again:
+            raise Retryable(f"{name}: {report.failures[0]}")
+        if report.failures:
+            raise Rejected(name, report.failures[0])
+    if not any(report.skipped for report in reports.values()):
+        raise Rejected(next(iter(reports)), "holds no conversation")
+
+
+def _sum_up(reports: dict[str, Report], options: argparse.Namespace) -> dict[str, Any]:
+    """Return the sums over all files, and each file's report."""
+    value: dict[str, Any] = {"accepted": {}, "stored": {}}
+    for report in reports.values():
+        _add_counts(value["accepted"], report.accepted)
+        if report.stored is None or value["stored"] is None:
+            value["stored"] = None
+        else:
+            _add_counts(value["stored"], report.stored)
+    value["dryRun"] = options.dry_run
+    value["files"] = {name: report.to_dict() for name, report in reports.items()}
+    return value
+
+
+def _add_counts(sums: dict[str, int], counts: dict[str, int]) -> None:
+    for name, count in counts.items():
+        sums[name] = sums.get(name, 0) + count
+
+
+def _format_reports(
+    reports: dict[str, Report], options: argparse.Namespace
+) -> Iterator[str]:
+    for name, report in reports.items():
+        yield f"{name}: {_format_content(report)}"
+        if not options.dry_run:
+            yield f"  {_format_stored(report)}"
+        for reason, count in report.skipped.most_common():
+            yield f"  left out {count}: {reason}"
+    if options.dry_run:
+        yield "dry run: nothing was stored"
+
+
+def _format_content(report: Report) -> str:
+    parts = [
+        format_count(report.conversations, "conversation"),
+        format_count(report.messages, "message"),
+    ]
+    if report.facts:
+        parts.append(format_count(report.facts, "fact"))
+    content = f"{report.format}, {', '.join(parts)}"
+    if report.first is not None and report.last is not None:
+        content += f", {report.first:%Y-%m-%d} to {report.last:%Y-%m-%d}"
+    return content
+
+
+def _format_stored(report: Report) -> str:
+    stored = report.stored
     if stored is None:
-        return f"{line}; sent to the ingest queue"
+        return "sent to the ingest queue"
     new = [
         format_count(stored["messages"], "message"),
         format_count(stored["turns"], "turn"),
         format_count(stored["facts"], "fact"),
         format_count(stored["tripleOperations"], "triple operation"),
     ]
-    line += f"; new: {', '.join(new)}"
+    line = f"new: {', '.join(new)}"
     if stored["ignored"]:
         ignored = format_count(stored["ignored"], "message")
         line += f"; ignored {ignored} stored earlier with different text"
     return line
+
+
+def _raise_failures(reports: dict[str, Report]) -> None:
+    """Name each failure. Raises Rejected or Retryable if there is one."""
+    failed = 0
+    for name, report in reports.items():
+        failed += report.failed
+        for failure in report.failures:
+            say(f"varve: {name}: {failure}")
+    if not failed:
+        return
+    if any(report.again for report in reports.values()):
+        raise Retryable(f"{failed} not stored; run the same command again to go on")
+    files = ", ".join(name for name, report in reports.items() if report.failed)
+    raise Rejected(files, f"{failed} refused as named above; the others are stored")

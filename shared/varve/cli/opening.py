@@ -38,6 +38,24 @@ def choose_scope(
     return Scope(workspace or DEFAULT_ID, agent or DEFAULT_ID)
 
 
+class OpenedMemories:
+    """The memories that one command has opened, by their scopes."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self.by_scope: dict[Scope, Memory] = {}
+
+    def open(self, conversation: Conversation | None = None) -> Memory:
+        """Open a conversation's memory, or the one that the options name.
+
+        Raises Rejected: workspace or agent is not a valid id.
+        """
+        scope = choose_scope(self._options, conversation)
+        if scope not in self.by_scope:
+            self.by_scope[scope] = open_memory(self._options, scope)
+        return self.by_scope[scope]
+
+
 def _parse_now(text: str | None) -> Now:
     if text is None:
         return None

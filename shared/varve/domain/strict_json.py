@@ -8,6 +8,11 @@ class NotJson(ValueError):
     """The text is JSON to Python's parser, but not to the contracts."""
 
 
+def build_decoder() -> json.JSONDecoder:
+    """Return a parser that refuses what `parse_json` refuses."""
+    return json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse_constant)
+
+
 def parse_json(text: str | bytes) -> Any:
     """Return the JSON value.
 

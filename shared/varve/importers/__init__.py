@@ -1,0 +1,1 @@
+"""Importers: one small module for each foreign format, each a generator of items."""
