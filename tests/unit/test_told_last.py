@@ -129,3 +129,13 @@ def test_replayed_deliveries_leave_the_same_standing(memory: Memory) -> None:
     memory.ingest(reversed(told))
     assert memory.search("how do we deploy?").to_dict()["results"] == before
     assert "Drone" in before[0]["content"]
+
+
+def test_a_statement_said_again_is_confirmed(memory: Memory) -> None:
+    memory.ingest(talk(1, "I am allergic to peanuts"))
+    memory.ingest(talk(2, "the basil needs water again"))
+    memory.ingest(talk(7, "I am allergic to peanuts."))
+    results = search(memory, "what am I allergic to?")
+    again = (FIRST + timedelta(days=7)).isoformat().replace("+00:00", "Z")
+    assert find(results, "peanuts").confirmed_at == again
+    assert all(result.current for result in results)

@@ -86,15 +86,17 @@ def _describe(
     standings: Standings,
 ) -> Standing:
     successor = None if statement is None else successors.get(statement)
-    is_current = Standing(current=True, confirmed=item.row.time)
-    if statement is None or successor is None:
+    if statement is None:
+        return Standing(current=True, confirmed=item.row.time)
+    confirmed = max(item.row.time, standings.find_confirmed(statement))
+    is_current = Standing(current=True, confirmed=confirmed)
+    if successor is None:
         return is_current
     if not standings.concerns(item.number, statement, successor.row):
         return is_current
     last = standings.find_last(statement, successors)
-    return Standing(
-        current=False, confirmed=item.row.time, successor=standings.columns.ids[last]
-    )
+    id_ = standings.columns.ids[last]
+    return Standing(current=False, confirmed=confirmed, successor=id_)
 
 
 class _Answer:

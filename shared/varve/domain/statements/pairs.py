@@ -25,6 +25,10 @@ NEAR_MESSAGES = 4
 """A correction follows what it corrects within so many messages."""
 ALIKE_WORDS = 3
 """Two events with so many words in common are two of a kind."""
+MAX_NEW_WORDS = 4
+"""An answer with more words of its own than these adds something."""
+ASIDE = ("supposed", "almost", "reported")
+"""The lists of `[changes]` whose phrases tell of nothing that is so."""
 NEVER = ("almost", "coming", "reported")
 """A text with one of these supersedes nothing."""
 
@@ -155,6 +159,28 @@ def leaves(part: Cues, earlier: Statement, later: Cues) -> bool:
         is_told |= bool(topics & part.topics and not topics & later.topics)
         is_changed |= bool(topics & later.topics and not topics & part.topics)
     return is_told and is_changed
+
+
+def shares_word(one: Cues, other: Cues) -> bool:
+    """Return whether two texts share a telling word."""
+    return _count_shared_words(one, other) > 0
+
+
+def tells_beside(question: Cues, told: Cues) -> bool:
+    """Return whether a text tells of nothing that is so, or of others than asked for."""
+    if any(told.has(name) for name in ASIDE):
+        return True
+    return tells_of_others(question, told)
+
+
+def adds_nothing(answer: Cues, said: Cues) -> bool:
+    """Return whether an answer adds nothing to what was said."""
+    known = _all_stems(said.particulars.telling)
+    telling = answer.particulars.telling
+    new_words = [word for word in telling if not word.stems & known]
+    new_numbers = set(answer.particulars.numbers) - set(said.particulars.numbers)
+    new_dates = set(answer.particulars.dates) - set(said.particulars.dates)
+    return len(new_words) <= MAX_NEW_WORDS and not new_numbers and not new_dates
 
 
 def split_clauses(text: str) -> list[str]:

@@ -21,12 +21,15 @@ from varve.domain.search.row import Message
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
     Statement,
+    adds_nothing,
     is_barred,
     leaves,
     relate,
     score_pair,
-    tells_of_others,
+    shares_word,
+    tells_beside,
 )
+from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 from varve.domain.statements.telling import CORRECTION, read_corrected
 
 SUPERSEDED = 0.5
@@ -40,8 +43,6 @@ SUPERSEDED_IF_FIRST = -2.0
 FIRST_PLACES = 3
 MAX_LATER = 8
 """How many later statements, the nearest by meaning, are compared with each."""
-MAX_NEW_WORDS = 4
-"""An answer with more words of its own than these adds something."""
 ECHO_REACH = 2
 """An answer to a statement follows within so many messages."""
 ASSISTANTS = frozenset({"assistant"})
@@ -49,9 +50,6 @@ ASSISTANTS = frozenset({"assistant"})
 
 MAX_RECORDS = 12
 """A message's turn is sought among so many rows beside its fact."""
-
-ASIDE = ("supposed", "almost", "reported")
-"""The lists of `[changes]` whose phrases tell of nothing that is so."""
 
 _TURN = TYPES.index(MemoryType.TURN)
 _FACT = TYPES.index(MemoryType.FACT)
@@ -95,6 +93,7 @@ class Standings:
     question: Cues | None = None
     statements: dict[int, Statement] = field(default_factory=dict, repr=False)
     nearest: dict[int, int] = field(default_factory=dict, repr=False)
+    repeats: dict[int, list[int]] = field(default_factory=dict, repr=False)
 
     def find_successors(self, rows: Iterable[int]) -> dict[int, Successor]:
         """Return the successor of each of these rows that is superseded."""
@@ -134,6 +133,25 @@ class Standings:
             if named is not None:
                 return self.find_statement(named)
         return None
+
+    def find_confirmed(self, row: int) -> int:
+        """Return when a statement was last said, in microseconds since 1970.
+
+        `find_successors` has been asked about the row.
+        """
+        times = [self.read(row).time]
+        for other in self.repeats.get(row, ()):
+            if self._is_said_again(row, other):
+                times.append(self.read(other).time)
+        return max(times)
+
+    def _is_said_again(self, row: int, other: int) -> bool:
+        """Return whether a later row says the same statement."""
+        if other not in self.repeats.get(row, ()):
+            return False
+        said = self.read(row).text
+        again = self.read(other).text
+        return tell_difference(said, again, same_day=False) is None
 
     def find_last(self, row: int, successors: dict[int, Successor]) -> int:
         """Return the row at the end of a row's chain of successors.
@@ -203,16 +221,14 @@ class Standings:
         likeness = columns.vectors @ columns.vectors[list(rows)].T
         found = []
         for number, row in enumerate(rows):
-            candidates = np.flatnonzero(self._is_later(row))
+            is_later = self._is_same_person(row) & self._is_after(row)
+            candidates = np.flatnonzero(is_later)
             cosines = likeness[candidates, number]
+            self.repeats[row] = candidates[cosines >= SAME_COSINE].tolist()
             nearest = candidates[np.argsort(-cosines, kind="stable")[:MAX_LATER]]
             asked = [one for one in self.asked if one in set(candidates.tolist())]
             found.append(list(dict.fromkeys([*nearest.tolist(), *asked])))
         return found
-
-    def _is_later(self, row: int) -> Bools:
-        is_later: Bools = self._is_same_person(row) & self._is_after(row)
-        return is_later
 
     def _is_same_person(self, row: int) -> Bools:
         columns = self.columns
@@ -239,6 +255,8 @@ class Standings:
         """Return the likeliest successor; None: none is likely enough."""
         best: Successor | None = None
         for other in later:
+            if self._is_said_again(row, other):
+                continue
             score = self._score(row, other)
             if score < self._get_threshold(row, other):
                 continue
@@ -280,16 +298,10 @@ class Standings:
         """
         if self.question is None or not self.is_told(row):
             return False
-        cues = self.read(row).cues
-        if any(cues.has(name) for name in ASIDE):
-            return True
-        return tells_of_others(self.question, cues)
+        return tells_beside(self.question, self.read(row).cues)
 
     def is_unrelated(self, row: int) -> bool:
-        """Return whether a row shares nothing with a question about a person's state.
-
-        The person is the one who asks, or a speaker whom the question names.
-        """
+        """Return whether a row shares nothing with a question about its speaker."""
         if self.question is None or not self._is_personal(row):
             return False
         return not relate(self.question, self.read(row).cues)
@@ -297,12 +309,8 @@ class Standings:
     def _is_personal(self, row: int) -> bool:
         if self.question is None or self.question.has("own"):
             return self.question is not None
-        speaker = self.columns.speakers.name(row) or ""
-        named = read_cues(speaker).particulars.telling
-        known: set[str] = set()
-        for word in self.question.particulars.telling:
-            known |= word.stems
-        return any(word.stems & known for word in named)
+        speaker = read_cues(self.columns.speakers.name(row) or "")
+        return shares_word(self.question, speaker)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
@@ -389,12 +397,4 @@ class Standings:
 
     def echoes(self, row: int, statement: int) -> bool:
         """Return whether an answer adds nothing to the statement that it answers."""
-        answer = self.read(row).cues.particulars
-        said = self.read(statement).cues.particulars
-        known: set[str] = set()
-        for word in said.telling:
-            known |= word.stems
-        new_words = [word for word in answer.telling if not word.stems & known]
-        new_numbers = set(answer.numbers) - set(said.numbers)
-        new_dates = set(answer.dates) - set(said.dates)
-        return len(new_words) <= MAX_NEW_WORDS and not new_numbers and not new_dates
+        return adds_nothing(self.read(row).cues, self.read(statement).cues)
