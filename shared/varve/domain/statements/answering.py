@@ -42,7 +42,9 @@ def settle(
     """
     told = _find_told(ranked, Standings(columns, admitted)) if about_present else []
     asked = tuple(told[:ASKED_PLACES])
-    standings = Standings(columns, admitted, asked, read_cues(text))
+    cues = read_cues(text)
+    careful = not cues.has("own")
+    standings = Standings(columns, admitted, asked, cues, careful)
     statements = {item.number: standings.find_statement(item.number) for item in ranked}
     used = [row for row in statements.values() if row is not None]
     successors = standings.find_successors(dict.fromkeys(used))

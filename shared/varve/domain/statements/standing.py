@@ -34,6 +34,7 @@ from varve.domain.statements.telling import CORRECTION, read_corrected
 
 SUPERSEDED = 0.5
 """The least score of a pair whose earlier statement no longer holds."""
+SUPERSEDED_WITH_CARE = 4.0  # for questions in the third person
 SUPERSEDED_IN_SILENCE = 1.5
 """The same if the later one has no word of a change."""
 SUPERSEDED_IF_ASKED = -1.0
@@ -48,8 +49,7 @@ ECHO_REACH = 2
 ASSISTANTS = frozenset({"assistant"})
 """The folded names of speakers who state nothing about themselves."""
 
-MAX_RECORDS = 12
-"""A message's turn is sought among so many rows beside its fact."""
+MAX_RECORDS = 12  # rows beside a fact among which its turn is sought
 
 _TURN = TYPES.index(MemoryType.TURN)
 _FACT = TYPES.index(MemoryType.FACT)
@@ -91,6 +91,7 @@ class Standings:
     admitted: Bools
     asked: tuple[int, ...] = ()
     question: Cues | None = None
+    careful: bool = False
     statements: dict[int, Statement] = field(default_factory=dict, repr=False)
     nearest: dict[int, int] = field(default_factory=dict, repr=False)
     repeats: dict[int, list[int]] = field(default_factory=dict, repr=False)
@@ -191,9 +192,9 @@ class Standings:
         return None
 
     def _list_neighbours(self, row: int) -> list[int]:
-        first = max(0, row - MAX_RECORDS)
         last = min(len(self.columns), row + MAX_RECORDS + 1)
-        return sorted(range(first, last), key=lambda other: abs(other - row))
+        near = range(max(0, row - MAX_RECORDS), last)
+        return sorted(near, key=lambda other: abs(other - row))
 
     def _is_same_message(self, row: int, other: int) -> bool:
         columns = self.columns
@@ -204,14 +205,12 @@ class Standings:
 
     def is_told(self, row: int) -> bool:
         """Return whether a row is a turn of a speaker other than the assistant."""
-        if self.columns.types.item(row) != _TURN:
-            return False
-        return not self.is_assistant(row)
+        is_turn = self.columns.types.item(row) == _TURN
+        return is_turn and not self.is_assistant(row)
 
     def is_assistant(self, row: int) -> bool:
         """Return whether the assistant said the row."""
-        speaker = self.columns.speakers.name(row) or ""
-        return speaker.casefold() in ASSISTANTS
+        return (self.columns.speakers.name(row) or "").casefold() in ASSISTANTS
 
     def _find_later(self, rows: Sequence[int]) -> list[list[int]]:
         """Return for each row the later statements of its speaker, the nearest first."""
@@ -265,6 +264,8 @@ class Standings:
         return best
 
     def _get_threshold(self, row: int, other: int) -> float:
+        if self.careful:
+            return SUPERSEDED_WITH_CARE
         if row not in self.asked or other not in self.asked:
             return SUPERSEDED
         first = self.asked[:FIRST_PLACES]
@@ -276,9 +277,8 @@ class Standings:
 
     def _is_asked_for(self, row: int) -> bool:
         """Return whether a row shares a topic or a word with the question."""
-        if self.question is None:
-            return False
-        return relate(self.question, self.read(row).cues)
+        asked = self.question
+        return asked is not None and relate(asked, self.read(row).cues)
 
     def _score(self, row: int, other: int) -> float:
         earlier = self.read(row)
@@ -296,13 +296,13 @@ class Standings:
         It tells of a wish, of what never came, of another's words, or of persons whom
         the question does not name.
         """
-        if self.question is None or not self.is_told(row):
+        if self.question is None or self.careful or not self.is_told(row):
             return False
         return tells_beside(self.question, self.read(row).cues)
 
     def is_unrelated(self, row: int) -> bool:
         """Return whether a row shares nothing with a question about its speaker."""
-        if self.question is None or not self._is_personal(row):
+        if self.question is None or self.careful or not self._is_personal(row):
             return False
         return not relate(self.question, self.read(row).cues)
 
