@@ -13,6 +13,7 @@ import pytest
 from tests.support.loopback import ACCOUNT, REGION
 from tests.support.queues import fifo_queue, sqs_server
 from varve.adapters.in_memory import InMemoryDeadLetters
+from varve.adapters.objects.locks import ProcessLocks
 from varve.adapters.queues.dead_letters import (
     MAX_ATTRIBUTE_CHARACTERS,
     SqsDeadLetters,
@@ -24,6 +25,7 @@ from varve.ports.queues import DeadLetters, Delivery
 from varve.wiring.queues import SessionQueues
 
 MAX_RECEIVES = 3
+LOCKS = ProcessLocks("memory")
 names = (f"queue-{number}" for number in count())
 
 
@@ -135,7 +137,7 @@ class TestSending:
     def test_a_local_ingest_queue_keeps_messages_in_order_until_they_are_taken(
         self,
     ) -> None:
-        queues = SessionQueues(None, None, no_writer)
+        queues = SessionQueues(None, None, no_writer, LOCKS)
         for number in range(3):
             queues.ingest.send(str(number), group="g", deduplication_id=f"d-{number}")
         taken = queues.take()
@@ -145,14 +147,14 @@ class TestSending:
     def test_a_local_message_that_no_code_takes_is_an_error_and_not_lost_in_silence(
         self,
     ) -> None:
-        queues = SessionQueues(None, None, no_writer)
+        queues = SessionQueues(None, None, no_writer, LOCKS)
         queues.require_taken()
         queues.ingest.send("words", group="g", deduplication_id="d")
         with pytest.raises(Misconfigured, match="VARVE_INGEST_QUEUE_URL"):
             queues.require_taken()
 
     def test_with_queues_nothing_waits_in_the_process(self, queue: SqsQueue) -> None:
-        queues = SessionQueues(queue, queue, no_writer)
+        queues = SessionQueues(queue, queue, no_writer, LOCKS)
         assert queues.take() is None
         assert queues.delivers_writes
         queues.flush()
@@ -167,7 +169,7 @@ class TestSending:
         def fail() -> Any:
             raise error
 
-        queues = SessionQueues(None, None, fail)
+        queues = SessionQueues(None, None, fail, LOCKS)
         assert not queues.delivers_writes
         queues.write.send("words", group="g", deduplication_id="d")
         with pytest.raises(type(error)) as raised:

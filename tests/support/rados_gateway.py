@@ -243,7 +243,7 @@ def _free_port() -> int:
 
 SUITES = (
     "objects", "records", "replica", "lance_upkeep", "lance_vectors", "stores", "graph", "profiles",
-    "concurrent_writers", "purge_beside_writers", "roles",
+    "concurrent_writers", "purge_beside_writers", "concurrent_callers", "roles",
 )  # fmt: skip
 WITHOUT = "ignores_if_none_match or a_missing_right or wants_tags_without_quotes"
 """Tests with servers of their own."""

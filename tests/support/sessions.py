@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -70,6 +72,9 @@ class GivenQueues:
 
     def take(self) -> list[Delivery] | None:
         return None
+
+    def hold(self, groups: Iterable[str]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def require_taken(self) -> None:
         pass  # nothing waits here

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from tests.support.sessions import session_over
 from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.json_profiles import JsonProfiles
+from varve.adapters.objects.locks import ProcessLocks
 from varve.domain.calendar import EARLIEST, Grain, Period
 from varve.domain.context import ContextBlock, ContextRequest
 from varve.domain.conversation import Conversation
@@ -181,6 +182,7 @@ def stores_over(
         vectors=records,
         embedder=lambda _: embedder,
         objects=objects,
+        locks=ProcessLocks("memory"),
     )
 
 

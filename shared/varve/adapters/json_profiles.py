@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from varve.domain.damage import intact
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope, digest, reference
 from varve.domain.profile import (
     ProfileEntry,
@@ -54,7 +54,7 @@ class JsonProfiles:
             data = _encode({"userId": user_id, "entries": rows})
             if self._objects.put_if(key, data, etag):
                 return len(after) - len(before)
-        raise Retryable(
+        raise Contended(
             f"profiles {scope}: lost {MAX_PROFILE_RACES} races for one of them"
         )
 
@@ -87,7 +87,7 @@ class JsonProfiles:
             data = _encode(body | {"entries": left})
             if self._objects.put_if(key, data, stored.etag):
                 return erased
-        raise Retryable(f"profiles: lost {MAX_PROFILE_RACES} races for one of them")
+        raise Contended(f"profiles: lost {MAX_PROFILE_RACES} races for one of them")
 
     def _load(self, key: str) -> tuple[list[ProfileEntry], str | None]:
         """Return the entries and the etag they were read under. Raises Damaged."""

@@ -2,7 +2,8 @@
 
 VarveError
 ├── Retryable       try again later: the outside world failed, nothing is wrong with the request
-│   └── Outdated    read again now: a store was written to while it was read
+│   ├── Outdated    read again now: a store was written to while it was read
+│   └── Contended   repeat now: another writer changed the same object first
 ├── Rejected        this input can never succeed: names the field and the reason
 └── Misconfigured   an operator must change something: names the setting
 """
@@ -26,6 +27,10 @@ class Retryable(VarveError):
 
 class Outdated(Retryable):
     """A writer replaced the store's objects during a read; the reader must read again."""
+
+
+class Contended(Retryable):
+    """Another writer changed the same object first; the same call may succeed now."""
 
 
 class Rejected(VarveError):

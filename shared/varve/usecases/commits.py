@@ -31,6 +31,7 @@ from varve.messages.write import (
 )
 from varve.ports.graph import GraphWriter
 from varve.ports.knowledge import ProfileWriter
+from varve.ports.locks import Locks
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
@@ -61,7 +62,8 @@ class WriterSession:
     """Everything that changes stores, of every agent; only this module takes one.
 
     `embedder` returns a workspace's embedder. The writer needs it for records whose
-    vectors are not of their store's model.
+    vectors are not of their store's model. `locks` give each store one writer where no
+    queue does.
     """
 
     records: MemoryWriter
@@ -71,6 +73,7 @@ class WriterSession:
     vectors: VectorWriter
     embedder: Callable[[str], Embedder]
     objects: Objects
+    locks: Locks
 
 
 def apply_messages(

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
-from varve.domain.errors import Rejected, Retryable
+from varve.domain.errors import Contended, Rejected
 from varve.domain.identity import Scope, path_id
 from varve.domain.ledger import LedgerChanges, expiry_key
 from varve.domain.validation import rejected
@@ -19,6 +20,7 @@ from varve.domain.workspace import (
     parse_workspace_config,
 )
 from varve.ports.objects import Objects, StoredObject
+from varve.usecases.contention import until_uncontended
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 
@@ -59,19 +61,24 @@ def change(session: Session, name: str, text: str) -> WorkspaceConfig:
     it. Raises Rejected: names the setting and its valid values, and nothing is changed;
     Retryable.
     """
+    _require_text(name, text)
+    config = until_uncontended(partial(_change, session, name, text))
+    if name.partition(".")[0] in _CHANGES_RETENTION:
+        workspace = session.scope.workspace
+        _request_cleanup(workspace, session.now, session.objects, session.ledger)
+    return config
+
+
+def _change(session: Session, name: str, text: str) -> WorkspaceConfig:
     workspace = session.scope.workspace
     objects = session.objects
-    key = config_key(workspace)
-    _require_text(name, text)
-    stored = objects.get(key)
+    stored = objects.get(config_key(workspace))
     before = parse_workspace_config(stored.data) if stored else WorkspaceConfig()
     tree = _tree_with(before, name, text)
     if name == "models.embedder" and objects.folders(f"vectordb/{workspace}"):
         _note_embedder(tree, before.models, text)
     config = _validate(tree, name)
     _put_config(workspace, config, stored, objects)
-    if name.partition(".")[0] in _CHANGES_RETENTION:
-        _request_cleanup(workspace, session.now, objects, session.ledger)
     return config
 
 
@@ -120,11 +127,11 @@ def _put_config(
     stored: StoredObject | None,
     objects: Objects,
 ) -> None:
-    """Store the configuration in place of `stored`. Raises Retryable: it has changed."""
+    """Store the configuration in place of `stored`. Raises Contended: it has changed."""
     key = config_key(workspace)
     data = config.model_dump_json(by_alias=True, exclude_unset=True, indent=2)
     if not objects.put_if(key, data.encode(), stored.etag if stored else None):
-        raise Retryable(f"configuration of {workspace}: another process changed it")
+        raise Contended(f"configuration of {workspace}: another process changed it")
 
 
 def _validate(tree: dict[str, Any], name: str) -> WorkspaceConfig:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.conversation import Message
@@ -18,6 +19,7 @@ from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.outcome import is_outcome_delivery, read_outcome
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
+from varve.usecases.contention import until_uncontended
 from varve.usecases.deliver import deliver_each
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.reread import reread
@@ -110,16 +112,37 @@ def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutc
     Raises Retryable, Rejected, Misconfigured: earlier messages' writes are kept.
     """
     total = ExtractOutcome()
+    for run in _runs(deliveries):
+        with session.queues.hold(one.group for one in run):
+            total += _extract_run(session, run)
+    return total
+
+
+def _runs(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
+    """Cut the deliveries where a group comes again or `MAX_PENDING` are together."""
+    run: list[Delivery] = []
+    groups: set[str] = set()
+    for delivery in deliveries:
+        if delivery.group in groups or len(run) >= MAX_PENDING:
+            yield run
+            run = []
+            groups = set()
+        run.append(delivery)
+        groups.add(delivery.group)
+    if run:
+        yield run
+
+
+def _extract_run(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutcome:
+    """Handle messages of different conversations, and write their records together."""
+    total = ExtractOutcome()
     pending: list[_Extracted] = []
     try:
         for delivery in deliveries:
             message = _read(delivery, session.objects)
             if isinstance(message, ErasedMessage):
                 continue
-            begun = {one.conversation_id for one in pending}
-            if _conversation_of(message) in begun or len(pending) >= MAX_PENDING:
-                _settle(session, pending)
-            pending.append(_extract(session, message))
+            pending.append(until_uncontended(partial(_extract, session, message)))
             total += pending[-1].outcome
     finally:
         _settle(session, pending)
@@ -137,11 +160,9 @@ def extract_message(
 
 def _settle(session: Session, pending: list[_Extracted]) -> None:
     """Make the writes durable, then note the messages as taken in."""
-    settled = list(pending)
-    pending.clear()
     session.queues.flush()
-    for extracted in settled:
-        _note(session, extracted)
+    for extracted in pending:
+        until_uncontended(partial(_note, session, extracted))
 
 
 def _read(delivery: Delivery, objects: Objects) -> IngestQueueMessage:
@@ -156,12 +177,6 @@ def _scope_of(message: IngestMessage | Reread | Told) -> Scope:
     if isinstance(message, IngestMessage):
         return message.conversation.scope
     return message.scope if isinstance(message, Reread) else message[0]
-
-
-def _conversation_of(message: IngestMessage | Reread | Told) -> str | None:
-    if isinstance(message, IngestMessage):
-        return message.conversation.conversation_id
-    return None
 
 
 def _extract(session: Session, message: IngestMessage | Reread | Told) -> _Extracted:
@@ -214,7 +229,7 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
 
 
 def _note(session: Session, extracted: _Extracted) -> None:
-    """Note the messages as taken in. Raises Retryable: another writer was faster."""
+    """Note the messages as taken in. Raises Contended: other writers were faster."""
     if extracted.taken_in is None:
         return
     extracted.taken_in.add(extracted.new)

@@ -1,6 +1,7 @@
 """A session: what a use case needs to work on one agent's memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -107,6 +108,13 @@ class Queues(Protocol):
         """Remove and return what waits on a local ingest queue.
 
         None: a queue service delivers it.
+        """
+
+    def hold(self, groups: Iterable[str]) -> AbstractContextManager[None]:
+        """Keep other sessions from these groups of the ingest queue until the block ends.
+
+        It waits while another session has one of them. A queue service delivers a group
+        to one consumer at a time; then nothing is held.
         """
 
     def require_taken(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from varve.domain.calendar import iso, parse_instant
 from varve.domain.conversation import Message
 from varve.domain.damage import intact
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope, digest
 from varve.ports.objects import Objects
 
@@ -95,7 +95,7 @@ class TakenIn:
         """Return those of the messages that are new, with their times and places.
 
         A message that arrived before, in an ingest that did not end, keeps those it got.
-        Raises Retryable: `MAX_RACES` other writers were faster.
+        Raises Contended: `MAX_RACES` other writers were faster.
         """
         for _ in range(MAX_RACES):
             new = [(message, at) for message, at in timed if message not in self]
@@ -110,7 +110,7 @@ class TakenIn:
             if self._save(replace(self._noted, arriving=arriving)):
                 return said
             self._load()
-        raise Retryable(_LOST_RACE)
+        raise Contended(_LOST_RACE)
 
     def _place(self, new: Sequence[tuple[Message, datetime]]) -> list[Said]:
         said: list[Said] = []
@@ -131,7 +131,7 @@ class TakenIn:
     def add(self, said: Iterable[Said]) -> None:
         """Record the messages as taken in, but for those forgotten since they arrived.
 
-        Raises Retryable: `MAX_RACES` other writers were faster.
+        Raises Contended: `MAX_RACES` other writers were faster.
         """
         words = {hash_message_id(one.id): _hash_words(one.message) for one in said}
         for _ in range(MAX_RACES):
@@ -143,12 +143,12 @@ class TakenIn:
             left = replace(noted, ids={**new, **noted.ids}, arriving=arriving)
             if left == noted or self._save(left):
                 return
-        raise Retryable(_LOST_RACE)
+        raise Contended(_LOST_RACE)
 
     def forget(self, message_ids: Iterable[str], *, whole: bool) -> None:
         """Delete messages from the list; delete the list if the `whole` conversation goes.
 
-        Raises Retryable: another writer changed the list meanwhile.
+        Raises Contended: another writer changed the list meanwhile.
         """
         doomed = {hash_message_id(id_) for id_ in message_ids}
         noted = self._noted
@@ -158,7 +158,7 @@ class TakenIn:
         if self._etag is None or not (left != noted or whole):
             return
         if not self._save(left):
-            raise Retryable("ledger: another writer took in messages meanwhile")
+            raise Contended("ledger: another writer took in messages meanwhile")
         if whole:
             self._objects.delete([self._key])
 
@@ -194,7 +194,7 @@ def take_in(
 ) -> int:
     """Add messages, as `read_taken_in` yields them, to the list; return how many are new.
 
-    Raises Retryable: another writer was faster.
+    Raises Contended: another writer was faster.
     """
     key = taken_in_key(scope, conversation_id)
     stored = objects.get(key)
@@ -205,7 +205,7 @@ def take_in(
     ids = {**noted.ids, **new}
     left = _Noted(ids, max(erased, noted.erased), _without(noted.arriving, new))
     if not objects.put_if(key, _encode(left), stored.etag if stored else None):
-        raise Retryable("ledger: another writer took in messages meanwhile")
+        raise Contended("ledger: another writer took in messages meanwhile")
     return len(new)
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.conversation import Message
 from varve.domain.damage import intact
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.ledger import expiry_key
 from varve.domain.retention import timeline_expires_at
@@ -57,7 +57,7 @@ def write_lines(
 
     Its name is that of the first message's id, unless `name` is given. It depends on
     nothing that a repeated ingest changes, so that no message lies there twice.
-    Raises Retryable: `MAX_MERGE_RACES` other writers were faster.
+    Raises Contended: `MAX_MERGE_RACES` other writers were faster.
     """
     name = name or hash_message_id(lines[0]["message"]["id"])
     key = f"timeline/{scope}/{day}/{conversation_id}/{name}.jsonl"
@@ -70,7 +70,7 @@ def write_lines(
         etag = stored.etag if stored else None
         known = read_lines(key, stored.data) if stored else []
         merged = _merge(known, lines)
-    raise Retryable(f"timeline: lost {MAX_MERGE_RACES} races for {key}")
+    raise Contended(f"timeline: lost {MAX_MERGE_RACES} races for {key}")
 
 
 def replace_lines(

@@ -1,12 +1,14 @@
 """Write: handle the messages of the write queue, in order within each group."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable
 from varve.messages.write import WriteMessage, read_write
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.commits import WriteOutcome, WriterSession, apply_messages
+from varve.usecases.contention import until_uncontended
 from varve.usecases.deliver import group_deliveries, handle_until_failure
 
 MAX_WAITING = 100
@@ -33,14 +35,18 @@ def write(
 
 
 def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
-    """Write messages whose sender waits for them.
+    """Write messages whose sender waits for them, one group after the other.
 
-    Raises Rejected, Misconfigured, Retryable.
+    The writer holds the lock of the group's store, and repeats what lost a race against
+    another process. Raises Rejected, Misconfigured, Retryable.
     """
     try:
         for group in group_deliveries(deliveries):
             messages = [read_write(one, objects=session.objects) for one in group]
-            apply_messages(messages, session, WriteOutcome())
+            with session.locks.hold("write", [group[0].group]):
+                until_uncontended(
+                    partial(apply_messages, messages, session, WriteOutcome())
+                )
     finally:
         session.records.finish()
 

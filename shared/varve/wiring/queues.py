@@ -1,9 +1,11 @@
 """The queues of a session: SQS, or queues in this process if none is configured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from varve.domain.errors import Misconfigured
+from varve.ports.locks import Locks
 from varve.ports.queues import Delivery, Queue
 from varve.usecases.write import DirectWrites
 
@@ -42,7 +44,8 @@ class SessionQueues:
     """The Queues of one session: SQS queues, or queues in this process without SQS.
 
     Without an ingest queue, messages wait to be taken. Without a write queue, `flush`
-    writes them with the writer that `open_writer` opens.
+    writes them with the writer that `open_writer` opens. `locks` then do what FIFO groups
+    do: one session at a time handles a group.
     """
 
     def __init__(
@@ -50,7 +53,9 @@ class SessionQueues:
         ingest: "SqsQueue | None",
         write: "SqsQueue | None",
         open_writer: "Callable[[], WriterSession]",
+        locks: Locks,
     ) -> None:
+        self._locks = locks
         self._waiting: WaitingQueue | None = None
         self._direct: DirectWrites | None = None
         self.ingest: Queue
@@ -77,6 +82,12 @@ class SessionQueues:
     def take(self) -> list[Delivery] | None:
         """Remove and return the messages that wait for extraction; None: SQS delivers them."""
         return None if self._waiting is None else self._waiting.take()
+
+    def hold(self, groups: Iterable[str]) -> AbstractContextManager[None]:
+        """Keep other sessions from these ingest groups; SQS does so by itself."""
+        if self._waiting is None:
+            return nullcontext()
+        return self._locks.hold("ingest", groups)
 
     def require_taken(self) -> None:
         """Raise Misconfigured if a message waits that no code of this process takes."""

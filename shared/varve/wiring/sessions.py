@@ -120,6 +120,7 @@ class Sessions:
             vectors=store.stores,
             embedder=lambda workspace: self.models.embedder(read_config(workspace)),
             objects=store.objects,
+            locks=store.locks,
         )
 
     def open_planner(self) -> "Planner":
@@ -203,7 +204,9 @@ class Sessions:
     def _queues(self, store: OpenStore) -> SessionQueues:
         ingest = self.ingest_queue if self.settings.ingest_queue_url else None
         write = self.write_queue if self.settings.write_queue_url else None
-        return SessionQueues(ingest, write, partial(self.open_writer, store))
+        return SessionQueues(
+            ingest, write, partial(self.open_writer, store), store.locks
+        )
 
     def _open_scoped(self, scope: Scope, credentials: "ScopedCredentials") -> OpenStore:
         own = credentials.of(scope)

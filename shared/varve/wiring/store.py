@@ -9,6 +9,7 @@ from varve.domain.personal import Mode
 from varve.domain.retention import Plan
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
 from varve.ports.clock import Clock
+from varve.ports.locks import Locks
 from varve.ports.objects import Objects
 from varve.wiring.settings import Settings
 
@@ -51,6 +52,15 @@ class OpenStore:
         if self.credentials is None:
             return s3_objects(*location)
         return s3_objects(*location, self.credentials.for_objects())
+
+    @cached_property
+    def locks(self) -> Locks:
+        """Keeps writers of this process, and of others in a directory, from each other."""
+        from varve.adapters.objects.locks import DirectoryLocks, ProcessLocks
+
+        if self._settings.s3_location is None:
+            return DirectoryLocks(Path(self._settings.store))
+        return ProcessLocks(self._settings.store.rstrip("/"))
 
     @cached_property
     def records(self) -> "LanceRecords":

@@ -6,7 +6,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from varve.domain import triple
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
@@ -77,7 +77,7 @@ class ParquetGraph:
         After a lost race it reads and applies again. A put whose answer was lost is safe:
         `put_if` recognizes the same bytes. If another writer has written since, the
         operations are not new.
-        Raises Retryable: the storage failed, or every race was lost.
+        Raises Retryable: the storage failed; Contended: every race was lost.
         """
 
         def fold(table: "GraphTable") -> int | None:
@@ -111,7 +111,7 @@ class ParquetGraph:
                     return changed
             finally:
                 table.close()
-        raise Retryable(
+        raise Contended(
             f"graph {scope}: lost {MAX_GRAPH_RACES} races for facts.parquet"
         )
 

@@ -11,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 import obstore
-from filelock import FileLock
 from obstore.exceptions import (
     AlreadyExistsError,
     BaseError,
@@ -25,6 +24,7 @@ from obstore.store import LocalStore, ObjectStore, S3Store
 from varve.adapters.disk_errors import disk_error
 from varve.adapters.objects.case import CaseGuard
 from varve.adapters.objects.directories import is_directory
+from varve.adapters.objects.locks import DirectoryLocks
 from varve.domain.errors import Misconfigured, Retryable
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
@@ -141,7 +141,7 @@ class LocalObjects(ObstoreObjects):
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._locks = root / ".locks"
+        self._locks = DirectoryLocks(root)
         self._case = CaseGuard(root)
 
     def _guard(self, key: str) -> AbstractContextManager[None]:
@@ -203,11 +203,7 @@ class LocalObjects(ObstoreObjects):
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         if etag is None:
             return super().put_if(key, data, None)
-        lock = hashlib.sha256(key.encode()).hexdigest()[:16]
-        with self._guard(f".locks/{lock}"):
-            self._locks.mkdir(parents=True, exist_ok=True)
-            taken = FileLock(self._locks / lock).acquire()
-        with taken:
+        with self._locks.hold("object", [key]):
             current = self.get(key)
             if current is None:
                 return False

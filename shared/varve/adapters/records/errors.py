@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from varve.adapters.disk_errors import disk_error
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended, Retryable
 
 FOREIGN = (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 """What LanceDB, or code that reads its rows, raises when it meets damaged files."""
@@ -20,6 +20,22 @@ def translate_errors(store: str) -> Iterator[None]:
         yield
     except FOREIGN as error:
         fault = disk_error(f"store vectordb/{store}", error)
+        raise fault or to_retryable(store, error) from error
+
+
+@contextmanager
+def translate_commit_errors(store: str) -> Iterator[None]:
+    """Raise Contended for a lost commit, and Retryable for any other LanceDB error.
+
+    LanceDB raises RuntimeError for a commit that lost to another writer's, and no finer
+    type.
+    """
+    try:
+        yield
+    except FOREIGN as error:
+        fault = disk_error(f"store vectordb/{store}", error)
+        if fault is None and isinstance(error, RuntimeError):
+            fault = Contended(f"store {store}: a commit failed in LanceDB")
         raise fault or to_retryable(store, error) from error
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow.compute as pc
@@ -9,7 +10,12 @@ import pyarrow.compute as pc
 from varve.adapters.exports.transfers import Transfers
 from varve.adapters.records.cache_directory import Caching
 from varve.adapters.records.column_cache import ColumnCache
-from varve.adapters.records.errors import FOREIGN, to_retryable, translate_errors
+from varve.adapters.records.errors import (
+    FOREIGN,
+    to_retryable,
+    translate_commit_errors,
+    translate_errors,
+)
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.purge import delete_ids
 from varve.adapters.records.replicas import ReplicatedTables
@@ -57,6 +63,11 @@ Keyword postings take 35 MB. A search that reads the codes again takes three tim
 """
 METADATA_BYTES = 64 * 1024 * 1024
 """LanceDB's metadata cache, bounded because a warm process may serve many agents."""
+
+DISTURBED = (RuntimeError, OSError, ValueError)
+"""What LanceDB raises if a writer prunes the version that is being read."""
+READ_WAITS = (0.01, 0.05, 0.2)
+"""Seconds between the attempts to read a store: an erasure prunes it several times."""
 
 T = TypeVar("T")
 
@@ -241,8 +252,19 @@ class LanceReader:
         with translate_errors(f"{scope}/{grain}"):
             try:
                 return read_version(handle.open())
-            except (RuntimeError, OSError, ValueError):
-                return read_version(self._open_newest(scope, grain))
+            except DISTURBED:
+                return self._read_newest(scope, grain, read_version)
+
+    def _read_newest(
+        self, scope: Scope, grain: StoreName, read: Callable[[Table | None], T]
+    ) -> T:
+        """Read the newest version; again if a writer deletes it meanwhile."""
+        for wait in READ_WAITS:
+            try:
+                return read(self._open_newest(scope, grain))
+            except DISTURBED:
+                sleep(wait)
+        return read(self._open_newest(scope, grain))
 
 
 class LanceRecords(LanceReader):
@@ -310,7 +332,7 @@ class LanceRecords(LanceReader):
             merged = builder.when_not_matched_insert_all().execute(rows)
             return int(merged.num_inserted_rows + merged.num_updated_rows)
 
-        with translate_errors(f"{scope}/{grain}"):
+        with translate_commit_errors(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
     def delete_periods(
@@ -343,7 +365,7 @@ class LanceRecords(LanceReader):
             rewrite(table)
             return deleted
 
-        with translate_errors(f"{scope}/{grain}"):
+        with translate_commit_errors(f"{scope}/{grain}"):
             written = self._stores.write(scope, grain, purge, None, purge=True)
         return written.changed
 

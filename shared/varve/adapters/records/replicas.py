@@ -39,7 +39,7 @@ from varve.adapters.records.tables import (
 )
 from varve.adapters.records.upkeep import Upkeep, list_store, prune
 from varve.domain.calendar import Grain
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope, digest
 from varve.domain.record import StoreName, Written
 
@@ -116,7 +116,7 @@ class ReplicatedTables:
         """Apply the change to the newest version, as `DirectTables.write` does.
 
         A change that returns 0 is not committed, unless it purges. The count returned is
-        the largest of all attempts. Raises Retryable: too many commits came first.
+        the largest of all attempts. Raises Contended: too many commits came first.
         """
         max_changed = 0
         expected = self._expected.pop((scope, grain), None)
@@ -143,7 +143,7 @@ class ReplicatedTables:
                 if done:
                     self._evict()
                     return Written(max_changed, version)
-        raise Retryable(
+        raise Contended(
             f"store {scope}/{grain}: {COMMIT_TRIES} other commits came first"
         )
 
@@ -173,7 +173,7 @@ class ReplicatedTables:
                     handle = small.get(grain)
                     handles[grain] = handle or self._direct.handle(scope, grain)
                 return handles
-        raise Retryable(f"{prefix}: files vanish faster than they can be read")
+        raise Contended(f"{prefix}: files vanish faster than they can be read")
 
     def _update(
         self, replicas: Mapping[StoreName, Replica], prefix: str

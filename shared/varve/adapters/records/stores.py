@@ -20,7 +20,7 @@ from varve.adapters.records.table_handle import TableHandle
 from varve.adapters.records.tables import require_index, store_prefix
 from varve.adapters.records.upkeep import list_store
 from varve.domain.embedding import dimensions_of
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.record import EmbeddedRecord, StoreName
 from varve.ports.objects import Objects
@@ -81,7 +81,7 @@ class LanceStores(LanceReader):
             raise to_retryable(f"{scope}/{grain}", error) from error
         finally:
             transfers.finish()
-        raise Retryable(f"store {scope}/{grain}: {MOVE_TRIES} other commits came first")
+        raise Contended(f"store {scope}/{grain}: {MOVE_TRIES} other commits came first")
 
     def _try_move(
         self, store: str, model: str, embed: Embed, transfers: Transfers

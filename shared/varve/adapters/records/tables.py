@@ -17,7 +17,7 @@ from varve.adapters.records.rows import schema_for
 from varve.adapters.records.table_handle import TableHandle, VersionWatch
 from varve.adapters.records.upkeep import Upkeep, prune
 from varve.adapters.records.vectors import drop_index, index_due, make_index
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended
 from varve.domain.identity import Scope
 from varve.domain.record import StoreName, Written
 from varve.ports.objects import ObjectInfo, Objects
@@ -240,7 +240,7 @@ class DirectTables:
 
         LanceDB lets a second creator overwrite the first one's table. A claim whose table
         does not appear belongs to a writer that died, and is taken over.
-        Raises Retryable: another writer is creating the table.
+        Raises Contended: another writer is creating the table.
         """
         key = f"{store_prefix(scope, grain)}/{TABLE}.creator"
         claim = self._objects.get(key)
@@ -250,7 +250,7 @@ class DirectTables:
                 return table
         etag = claim.etag if claim else None
         if not self._objects.put_if(key, uuid4().bytes, etag):
-            raise Retryable(
+            raise Contended(
                 f"store {scope}/{grain}: another writer is making the table"
             )
         table = self.open_newest(scope, grain)

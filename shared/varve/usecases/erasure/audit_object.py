@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from varve.domain.errors import Retryable
+from varve.domain.errors import Contended, Retryable
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
 
@@ -43,7 +43,7 @@ class AuditObject(Generic[Content]):
             data = json.dumps(self.encode(changed), separators=(",", ":")).encode()
             if objects.put_if(self._key(scope), data, etag):
                 return changed
-        raise Retryable(f"{self.kind} of {scope}: lost {MAX_RACES} races")
+        raise Contended(f"{self.kind} of {scope}: lost {MAX_RACES} races")
 
     def _read(self, scope: Scope, objects: Objects) -> tuple[Content, str | None]:
         stored = objects.get(self._key(scope))

@@ -26,6 +26,7 @@ from varve.messages.erasure import (
     Reread,
 )
 from varve.messages.erasure_queue import send_erasure, send_reread
+from varve.messages.wire import group_of
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.usecases.erasure import tombstones
@@ -45,6 +46,7 @@ from varve.usecases.erasure.rereads import (
 from varve.usecases.erasure.statements import find_statements, row_keys
 from varve.usecases.erasure.subject import Subject, read_working
 from varve.usecases.erasure.sweep import (
+    Line,
     read_profile_entries,
     sweep_payloads,
     sweep_taken_in,
@@ -352,14 +354,23 @@ class _Pass:
                 continue
             kept = self._said.kept[name]
             ids = [line.id for line in doomed]
-            sweep_taken_in(
-                self._scope, name, ids, whole=not kept, objects=self._objects
-            )
-            sweep_timeline([*doomed, *kept], self._barred, objects=self._objects)
+            self._sweep_conversation(name, ids, [*doomed, *kept], whole=not kept)
             found["messages"].update(f"{name}/{id_}" for id_ in ids)
             if not kept:
                 found["conversations"].add(name)
         return found
+
+    def _sweep_conversation(
+        self, name: str, ids: list[str], said: list[Line], *, whole: bool
+    ) -> None:
+        """Take the messages out of the lists of one conversation.
+
+        No session of this process, or of this directory, takes in its messages meanwhile.
+        """
+        group = group_of(self._scope.workspace, self._scope.agent, name)
+        with self._session.queues.hold([group]):
+            sweep_taken_in(self._scope, name, ids, whole=whole, objects=self._objects)
+            sweep_timeline(said, self._barred, objects=self._objects)
 
     def _send(self, message: EraseMessage) -> None:
         queue = self._session.queues.write

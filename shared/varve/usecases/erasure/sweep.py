@@ -14,18 +14,18 @@ from varve.domain.calendar import parse_instant
 from varve.domain.conversation import Message
 from varve.domain.damage import intact
 from varve.domain.erasure import MessageKey, Tombstones, owners
-from varve.domain.errors import Rejected, Retryable
+from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, entry_from_json
 from varve.messages.erasure import ERASED, redact_body
 from varve.ports.objects import Objects, StoredObject
+from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
 from varve.usecases.taken_in import TakenIn
 from varve.usecases.timeline import read_lines, replace_lines
 
 READERS = 16
 """How many objects are read concurrently."""
-MAX_TAKEN_IN_RACES = 20
 
 _KeyedLine = tuple[str, dict[str, Any]]
 """A timeline object's key, and one of its lines."""
@@ -116,16 +116,14 @@ def sweep_taken_in(
 ) -> None:
     """Delete the messages from the list of those taken in.
 
-    Raises Retryable: it lost `MAX_TAKEN_IN_RACES` races against writers that took in messages.
+    Raises Contended: it lost every race against writers that took in messages.
     """
     ids = list(message_ids)
-    for attempt in range(MAX_TAKEN_IN_RACES):
-        try:
-            TakenIn(scope, conversation_id, objects).forget(ids, whole=whole)
-            break
-        except Retryable:
-            if attempt == MAX_TAKEN_IN_RACES - 1:
-                raise
+
+    def forget() -> None:
+        TakenIn(scope, conversation_id, objects).forget(ids, whole=whole)
+
+    until_uncontended(forget)
 
 
 def sweep_payloads(

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from varve.domain.calendar import Grain, Period
-from varve.domain.errors import Rejected, Retryable
+from varve.domain.errors import Contended, Rejected
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
 from varve.domain.profile import ProfileEntry
@@ -33,6 +34,7 @@ from varve.ports.records import MemoryReader
 from varve.ports.transfer import ExportReader
 from varve.usecases import timeline
 from varve.usecases.configure import config_key
+from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
 from varve.usecases.session import Session
 from varve.usecases.summarize import expiries
@@ -87,7 +89,8 @@ def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     Misconfigured: import again.
     """
     imported = read_export(reader)
-    counts = Counts(config=_adopt_config(session, imported))
+    adopt = partial(_adopt_config, session, imported)
+    counts = Counts(config=until_uncontended(adopt))
     # Read it again: the import may have written it.
     session = session.with_config(session.read_config(session.scope.workspace))
     objects = session.objects
@@ -103,9 +106,15 @@ def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     _send_profiles(found, session, counts)
     session.queues.flush()
     for conversation_id, (messages, erased) in found.taken_in.items():
-        counts.taken_in += take_in(
-            session.scope, conversation_id, messages, erased, objects=session.objects
+        add = partial(
+            take_in,
+            session.scope,
+            conversation_id,
+            messages,
+            erased,
+            objects=session.objects,
         )
+        counts.taken_in += until_uncontended(add)
     return counts.to_dict(session.scope)
 
 
@@ -113,7 +122,7 @@ def _adopt_config(session: Session, imported: Imported) -> str:
     """Write the export's configuration if the workspace is new; return the outcome.
 
     An existing workspace keeps its own. Raises Rejected: its time zone differs, so its
-    periods would too; Retryable.
+    periods would too; Contended, Retryable.
     """
     scope = session.scope
     key = config_key(scope.workspace)
@@ -128,7 +137,7 @@ def _adopt_config(session: Session, imported: Imported) -> str:
         return "kept"
     data = json.dumps(_config_tree(imported, scope.agent), ensure_ascii=False, indent=2)
     if not session.objects.put_if(key, data.encode(), None):
-        raise Retryable(
+        raise Contended(
             f"configuration of {scope.workspace}: another process has just created it"
         )
     return "taken over"
