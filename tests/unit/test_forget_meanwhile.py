@@ -13,6 +13,7 @@ from varve.domain.calendar import Grain, Period
 from varve.domain.errors import Retryable
 from varve.domain.summary import Summary, SummaryTask
 from varve.usecases.summarize import SummaryOutcome
+from varve.usecases.taken_in import read_taken_in
 
 NOW = datetime(2026, 4, 20, 12, tzinfo=UTC)
 NAMES = {"u-dana": "Danaqq", "u-marco": "Marcozz", "u-priya": "Priyaxx"}
@@ -132,3 +133,5 @@ def test_invariant_8_somebody_forgotten_just_before_the_words_are_kept_leaves_no
     )
     assert "espresso" in str(memory.held())
     assert len(memory.said()) == 1
+    (listed,) = [taken for _, taken in read_taken_in(ACME, objects=memory.objects)]
+    assert (len(listed["messages"]), listed["erased"]) == (1, 1)

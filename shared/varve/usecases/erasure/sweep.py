@@ -193,8 +193,12 @@ def sweep_again(
     if conversation is not None:
         timeline = read_timeline(scope, objects=objects, conversation=conversation)
         said = timeline.get(conversation, [])
-        sweep_timeline(said, later, objects=objects)
-        if any(line.is_barred_by(later) for line in said):
+        gone = [line.id for line in said if line.is_barred_by(later)]
+        if gone:
+            # The list first: without its line an erasure would not know of the message.
+            whole = len(gone) == len(said)
+            sweep_taken_in(scope, conversation, gone, whole=whole, objects=objects)
+            sweep_timeline(said, later, objects=objects)
             mixed.append(conversation)
     sweep_payloads(scope, later, mixed, objects=objects)
 
