@@ -24,6 +24,10 @@ faults: $(READY) ## run 1,000 seeded runs with injected faults; SEEDS=7 replays 
 contract-rgw: $(READY) ## run the stores' contract suites on a Ceph RADOS gateway (needs Debian's packages)
 	$(BIN)/python -m tests.support.rados_gateway
 
+contract-next: ## run the contract suites on the newest LanceDB, pyarrow and DuckDB; says what broke
+	$(PYTHON) .ci/contract_next.py .build/next
+.PHONY: contract-next
+
 fuzz: $(READY) ## fuzz every parser, guided by coverage; MINUTES=5, PARSER="write message" for one
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install -q "atheris>=3.0,<3.1"
 	PYTHONPATH=shared:. $(BIN)/python -m tests.support.fuzzing $(or $(MINUTES),5) "$(PARSER)"
