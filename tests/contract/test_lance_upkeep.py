@@ -359,3 +359,28 @@ if __name__ == "__main__":
     process = open_records(sys.argv[1], TestTwoWriters.UPKEEP)
     for at in range(int(sys.argv[2]), int(sys.argv[2]) + 20):
         write(process, at, at + 1, at + 2)
+
+
+def test_a_compaction_leaves_one_version_and_one_file_of_rows_in_a_directory(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "store"
+    records = open_records(str(root))
+    reader = open_records(str(root))
+    for number in range(5):
+        write(records, number)
+    assert rows(reader) == each_once(*range(5))
+    records.compact(SCOPE, Grain.WORKING)
+    table = root / "vectordb" / "acme" / "support" / "working" / "memories.lance"
+    assert len(list((table / "_versions").glob("*.manifest"))) == 1
+    assert len(list((table / "data").iterdir())) == 1
+    assert rows(reader) == each_once(*range(5))
+    before = sorted(table.rglob("*"))
+    records.compact(SCOPE, Grain.WORKING)
+    assert sorted(table.rglob("*")) == before
+
+
+def test_the_compaction_of_a_store_that_is_not_there_makes_nothing(root: str) -> None:
+    records = open_records(root)
+    records.compact(SCOPE, Grain.DAILY)
+    assert rows(records)["without an own id"] == 0

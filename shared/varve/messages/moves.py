@@ -1,4 +1,4 @@
-"""The write queue's message that moves a store to another embedding model."""
+"""The write queue's messages about whole stores: move one, compact one."""
 
 from dataclasses import dataclass
 
@@ -18,6 +18,14 @@ class MoveStore:
     model: str
 
 
+@dataclass(frozen=True, slots=True)
+class CompactStore:
+    """One store whose files are to be merged, and its old versions deleted."""
+
+    scope: Scope
+    grain: StoreName
+
+
 def send_move(
     message: MoveStore, token: str, *, queue: Queue, objects: Objects
 ) -> None:
@@ -28,3 +36,14 @@ def send_move(
     """
     fields = {"grain": str(message.grain), "model": message.model, "token": token}
     send_write("move", message.scope, message.grain, fields, queue, objects)
+
+
+def send_compaction(
+    message: CompactStore, token: str, *, queue: Queue, objects: Objects
+) -> None:
+    """Ask the writer to compact the store, in the store's own group. Raises Retryable.
+
+    `token` differs for each request, so that the queue drops none as a duplicate.
+    """
+    fields = {"grain": str(message.grain), "token": token}
+    send_write("compact", message.scope, message.grain, fields, queue, objects)

@@ -23,7 +23,7 @@ from varve.messages.erasure import (
     EraseMessage,
     erasure_from_json,
 )
-from varve.messages.moves import MoveStore
+from varve.messages.moves import CompactStore, MoveStore
 from varve.messages.wire import (
     MAX_BODY_BYTES,
     Body,
@@ -99,6 +99,7 @@ WriteMessage = (
     | EraseMessage
     | ErasedMessage
     | MoveStore
+    | CompactStore
 )
 
 
@@ -217,6 +218,10 @@ def _decode_move(body: Body, scope: Scope) -> MoveStore:
     return MoveStore(scope, grain, str(body["model"]))
 
 
+def _decode_compaction(body: Body, scope: Scope) -> CompactStore:
+    return CompactStore(scope, store_name(body["grain"]))
+
+
 _DECODERS: Mapping[str, Callable[[Body, Scope], WriteMessage]] = {
     "records": _decode_records,
     "triples": _decode_triples,
@@ -224,6 +229,7 @@ _DECODERS: Mapping[str, Callable[[Body, Scope], WriteMessage]] = {
     "expire": _decode_expiry,
     "delete": _decode_deletion,
     "move": _decode_move,
+    "compact": _decode_compaction,
     **dict.fromkeys(ERASURES, erasure_from_json),
 }
 _WRITE_TYPES = {*_DECODERS, "erased"}

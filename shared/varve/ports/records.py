@@ -99,5 +99,11 @@ class MemoryWriter(Protocol):
         interrupted deletion left behind are removed. Raises Retryable.
         """
 
+    def compact(self, scope: Scope, grain: StoreName) -> None:
+        """Merge the store's files and delete what no reader needs any more.
+
+        Does nothing if nothing was written since the last compaction. Raises Retryable.
+        """
+
     def finish(self) -> None:
         """Wait for background work; the writes are durable without it."""

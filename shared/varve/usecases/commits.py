@@ -20,7 +20,7 @@ from varve.messages.erasure import (
     EraseRecords,
     EraseTriples,
 )
-from varve.messages.moves import MoveStore
+from varve.messages.moves import CompactStore, MoveStore
 from varve.messages.write import (
     DeleteRecords,
     ExpirePeriods,
@@ -177,6 +177,12 @@ def _move_store(
     outcome.moved += sum(_move(message, session) for message in batch)
 
 
+def _compact_store(
+    batch: Sequence[CompactStore], session: WriterSession, _outcome: WriteOutcome
+) -> None:
+    session.records.compact(batch[0].scope, batch[0].grain)
+
+
 def _skip(batch: object, session: WriterSession, outcome: WriteOutcome) -> None:
     """Write nothing: the bodies of these messages have been erased."""
 
@@ -191,6 +197,7 @@ _APPLY: Mapping[type, Callable[[Any, WriterSession, WriteOutcome], None]] = {
     EraseTriples: _erase_triples,
     EraseProfiles: _erase_profiles,
     MoveStore: _move_store,
+    CompactStore: _compact_store,
     ErasedMessage: _skip,
 }
 

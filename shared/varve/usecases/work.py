@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 from varve.domain.calendar import Grain, Period
 from varve.domain.ledger import noted_grain
+from varve.domain.record import Store
 from varve.domain.summary import PeriodPart
+from varve.messages.moves import CompactStore, send_compaction
 from varve.messages.work import (
     CleanAgent,
     CurateAgent,
@@ -149,6 +152,7 @@ def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
         )
         for due in found.due:
             _summarize_all(session, due.period, outcome)
+    _compact_stores(session)
     return outcome
 
 
@@ -164,6 +168,21 @@ def _summarize_all(session: Session, period: Period, outcome: WorkOutcome) -> No
             break
 
 
+def _compact_stores(session: Session) -> None:
+    """Compact the agent's stores, as the last step of a night's work by hand.
+
+    Behind a queue the writer compacts each store as it grows.
+    """
+    if session.queues.delivers_writes:
+        return
+    token = uuid4().hex
+    for store in (*Grain, *Store):
+        message = CompactStore(session.scope, store)
+        send_compaction(
+            message, token, queue=session.queues.write, objects=session.objects
+        )
+
+
 def clean_agent(
     session: Session, *, dry_run: bool = False, force: bool = False
 ) -> CleanupReport:
@@ -175,6 +194,7 @@ def clean_agent(
     if dry_run:
         return report
     clean(session, report, session.ledger.expired_of(session.scope, session.now))
+    _compact_stores(session)
     oldest = session.now - PAYLOADS_KEPT
     payloads = session.objects.list(f"payloads/{session.scope}")
     session.objects.delete(

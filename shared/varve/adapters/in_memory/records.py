@@ -88,6 +88,9 @@ class InMemoryRecords:
         store.version += 1
         return Written(changed, store.version)
 
+    def compact(self, scope: Scope, grain: StoreName) -> None:
+        pass  # there are no files
+
     def columns(self, scope: Scope, grain: StoreName, *, model: str) -> Outline:
         store = self._get_store(scope, grain, model)
         ordered = [store.rows[id_] for id_ in sorted(store.rows)]

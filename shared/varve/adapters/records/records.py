@@ -335,6 +335,10 @@ class LanceRecords(LanceReader):
         with translate_commit_errors(f"{scope}/{grain}"):
             return self._stores.write(scope, grain, merge, model, purge=False)
 
+    def compact(self, scope: Scope, grain: StoreName) -> None:
+        with translate_commit_errors(f"{scope}/{grain}"):
+            self._stores.compact(scope, grain)
+
     def delete_periods(
         self, scope: Scope, grain: StoreName, labels: Sequence[str]
     ) -> int:

@@ -212,6 +212,27 @@ class DirectTables:
             delete_orphans(files, self._objects)
         return Written(changed, table.version)
 
+    def compact(self, scope: Scope, grain: StoreName) -> None:
+        """Merge the table's fragments; in a directory delete all older versions.
+
+        A reader of a deleted version reads the newest one. On S3 the versions of readers
+        in flight stay. Raises Retryable, RuntimeError, OSError.
+        """
+        prefix = store_prefix(scope, grain)
+        manifests = [
+            file
+            for file in self._list_manifests(prefix)
+            if file.key.endswith(".manifest")
+        ]
+        table = self.open_newest(scope, grain) if len(manifests) > 1 else None
+        if table is None:
+            return
+        if self._transfers is not None:
+            self._compact(table, prefix, purge=False)
+            return
+        merge = partial(keep_only_newest_version, table)
+        compact(table, self._upkeep, merge, purge=False)
+
     def _compact(self, table: Table, prefix: str, *, purge: bool) -> None:
         if self._transfers is not None:
             merge = partial(table.optimize, cleanup_older_than=NEVER)
