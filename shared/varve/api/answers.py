@@ -26,6 +26,7 @@ from varve.usecases.experience.answers import (
     RerunRequest,
     check_words,
 )
+from varve.usecases.experience.lessons import NewLesson
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
@@ -39,7 +40,8 @@ class Researched:
     - `result`: what the caller's function returned; None if an answer was reused.
     - `warnings`: why parts of the result were kept as text, or not kept.
     - `stored`: False if the store refused the new answer.
-    - `proposal`: a lesson to review if the probability changed much.
+    - `proposal`: a lesson to review if the probability changed much; `lessons.accept`
+      writes it.
     """
 
     answer: PriorAnswer
@@ -48,7 +50,7 @@ class Researched:
     result: object = None
     warnings: tuple[str, ...] = ()
     stored: bool = True
-    proposal: str | None = None
+    proposal: NewLesson | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +214,7 @@ class AnswerBook:
             stored = False
             new = self._unstored(step, read, now)
         proposal = None
-        if verdict.prior and changed_materially(verdict.prior, new):
+        if stored and verdict.prior and changed_materially(verdict.prior, new):
             proposal = _propose(verdict.prior, new, verdict.reason)
         return Researched(new, False, verdict.reason, given, warnings, stored, proposal)
 
@@ -253,9 +255,15 @@ class AnswerBook:
         return self._sessions.open(self.scope, now)
 
 
-def _propose(before: PriorAnswer, after: PriorAnswer, reason: str) -> str:
-    return (
-        f"When {after.task_type} about {after.subject} is asked again ({reason}): the "
-        f"probability went from {before.probability} to {after.probability}; do not rely "
-        "on the prior answer"
+def _propose(before: PriorAnswer, after: PriorAnswer, reason: str) -> NewLesson:
+    """Return the lesson not to reuse answers of this task where this reason holds."""
+    task, subject = after.task_type, after.subject
+    condition = f"{task} about {subject} is asked again ({reason})"
+    changed = f"the probability went from {before.probability} to {after.probability}"
+    return NewLesson(
+        claim=f"When {condition}: {changed}",
+        condition=condition,
+        action=f"research {task} about {subject} again",
+        evidence=(before.id, after.id),
+        proposed=True,
     )

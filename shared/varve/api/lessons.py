@@ -9,7 +9,7 @@ from varve.domain.experience import curation
 from varve.domain.experience.lessons import Lesson
 from varve.domain.identity import Scope
 from varve.usecases.experience import lessons as usecases
-from varve.usecases.experience.lessons import NewLesson
+from varve.usecases.experience.lessons import Calibration, NewLesson
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
@@ -37,18 +37,28 @@ class LessonBook:
         *,
         when: str,
         then: str,
-        evidence: Sequence[str],
+        evidence: Sequence[str] = (),
+        calibration: Calibration | None = None,
         state: str | None = None,
         tags: Sequence[str] = (),
         now: datetime | None = None,
     ) -> str:
         """Write a lesson, or revise the one with the same action and state; return its id.
 
-        Raises Rejected: it is vague, or names no episode as evidence.
+        `evidence` are ids of episodes and prior answers. Without evidence and calibration
+        the lesson has no confidence and says so. Raises Rejected: it is vague, or the
+        evidence does not exist.
         """
-        new = NewLesson(claim, when, then, evidence, state, tags)
+        new = NewLesson(claim, when, then, evidence, state, tags, calibration)
+        return self.accept(new, now=now)
+
+    def accept(self, proposal: NewLesson, *, now: datetime | None = None) -> str:
+        """Write a lesson that a research step proposed (`Researched.proposal`).
+
+        Return its id. Raises Rejected: it is vague, or its evidence does not exist.
+        """
         with self._open(now) as session:
-            return usecases.add_lesson(session, new)
+            return usecases.add_lesson(session, proposal)
 
     def retire(
         self, id_: str, *, reason: str = "", now: datetime | None = None
@@ -105,6 +115,7 @@ def lesson_as_json(lesson: Lesson) -> dict[str, Any]:
         "state": lesson.state,
         "tags": list(lesson.tags),
         "confidence": round(lesson.confidence, 4),
+        "basis": lesson.basis,
         "supporting": list(lesson.supporting),
         "contradicting": list(lesson.contradicting),
         "version": lesson.version,

@@ -27,9 +27,10 @@ def add_eval(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--scenarios",
         metavar="FILE",
-        nargs="+",
+        action="append",
         required=True,
-        help="JSON file with a scenario or an array of them",
+        help="JSON file with a scenario or an array of them; give the option once for "
+        "each file",
     )
 
 

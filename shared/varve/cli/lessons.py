@@ -8,6 +8,7 @@ from varve.api.lessons import LessonBook, lesson_as_json
 from varve.api.memory import Memory
 from varve.cli.output import print_result
 from varve.domain.errors import Rejected
+from varve.usecases.experience.lessons import Calibration
 
 
 def add_lessons(command: argparse.ArgumentParser) -> None:
@@ -54,7 +55,14 @@ def _add_claim_options(command: argparse.ArgumentParser) -> None:
         metavar="EPISODE",
         nargs="*",
         default=[],
-        help="ids of the episodes that support the lesson (add)",
+        help="ids of episodes and prior answers that support the lesson (add); without "
+        "any the lesson has no confidence and says so",
+    )
+    command.add_argument(
+        "--calibration",
+        nargs=3,
+        metavar=("NAME", "RANGE", "N"),
+        help="predictions that the lesson was checked on: name, range, number (add)",
     )
     command.add_argument(
         "--state",
@@ -80,8 +88,7 @@ def _list(options: argparse.Namespace, book: LessonBook) -> None:
     values = [lesson_as_json(lesson) for lesson in book.all()]
     lines = []
     for one in values:
-        confidence = f"{one['confidence']:.2f}"
-        lines.append(f"{one['id']}  {one['standing']}  {confidence}  {one['claim']}")
+        lines.append(f"{one['id']}  {one['standing']}  {one['basis']}  {one['claim']}")
     print_result(options, values, lines or ["no lessons yet"])
 
 
@@ -91,10 +98,20 @@ def _add(options: argparse.Namespace, book: LessonBook) -> None:
         when=options.when,
         then=options.then,
         evidence=options.evidence,
+        calibration=_read_calibration(options.calibration),
         state=options.state,
         tags=options.tags,
     )
     print_result(options, {"id": id_}, [id_])
+
+
+def _read_calibration(given: list[str] | None) -> Calibration | None:
+    if given is None:
+        return None
+    name, range_, number = given
+    if not number.isdecimal():
+        raise Rejected("--calibration", "N must be a number")
+    return Calibration(name, range_, int(number))
 
 
 def _retire(options: argparse.Namespace, book: LessonBook) -> None:

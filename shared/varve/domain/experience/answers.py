@@ -11,7 +11,7 @@ from typing import Any
 from varve.domain.calendar import iso
 from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.results import Scalar, as_words, flatten
-from varve.domain.experience.rows import as_text, normalize
+from varve.domain.experience.rows import ANSWER, as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 
@@ -58,7 +58,7 @@ class PriorAnswer:
     def id(self) -> str:
         """The id, equal for the same answer at the same time."""
         said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
-        return "answer-" + digest(*said, length=24)
+        return ANSWER + digest(*said, length=24)
 
 
 def answer_key(subject: str, task_type: str) -> Key:

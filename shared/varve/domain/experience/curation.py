@@ -11,7 +11,13 @@ from varve.domain.block import PATTERNS_OPENING as OPENING
 from varve.domain.block import as_data
 from varve.domain.experience.alike import Embed, cosines
 from varve.domain.experience.lessons import Lesson
-from varve.domain.experience.rows import GENERALIZED, RETIREMENT, LessonVersion, union
+from varve.domain.experience.rows import (
+    GENERALIZED,
+    RETIREMENT,
+    LessonVersion,
+    normalize,
+    union,
+)
 from varve.domain.experience.words import content_words
 
 IdPair = tuple[str, str]
@@ -135,8 +141,7 @@ def _markdown_lines(lesson: Lesson) -> list[str]:
         f"- id: `{lesson.id}`, version {lesson.version}, {lesson.standing}{reason}",
         f"- when: {lesson.condition}",
         f"- then: {lesson.action}",
-        f"- confidence: {lesson.confidence:.2f} "
-        f"({supporting} for, {contradicting} against)",
+        f"- basis: {lesson.basis} ({supporting} for, {contradicting} against)",
         f"- for: {', '.join(lesson.supporting) or 'none'}",
         f"- against: {', '.join(lesson.contradicting) or 'none'}",
         *history,
@@ -154,23 +159,25 @@ def select_lessons(
 ) -> list[Lesson]:
     """Return the active lessons for a prompt, at most `most` of them.
 
-    If there are more, only lessons with one of the tags stay, nearest to the situation
-    first.
+    With tags, only lessons with one of them. If there are more than `most`, those nearest
+    to the situation come first.
     """
     active = [lesson for lesson in lessons if lesson.active]
-    if len(active) <= most:
-        return active
     if tags:
         wanted = set(tags)
         active = [lesson for lesson in active if wanted.intersection(lesson.tags)]
+    if len(active) <= most:
+        return active
     if situation:
         active = _nearest_first(active, situation, embed)
     return active[:most]
 
 
 def claim_line(lesson: Lesson) -> str:
-    """Return the claim with its confidence."""
-    return f"{lesson.claim} (confidence {lesson.confidence:.2f})"
+    """Return the claim with its action, unless the claim names it, and its basis."""
+    named = normalize(lesson.action) in normalize(lesson.claim)
+    action = "" if named else f". Then: {lesson.action}"
+    return f"{lesson.claim}{action} ({lesson.basis})"
 
 
 def block(lessons: Sequence[Lesson]) -> str:
@@ -217,6 +224,7 @@ def _new_version(
         reason=reason,
         conversation_ids=union(v.conversation_ids for v in versions),
         user_ids=union(v.user_ids for v in versions),
+        calibration=lesson.calibration,
     )
 
 

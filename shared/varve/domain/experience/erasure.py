@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from varve.domain.experience.rows import (
     GENERALIZED,
+    PROPOSED,
     WORDED,
     LessonVersion,
     lesson_from,
@@ -108,7 +109,7 @@ class _Subject:
 
         Returns nothing for a version whose words come from the evidence.
         """
-        if version.origin in {GENERALIZED, WORDED}:
+        if version.origin in {GENERALIZED, PROPOSED, WORDED}:
             return []
         cleaned = replace(
             version,

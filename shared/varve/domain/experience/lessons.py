@@ -17,7 +17,9 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import (
     GENERALIZED,
     RETIREMENT,
+    STATED,
     LessonVersion,
+    is_answer,
     lesson_id,
     union,
 )
@@ -53,9 +55,29 @@ class Lesson:
 
     @property
     def confidence(self) -> float:
-        """The lower bound on the share of episodes in which the lesson holds."""
-        successes = len(self.supporting)
+        """The lower bound on the share of episodes in which the lesson holds.
+
+        Prior answers are evidence but no trials: a lesson on them alone has 0.
+        """
+        successes = sum(not is_answer(id_) for id_ in self.supporting)
         return wilson(successes, successes + len(self.contradicting))
+
+    @property
+    def basis(self) -> str:
+        """What the lesson rests on: its confidence, or why it has none."""
+        if self.confidence:
+            return f"confidence {self.confidence:.2f}"
+        if self.calibration:
+            return f"calibrated on {self.calibration}"
+        if self.supporting:
+            return "from prior answers, untested"
+        return "stated by hand, no evidence"
+
+    @property
+    def calibration(self) -> str:
+        """The newest calibration set of the lesson's versions, or ""."""
+        named = [v.calibration for v in self.versions if v.calibration]
+        return named[-1] if named else ""
 
     @property
     def version(self) -> int:
@@ -213,7 +235,7 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
     stated = [v for v in lesson.versions if v.origin != GENERALIZED]
     if stated and not stated[-1].active:
         return "retired", stated[-1].reason or "retired by hand"
-    if not lesson.supporting:
+    if not lesson.supporting and not _needs_no_evidence(lesson):
         return "retired", "no evidence is left"
     if _is_outweighed(lesson):
         contradicting = len(lesson.contradicting)
@@ -224,10 +246,18 @@ def _standing(lesson: Lesson, history: History) -> tuple[str, str]:
     return "active", ""
 
 
+def _needs_no_evidence(lesson: Lesson) -> bool:
+    """Return whether a person stated the lesson, or a calibration set supports it."""
+    stated = any(version.origin == STATED for version in lesson.versions)
+    return stated or bool(lesson.calibration)
+
+
 def _is_outweighed(lesson: Lesson) -> bool:
     """Return whether more episodes speak against a lesson, or as many and few in all."""
-    surplus = len(lesson.contradicting) - len(lesson.supporting)
-    return surplus > 0 or (surplus == 0 and lesson.confidence < RETIRED_BELOW)
+    against = len(lesson.contradicting)
+    surplus = against - len(lesson.supporting)
+    is_tie = against > 0 and surplus == 0
+    return surplus > 0 or (is_tie and lesson.confidence < RETIRED_BELOW)
 
 
 def _harm(lesson: Lesson, history: History) -> str:

@@ -19,6 +19,8 @@ from varve.domain.record import MemoryType, Record
 
 _ID = 24
 _EPISODE = "episode-"
+ANSWER = "answer-"
+"""The beginning of a prior answer's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ GENERALIZED = "generalized"
 """The origin of a version that a rule derived from the evidence."""
 WORDED = "worded"
 """The origin of a version that a model worded from the evidence."""
+STATED = "stated"
+"""The origin of a version that a person wrote without evidence."""
+PROPOSED = "proposed"
+"""The origin of a version that a research step proposed from its answers."""
 RETIREMENT = "retirement"
 """The origin of a version that retires a lesson."""
 
@@ -96,7 +102,8 @@ RETIREMENT = "retirement"
 class LessonVersion:
     """One version of a lesson, written by a person or by `curate`.
 
-    A version with `active` False retires the lesson.
+    A version with `active` False retires the lesson. `supporting` are ids of episodes and
+    prior answers. `calibration` names a set of predictions: its name, range and size.
     """
 
     lesson_id: str
@@ -114,6 +121,7 @@ class LessonVersion:
     reason: str = ""
     conversation_ids: tuple[str, ...] = ()
     user_ids: tuple[str, ...] = ()
+    calibration: str = ""
 
     @property
     def id(self) -> str:
@@ -122,6 +130,8 @@ class LessonVersion:
         said = (*words, self.origin, self.state or "", self.reason)
         evidence = (*sorted(self.supporting), "-", *sorted(self.contradicting))
         when = (iso(self.at), str(self.active), *self.tags)
+        if self.calibration:
+            when = (*when, self.calibration)
         return "lessonversion-" + digest(
             self.lesson_id, *said, *when, *evidence, length=_ID
         )
@@ -130,6 +140,11 @@ class LessonVersion:
 def episode_id(conversation_id: str, first_message_id: str) -> str:
     """Return an episode's id, from its first message: it stays the same as it grows."""
     return _EPISODE + digest(conversation_id, first_message_id, length=_ID)
+
+
+def is_answer(id_: str) -> bool:
+    """Return whether an id is that of a prior answer."""
+    return id_.startswith(ANSWER)
 
 
 def lesson_id(state: str | None, action: str) -> str:
@@ -257,6 +272,7 @@ def lesson_record(version: LessonVersion, period: str) -> Record:
         "reason": version.reason,
         "conversationIds": list(version.conversation_ids),
         "userIds": list(version.user_ids),
+        "calibration": version.calibration,
     }
     return Record(
         id=version.id,
@@ -291,6 +307,7 @@ def lesson_from(record: Record) -> LessonVersion:
         reason=details["reason"],
         conversation_ids=tuple(details["conversationIds"]),
         user_ids=tuple(details["userIds"]),
+        calibration=details.get("calibration", ""),
     )
 
 

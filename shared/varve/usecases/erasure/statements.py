@@ -18,6 +18,7 @@ from varve.domain.erasure import (
 )
 from varve.domain.experience.rows import (
     GENERALIZED,
+    PROPOSED,
     WORDED,
     LessonVersion,
     lesson_from,
@@ -160,7 +161,7 @@ class _Chosen:
             version = lesson_from(row)
             if not self.is_cited_by(version, gone):
                 continue
-            if version.origin in {GENERALIZED, WORDED}:
+            if version.origin in {GENERALIZED, PROPOSED, WORDED}:
                 derived.add(row.id)
             else:
                 cited.append(row)

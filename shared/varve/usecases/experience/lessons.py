@@ -15,12 +15,15 @@ from varve.domain.experience.history import History
 from varve.domain.experience.lessons import Lesson, derive_lessons, explain_vagueness
 from varve.domain.experience.rows import (
     GENERALIZED,
+    PROPOSED,
+    STATED,
     LessonVersion,
     lesson_id,
     lesson_record,
+    union,
 )
 from varve.domain.ledger import LedgerChanges, curation_key, expiry_key
-from varve.domain.record import Store
+from varve.domain.record import MemoryType, Record, Store
 from varve.domain.retention import expires_at
 from varve.usecases.experience.judging import word_lesson
 from varve.usecases.experience.rows import read_past, send_rows, year_of
@@ -31,15 +34,38 @@ MAX_REWORDED = 20
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """A set of predictions with known outcomes: its name, its range of time, its size."""
+
+    name: str
+    range: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class NewLesson:
-    """A lesson written by hand: when `condition` holds, do `action`."""
+    """A lesson written by hand or proposed: when `condition` holds, do `action`.
+
+    `evidence` are ids of episodes and prior answers; it may be empty. `calibration` names
+    the predictions that the lesson was checked on. `proposed` if a research step wrote it.
+    """
 
     claim: str
     condition: str
     action: str
-    evidence: Sequence[str]
+    evidence: Sequence[str] = ()
     state: str | None = None
     tags: Sequence[str] = ()
+    calibration: Calibration | None = None
+    proposed: bool = False
+
+    @property
+    def origin(self) -> str:
+        """The origin of the version that it becomes."""
+        if self.proposed:
+            return PROPOSED
+        has_evidence = self.evidence or self.calibration
+        return "hand" if has_evidence else STATED
 
 
 def read_lessons(session: Session) -> list[Lesson]:
@@ -58,7 +84,7 @@ def find_lesson(session: Session, id_: str) -> Lesson:
 def add_lesson(session: Session, new: NewLesson) -> str:
     """Write a lesson, or revise the one with the same action and state; return its id.
 
-    Raises Rejected: it is vague, or names no episode as evidence.
+    Raises Rejected: it is vague, or cites what is neither an episode nor a prior answer.
     """
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
@@ -66,9 +92,9 @@ def add_lesson(session: Session, new: NewLesson) -> str:
     state = new.state and session.privacy(new.state)
     if reason := explain_vagueness(condition, action):
         raise Rejected("lesson", reason)
-    known = read_past(session).by_id
-    _require_episodes(new.evidence, known)
-    cited = [known[id_].episode for id_ in new.evidence]
+    cited = _find_evidence(new.evidence, read_past(session))
+    users = union((one.user_id,) for one in cited if one.user_id)
+    conversations = ((c.conversation_id,) for c in cited if c.conversation_id)
     version = LessonVersion(
         lesson_id=lesson_id(state, action),
         claim=claim,
@@ -76,11 +102,13 @@ def add_lesson(session: Session, new: NewLesson) -> str:
         action=action,
         at=session.now,
         created_at=session.now,
+        origin=new.origin,
         state=state,
         tags=tuple(sorted(map(session.privacy, new.tags))),
         supporting=tuple(sorted(new.evidence)),
-        conversation_ids=tuple(sorted({one.conversation_id for one in cited})),
-        user_ids=tuple(sorted({one.user_id for one in cited if one.user_id})),
+        conversation_ids=union(conversations),
+        user_ids=users,
+        calibration=_tell_calibration(session, new.calibration),
     )
     _write_versions(session, [version])
     return version.lesson_id
@@ -199,12 +227,25 @@ def _generalized(history: History) -> list[Lesson]:
     ]
 
 
-def _require_episodes(evidence: Sequence[str], known: dict[str, Any]) -> None:
-    if not evidence:
-        raise Rejected("evidence", "names no episode")
-    for id_ in evidence:
-        if id_ not in known:
-            raise Rejected("evidence", f"there is no episode {id_[:60]!r}")
+def _find_evidence(ids: Sequence[str], history: History) -> list[Record]:
+    """Return the rows of the cited episodes and prior answers."""
+    kinds = (MemoryType.EPISODE, MemoryType.PRIOR_ANSWER)
+    rows = {row.id: row for row in history.all_rows if row.memory_type in kinds}
+    for id_ in ids:
+        if id_ not in rows:
+            reason = f"there is no episode or prior answer {id_[:60]!r}"
+            raise Rejected("evidence", reason)
+    return [rows[id_] for id_ in ids]
+
+
+def _tell_calibration(session: Session, calibration: Calibration | None) -> str:
+    """Return a calibration set as text, filtered; "" for none."""
+    if calibration is None:
+        return ""
+    if calibration.n < 1:
+        raise Rejected("calibration", "n must be 1 or more")
+    name = session.privacy(calibration.name)
+    return f"{name}, {calibration.range}, n={calibration.n}"
 
 
 def _write_versions(session: Session, versions: Sequence[LessonVersion]) -> None:
