@@ -66,6 +66,15 @@ KEYS = {
     "for a new answer.",
     "experience.timeToLiveDays": "Age in days at which experience expires.",
     "experience.decay": "Whether unread experience loses importance until it goes.",
+    "experience.decayAfterDays": "Days without a read before importance is lost.",
+    "experience.decayPerDay": "Importance lost each day from then on; rows start at "
+    "0.5 and go below 0.1.",
+    "experience.evict": "Whether the nightly cleanup evicts answers and research "
+    "entries beyond the next four limits.",
+    "experience.answerDays": "Age in days at which a prior answer is evicted.",
+    "experience.answersPerSubject": "Answers kept of one subject and task type.",
+    "experience.unreadDays": "Days after which an answer never read is evicted.",
+    "experience.researchEntries": "Entries kept of each kind in a research log.",
 }
 
 

@@ -374,6 +374,41 @@ def test_forgetting_is_off_until_a_workspace_turns_it_on(memory: Memory) -> None
     assert memory.experience.episodes() == []
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("timeToLiveDays", "30"), ("decay", "true"), ("evict", "true")],
+)
+def test_the_nightly_cleanup_forgets_where_it_is_configured(
+    memory: Memory, key: str, value: str
+) -> None:
+    old = memory.experience.answers.remember("A", "t", "q", "a", now=START)
+    later = START + timedelta(days=60)
+    assert memory.cleanup(now=later)["forgotten"] == {}
+    memory.configure(f"experience.{key}", value)
+    assert set(memory.cleanup(now=later, dry_run=True)["forgotten"]) == {old.id}
+    assert len(memory.experience.answers.all()) == 1
+    memory.cleanup(now=later)
+    assert memory.experience.answers.all() == []
+
+
+def test_the_limits_of_eviction_are_settings(memory: Memory) -> None:
+    book, notes = memory.experience.answers, memory.experience.research
+    for number in range(3):
+        at = START + timedelta(days=number)
+        book.remember("A", "t", "q", f"answer {number}", now=at)
+        notes.note("log", "query", f"query {number}", now=at)
+    memory.configure("experience.evict", "true")
+    assert memory.cleanup(dry_run=True)["forgotten"] == {}
+    memory.configure("experience.answersPerSubject", "2")
+    memory.configure("experience.researchEntries", "1")
+    reasons = memory.cleanup(dry_run=True)["forgotten"].values()
+    assert sorted(reason.split(" of ")[0] for reason in reasons) == [
+        "more than 1 entries",
+        "more than 1 entries",
+        "more than 2",
+    ]
+
+
 def test_a_research_log_keeps_no_duplicates_and_stays_within_its_limit(
     memory: Memory,
 ) -> None:

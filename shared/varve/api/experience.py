@@ -17,6 +17,7 @@ from varve.domain.experience.recall import Recollection
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.usecases.experience import recall as usecases
+from varve.usecases.experience.forgetting import forget_unread
 from varve.usecases.experience.outcomes import report_outcome
 from varve.usecases.experience.recall import RecallRequest
 from varve.usecases.experience.rows import read_past
@@ -142,12 +143,12 @@ class Experience:
     def forget_unread(
         self, *, dry_run: bool = True, now: datetime | None = None
     ) -> dict[str, Any]:
-        """Delete episodes past their time to live or decay, if configured.
+        """Delete rows past their time to live, decay or limits, if configured.
 
         With `dry_run` nothing is deleted.
         """
         with self._open(now) as session:
-            gone = usecases.forget_unread(session, dry_run=dry_run)
+            gone = forget_unread(session, dry_run=dry_run)
         return {"forgotten": gone, "dryRun": dry_run}
 
     def _open(self, now: datetime | None = None) -> Session:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from varve.domain.experience.research import MAX_ENTRIES, ResearchFinding, ResearchLog
+from varve.domain.experience.research import ResearchFinding, ResearchLog
 from varve.domain.identity import Scope
 from varve.usecases.experience import research as usecases
 from varve.usecases.experience.research import Note
@@ -31,12 +31,13 @@ class ResearchNotes:
         source: str | None = None,
         conversation_id: str | None = None,
         user_id: str | None = None,
-        most: int = MAX_ENTRIES,
+        most: int | None = None,
         now: datetime | None = None,
     ) -> tuple[ResearchFinding, bool]:
         """Add an entry unless the log says the same; return it and whether it is new.
 
-        Of more than `most` entries the oldest give way. Raises Rejected: no such
+        Of more than `most` entries of a component (`experience.researchEntries`) the
+        oldest give way. Raises Rejected: no such
         component, or no words.
         """
         note = Note(name, component, text, source, conversation_id, user_id, most)

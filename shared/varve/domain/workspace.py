@@ -12,6 +12,9 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
+from varve.domain.experience.answers import AnswerLimits
+from varve.domain.experience.forgetting import Decay
+from varve.domain.experience.research import MAX_ENTRIES
 from varve.domain.experience.segments import Thresholds
 from varve.domain.model_names import (
     OPENAI,
@@ -252,7 +255,9 @@ class ExperienceConfig(StrictCamelModel):
     `likeness` is the cosine below which a message begins a new episode.
     `material_signals` lists, separated by commas, the names whose presence calls for a
     new answer. `time_to_live_days` is the age at which rows are deleted. With `decay`, a
-    row that is never read loses importance until it is deleted. Both are off by default.
+    row that is never read loses importance until it is deleted. With `evict`, answers and
+    research entries beyond their limits are deleted. All three are off by default, and run
+    with the nightly cleanup.
     """
 
     gap_minutes: Annotated[int, Field(ge=1)] = 120
@@ -262,6 +267,34 @@ class ExperienceConfig(StrictCamelModel):
     material_signals: str | None = None
     time_to_live_days: Annotated[int | None, Field(ge=1)] = None
     decay: bool = False
+    decay_after_days: Annotated[int, Field(ge=0)] = 7
+    decay_per_day: Annotated[float, Field(gt=0, le=1)] = 0.05
+    evict: bool = False
+    answer_days: Annotated[int, Field(ge=1)] = 180
+    answers_per_subject: Annotated[int, Field(ge=1)] = 20
+    unread_days: Annotated[int, Field(ge=1)] = 30
+    research_entries: Annotated[int, Field(ge=1)] = MAX_ENTRIES
+
+    @property
+    def forgets(self) -> bool:
+        """Whether the nightly cleanup deletes experience beside retention."""
+        return self.decay or self.evict or self.time_to_live_days is not None
+
+    @property
+    def decay_limits(self) -> Decay | None:
+        """How unread rows lose importance; None: they do not."""
+        if not self.decay:
+            return None
+        return Decay(timedelta(days=self.decay_after_days), self.decay_per_day)
+
+    @property
+    def answer_limits(self) -> AnswerLimits:
+        """When prior answers are evicted."""
+        return AnswerLimits(
+            timedelta(days=self.answer_days),
+            self.answers_per_subject,
+            timedelta(days=self.unread_days),
+        )
 
     @property
     def thresholds(self) -> Thresholds:

@@ -16,6 +16,8 @@ from varve.domain.tally import TallyColumn
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
+from varve.usecases.experience.forgetting import find_forgotten
+from varve.usecases.experience.rows import delete_rows
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 from varve.usecases.timeline import delete_days, list_days, timeline_expiry_notes
@@ -64,18 +66,24 @@ class CleanupReport:
     """One agent's cleanup.
 
     `timeline` are the days whose messages are to be deleted. `next_notes` are the expiry
-    notes for the next day's messages.
+    notes for the next day's messages. `forgotten` are the rows of experience to delete
+    beside retention, with their reasons.
     """
 
     grains: tuple[GrainReport, ...]
     timeline: tuple[str, ...]
     force: bool = False
     next_notes: tuple[str, ...] = ()
+    forgotten: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         grains = {str(one.grain): one.to_dict() for one in self.grains}
-        return {"grains": grains, "timelineDays": len(self.timeline)}
+        return {
+            "grains": grains,
+            "timelineDays": len(self.timeline),
+            "forgotten": dict(self.forgotten),
+        }
 
 
 def inspect(
@@ -100,7 +108,9 @@ def inspect(
     next_notes: tuple[str, ...] = ()
     if left:
         next_notes = timeline_expiry_notes(left[0], scope, config)
-    return CleanupReport(tuple(reports), gone, force, next_notes)
+    next_notes = (*next_notes, *_note_forgetting(store))
+    forgotten = find_forgotten(session)
+    return CleanupReport(tuple(reports), gone, force, next_notes, forgotten)
 
 
 def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) -> None:
@@ -128,6 +138,7 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
         )
         send_expiry(message, queue=session.queues.write, objects=objects)
     delete_days(report.timeline, scope, objects=objects)
+    delete_rows(session, list(report.forgotten))
     session.ledger.change(LedgerChanges(expiries=report.next_notes))
 
 
@@ -225,6 +236,14 @@ def _inspect_experience(store: _Store) -> GrainReport:
     counts = store.reader.periods(store.scope, Store.EXPERIENCE)
     expired = {label: n for label, n in sorted(counts.items()) if label < oldest}
     return GrainReport(Store.EXPERIENCE, str(limit), expired, {}, oldest, None)
+
+
+def _note_forgetting(store: _Store) -> tuple[str, ...]:
+    """Return a note to look again tomorrow at experience that may be forgotten."""
+    years = store.reader.periods(store.scope, Store.EXPERIENCE)
+    if not store.config.experience.forgets or not years:
+        return ()
+    return (expiry_key(store.now + LOOK_AGAIN, store.scope, Grain.YEARLY),)
 
 
 def _next_expiry(

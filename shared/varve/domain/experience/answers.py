@@ -18,9 +18,6 @@ from varve.domain.record import MemoryType, Record
 ENOUGH_CONFIDENCE = 0.55
 MATERIAL_CHANGE = 0.25
 DEFAULT_DAYS = 14
-OLDEST = timedelta(days=180)
-MOST_PER_KEY = 20
-UNREAD_FOR = timedelta(days=30)
 _FULL = 1.0
 
 Key = tuple[str, str]
@@ -59,6 +56,15 @@ class PriorAnswer:
         """The id, equal for the same answer at the same time."""
         said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
         return ANSWER + digest(*said, length=24)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """When answers are evicted: by age, by number of a key, and unread for so long."""
+
+    oldest: timedelta = timedelta(days=180)
+    most_per_key: int = 20
+    unread_for: timedelta = timedelta(days=30)
 
 
 def answer_key(subject: str, task_type: str) -> Key:
@@ -248,6 +254,7 @@ def choose_evicted(
     answers: Sequence[PriorAnswer],
     reads: Mapping[str, tuple[int, datetime]],
     now: datetime,
+    limits: AnswerLimits,
     *,
     by: Sequence[str] = ("age", "number", "unread"),
 ) -> dict[str, str]:
@@ -261,12 +268,12 @@ def choose_evicted(
     for answer in sorted(answers, key=_newest_first):
         age = now - answer.at
         unread = answer.id not in reads
-        if "age" in by and age > OLDEST:
-            evicted[answer.id] = f"older than {OLDEST.days} days"
-        elif "unread" in by and unread and age > UNREAD_FOR:
-            evicted[answer.id] = f"never read in {UNREAD_FOR.days} days"
-        elif "number" in by and kept[answer.key] >= MOST_PER_KEY:
-            reason = f"more than {MOST_PER_KEY} of its subject and task type"
+        if "age" in by and age > limits.oldest:
+            evicted[answer.id] = f"older than {limits.oldest.days} days"
+        elif "unread" in by and unread and age > limits.unread_for:
+            evicted[answer.id] = f"never read in {limits.unread_for.days} days"
+        elif "number" in by and kept[answer.key] >= limits.most_per_key:
+            reason = f"more than {limits.most_per_key} of its subject and task type"
             evicted[answer.id] = reason
         else:
             kept[answer.key] += 1

@@ -130,8 +130,9 @@ def evict_answers(
     if unknown:
         raise Rejected("by", f"{min(unknown)!r} is none of age, number, unread")
     past = read_past(session)
+    limits = session.config.experience.answer_limits
     answers = [answer_from(row) for row in past.rows(MemoryType.PRIOR_ANSWER)]
-    gone = choose_evicted(answers, past.reads, session.now, by=by)
+    gone = choose_evicted(answers, past.reads, session.now, limits, by=by)
     if not dry_run:
         delete_rows(session, list(gone))
     return gone

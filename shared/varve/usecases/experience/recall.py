@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from varve.domain.errors import Rejected
 from varve.domain.experience import links
-from varve.domain.experience.forgetting import choose_forgotten
 from varve.domain.experience.history import History, PastEpisode
 from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.link_types import LINKS_OF_USES
@@ -19,7 +18,6 @@ from varve.domain.validation import valid_text
 from varve.ports.search import word_embedding
 from varve.usecases.experience.learnt import limit_to_user
 from varve.usecases.experience.rows import (
-    delete_rows,
     read_history,
     read_past,
     send_rows,
@@ -116,20 +114,6 @@ def write_reads(session: Session, reads: Mapping[str, int]) -> None:
     batch = ",".join(f"{id_}:{count}" for id_, count in sorted(reads.items()))
     row = usage_record(ReadCounts(dict(reads), at, batch), year_of(at, session.zone))
     send_rows(session, [row])
-
-
-def forget_unread(session: Session, *, dry_run: bool) -> dict[str, str]:
-    """Delete episodes past their time to live or decay, if these are configured.
-
-    Return the reason for each episode; with `dry_run` nothing is deleted.
-    """
-    limits = session.config.experience
-    gone = choose_forgotten(
-        read_past(session), session.now, limits.time_to_live_days, decay=limits.decay
-    )
-    if not dry_run:
-        delete_rows(session, list(gone))
-    return dict(sorted(gone.items()))
 
 
 def _with_derived_links(

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from varve.domain.errors import Rejected
 from varve.domain.experience.research import (
-    MAX_ENTRIES,
     Component,
     ResearchFinding,
     ResearchLog,
@@ -19,7 +18,10 @@ from varve.usecases.session import Session
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An entry to add to a log; of more than `most` entries the oldest give way."""
+    """An entry to add to a log.
+
+    Of more than `most` entries the oldest give way; the default is the workspace's.
+    """
 
     log: str
     component: str
@@ -27,7 +29,7 @@ class Note:
     source: str | None = None
     conversation_id: str | None = None
     user_id: str | None = None
-    most: int = MAX_ENTRIES
+    most: int | None = None
 
 
 def read_log(session: Session, name: str) -> ResearchLog:
@@ -64,7 +66,8 @@ def add_note(session: Session, note: Note) -> tuple[ResearchFinding, bool]:
         note.user_id,
     )
     send_rows(session, [finding_record(entry, year_of(session.now, session.zone))])
-    surplus = ResearchLog((*log.entries, entry)).surplus(note.most)
+    most = note.most or session.config.experience.research_entries
+    surplus = ResearchLog((*log.entries, entry)).surplus(most)
     delete_rows(session, [one.id for one in surplus])
     return entry, True
 
