@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.support.builders import WordEmbedder
 from varve.domain.experience.agreement import follows
 from varve.domain.experience.erasure import plan_erasure
+from varve.domain.experience.generalizing import explain_vagueness
 from varve.domain.experience.history import History
 from varve.domain.experience.lessons import (
     Lesson,
     derive_lessons,
-    explain_vagueness,
     wilson,
 )
 from varve.domain.experience.links import (

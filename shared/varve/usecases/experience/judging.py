@@ -10,8 +10,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from varve.domain.errors import Rejected
+from varve.domain.experience.generalizing import explain_vagueness
 from varve.domain.experience.history import PastEpisode
-from varve.domain.experience.lessons import Lesson, explain_vagueness
+from varve.domain.experience.lessons import Lesson
 from varve.domain.experience.outcomes import UNDECIDED, Outcome, Verdict
 from varve.domain.experience.rows import WORDED, LessonVersion
 from varve.domain.experience.words import content_words

@@ -11,8 +11,9 @@ from varve.domain.damage import intact
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.experience import curation
 from varve.domain.experience.curation import next_stale
+from varve.domain.experience.generalizing import explain_vagueness
 from varve.domain.experience.history import History
-from varve.domain.experience.lessons import Lesson, derive_lessons, explain_vagueness
+from varve.domain.experience.lessons import Lesson, derive_lessons
 from varve.domain.experience.rows import (
     GENERALIZED,
     PROPOSED,
