@@ -29,7 +29,7 @@ RESULT = {
     "userId",
 }  # fmt: skip
 SEARCHED = {"grains", "since", "until", "records", "fallback"}
-ADDED = {"memoryType", "tokens", "understood"}
+ADDED = {"memoryType", "tokens", "understood", "until"}
 """What the answer tells beyond the contract's keys; a new one is a change of the contract."""
 
 

@@ -134,3 +134,19 @@ def test_item_1_a_day_of_an_older_version_is_found_for_its_users_once_rebuilt(
         "u-a",
         "u-b",
     }
+
+
+def test_item_8_a_result_is_dated_by_its_sources_and_not_by_its_period(
+    root: Path,
+) -> None:
+    """March 2026 begins, as the union of its weeks, on 23 February."""
+    memory = open_at(root, FIRST_OF_MAY)
+    memory.summarize()
+    (month,) = memory.search(grain="monthly", user_id="u-b").results
+    assert (month.period, month.date, month.until) == (
+        "2026-03",
+        "2026-03-02",
+        "2026-03-02",
+    )
+    (asked,) = found(root, "what did I order", "u-b", FIRST_OF_MAY)
+    assert {asked.date, asked.until} == {"2026-03-02"}

@@ -22,7 +22,7 @@ from varve.domain.summary import PeriodPart, Summary
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.write import WriteRecords, send_records
 from varve.usecases.ledger import Ledger
-from varve.usecases.summarize import SummarizeOutcome, SummaryOutcome
+from varve.usecases.summarize import MAX_CALLS, SummarizeOutcome, SummaryOutcome
 
 DAY, WEEK = Period.parse("2026-03-02"), Period.parse("2026-W10")
 PYRAMID = [Period.of_day(DAY.days[0], grain) for grain in SUMMARY_GRAINS]
@@ -72,12 +72,13 @@ class Agent:
         summarizer: Any = None,
         *,
         part: PeriodPart | None = None,
+        most_calls: int = MAX_CALLS,
         commit: bool = True,
         now: datetime = NOW,
     ) -> SummarizeOutcome:
         """Summarize a period, or the rest of one that an earlier run has left."""
         outcome = run_summarize(
-            ACME, period, now, self.config, part=part, reader=self.records,
+            ACME, period, now, self.config, part=part, most_calls=most_calls, reader=self.records,
             ledger=self.ledger, summarizer=summarizer or self.summarizer,
             embedder=self.embedder, queue=self.queue, objects=self.objects,
         )  # fmt: skip

@@ -53,7 +53,7 @@ from varve.usecases.period_sources import PeriodReader, PeriodUsers
 from varve.usecases.plan import DuePeriods, find_due
 from varve.usecases.search import Lookup, look_up
 from varve.usecases.session import Session
-from varve.usecases.summarize import SummarizeOutcome, summarize
+from varve.usecases.summarize import MAX_CALLS, SummarizeOutcome, summarize
 from varve.usecases.write import write, write_now
 
 
@@ -211,6 +211,7 @@ def run_summarize(
     queue: Any,
     objects: Any,
     part: PeriodPart | None = None,
+    most_calls: int = MAX_CALLS,
 ) -> SummarizeOutcome:
     """Summarize one agent's period, or a part of its users."""
     session = session_over(
@@ -218,7 +219,7 @@ def run_summarize(
         queue=queue, objects=objects,
     )  # fmt: skip
     vars(session)["ledger"] = ledger
-    return summarize(session, period, part)
+    return summarize(session, period, part, most_calls)
 
 
 def run_gather(

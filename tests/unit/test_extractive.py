@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
@@ -55,6 +56,7 @@ def summary(*sources: Source, budget: int = BUDGET, zone: str = "UTC") -> list[s
     ).split("\n")
 
 
+DATED = re.compile(r"\d{4}-\d{2}-\d{2}: ")
 SAID = "Dana moved to Lisbon. Did it rain? The 2nd boiler costs 40 euros! hola ¿Qué tal? - ok : 👍 e.g. Dr."
 WORDS = st.sampled_from([*SAID.split(), "東京に住んでいます。"])
 MARKS = st.text(' \n\t.:!?-\x85\u2028<"(aB9éß東👍…', max_size=8)
@@ -79,8 +81,8 @@ CHILDREN = st.builds(
 SOURCES = st.lists(st.one_of(TURNS, CHILDREN), max_size=12)
 
 
-def letters(text: str) -> str:
-    return "".join(text.split())
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
 
 
 def has_words(sources: Iterable[Source]) -> bool:
@@ -121,23 +123,20 @@ class TestForAnySources:
     @settings(deadline=None)
     @given(SOURCES)
     def test_dates_are_chronological(self, sources: list[Source]) -> None:
-        days = [line[:10] for line in summary(*sources) if line]
-        assert days == sorted(days)
+        lines = summary(*sources)
+        days = [line[:10] for line in lines if DATED.match(line)]
+        assert days == sorted(set(days))
+        assert DATED.match(lines[0]) or lines == [""]
         assert all(date.fromisoformat(day) for day in days)
 
     @settings(deadline=None)
     @given(SOURCES, st.integers(8, 300))
-    def test_every_line_comes_from_a_source(
+    def test_every_word_comes_from_a_source(
         self, sources: list[Source], budget: int
     ) -> None:
-        texts = [letters(s.text) for s in sources]
+        known = " ".join(one.text for one in sources)
         for line in filter(None, summary(*sources, budget=budget)):
-            said = letters(line[12:])
-            speaker, _, sentence = said.partition(":")
-            assert any(
-                said in text or (f"{speaker}:" in text and sentence in text)
-                for text in texts
-            )
+            assert all(word in known for word in words_of(DATED.sub("", line)))
 
 
 class TestChoosing:
@@ -149,20 +148,36 @@ class TestChoosing:
         )
         assert lines == [
             "2026-03-02: It rained in Porto.",
-            "2026-03-03: Dana: I moved to Lisbon.",
-            "2026-03-03: Dana: It is very sunny.",
+            "2026-03-03: Dana: I moved to Lisbon. It is very sunny.",
         ]
 
     def test_a_childs_lines_keep_their_dates(self) -> None:
         child = source(
-            "2026-03-04: Dana: I moved to Lisbon.\nShe likes the sun there.",
+            "It was cold at first.\n2026-03-04: Dana: I moved to Lisbon.\n"
+            "She likes the sun there.",
             label="2026-W10",
         )
         assert summary(child, source("The boiler was repaired.", 24)) == [
-            "2026-03-02: She likes the sun there.",
+            "2026-03-02: It was cold at first.",
             "2026-03-03: The boiler was repaired.",
             "2026-03-04: Dana: I moved to Lisbon.",
+            "She likes the sun there.",
         ]
+
+    def test_a_date_and_a_speaker_stand_once_before_what_they_are_of(self) -> None:
+        lines = summary(
+            source("Dana: I moved to Lisbon"),
+            source("Dana: The flat has two rooms.", 1),
+            source("Lee: That sounds very nice!", 2),
+            source("Dana: I start work on Monday.", 26),
+        )
+        assert lines == [
+            "2026-03-02: Dana: I moved to Lisbon. The flat has two rooms.",
+            "Lee: That sounds very nice!",
+            "2026-03-03: Dana: I start work on Monday.",
+        ]
+        again = summary(source("\n".join(lines), label="2026-W10"))
+        assert again == lines
 
     def test_a_date_that_somebody_wrote_is_not_taken_for_the_day(self) -> None:
         forged = source("Dana: Hello there friends\n1999-01-01: The world has ended.")
@@ -177,11 +192,13 @@ class TestChoosing:
 
     def test_what_stands_before_a_facts_colon_is_no_speaker(self) -> None:
         fact = source("Wifi: it is slow here. Ask the landlord again.", id_="fact-1")
-        assert summary(fact)[1] == "2026-03-02: Ask the landlord again."
+        assert summary(fact) == [
+            "2026-03-02: Wifi: it is slow here. Ask the landlord again."
+        ]
 
     def test_a_date_of_no_calendar_is_left_in_the_line(self) -> None:
         child = source("2026-02-30: nothing much happened", label="2026-W10")
-        assert summary(child) == ["2026-03-02: 2026-02-30: nothing much happened"]
+        assert summary(child) == ["2026-03-02: 2026-02-30: nothing much happened."]
 
     def test_the_most_important_survive_a_small_budget(self) -> None:
         idle = [
@@ -209,8 +226,8 @@ class TestChoosing:
             for rest in ("at 10:40", "at 10:40 sharp", "at 11:40")
         ]
         lines = summary(*(source(text, n) for n, text in enumerate(told)))
-        assert [":40" in line for line in lines] == [True, True]
-        assert "11:40" in lines[1]
+        assert len(lines) == 1
+        assert (lines[0].count(" 10:40"), lines[0].count(" 11:40")) == (1, 1)
 
     def test_diversity_beats_more_of_the_same(self) -> None:
         same = [
@@ -229,7 +246,7 @@ class TestChoosing:
         ]
         assert summary(hello, thanks) == [
             "2026-03-02: Dana: Hello Lee!",
-            "2026-03-02: Lee: thanks a lot",
+            "Lee: thanks a lot.",
         ]
 
     def test_equal_lines_of_two_speakers_are_both_kept_by_time_then_id(self) -> None:
@@ -237,13 +254,15 @@ class TestChoosing:
             source("Marco: I like tea a lot.", id_="turn-b"),
             source("Dana: I like tea a lot.", id_="turn-a"),
         )
-        assert [line.split(": ")[1] for line in lines] == ["Dana", "Marco"]
+        assert lines == [
+            "2026-03-02: Dana: I like tea a lot.",
+            "Marco: I like tea a lot.",
+        ]
 
     def test_scripts_without_spaces_are_summarized_as_well(self) -> None:
         text = "ダナ: 先週、東京に引っ越しました。猫が二匹います。"
         assert summary(source(text)) == [
-            "2026-03-02: ダナ: 先週、東京に引っ越しました。",
-            "2026-03-02: ダナ: 猫が二匹います。",
+            "2026-03-02: ダナ: 先週、東京に引っ越しました。 猫が二匹います。",
         ]
 
     def test_a_line_longer_than_the_budget_is_cut_at_a_word(self) -> None:

@@ -15,7 +15,6 @@ from varve.domain.errors import Rejected
 from varve.domain.record import Record
 from varve.domain.summary import agent_summary_id, key_facts_from_json, summary_id
 from varve.domain.workspace import WorkspaceConfig
-from varve.usecases import summarize as summarizing
 from varve.usecases.erasure import tombstones
 from varve.usecases.summarize import SummaryOutcome
 from varve.usecases.taken_in import Said
@@ -146,17 +145,14 @@ def crowd(count: int, words: int) -> list[Record]:
     ]
 
 
-def test_many_users_are_summarized_in_parts_and_settled_with_the_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(summarizing, "MAX_CALLS", 2)
+def test_many_users_are_summarized_in_parts_and_settled_with_the_last() -> None:
     agent = told(*crowd(5, words=300))
     parts = []
-    done = agent.run()
+    done = agent.run(most_calls=2)
     while done.rest:
         assert agent.is_due()
         parts.append((done.built, done.rest.after))
-        done = agent.run(part=done.rest)
+        done = agent.run(most_calls=2, part=done.rest)
     assert parts == [(2, "u-0001"), (2, "u-0003")]
     assert done.built == 1
     assert len(by_user(agent)) == 5
@@ -164,40 +160,31 @@ def test_many_users_are_summarized_in_parts_and_settled_with_the_last(
     assert not agent.is_due()
 
 
-def test_words_that_come_between_two_parts_keep_the_period_due(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(summarizing, "MAX_CALLS", 2)
+def test_words_that_come_between_two_parts_keep_the_period_due() -> None:
     agent = told(*crowd(4, words=300))
-    first = agent.run()
+    first = agent.run(most_calls=2)
     agent.tell(a_record("late", user_id="u-0000"))
-    assert agent.run(part=first.rest).rest is None
+    assert agent.run(most_calls=2, part=first.rest).rest is None
     assert agent.is_due()
-    agent.run()
+    agent.run(most_calls=2)
     assert len(by_user(agent)["u-0000"].source_ids) == 2
     assert len(agent.summarizer.tasks) == 5
     assert not agent.is_due()
 
 
-def test_a_failure_in_an_early_part_keeps_the_period_due_after_the_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(summarizing, "MAX_CALLS", 2)
+def test_a_failure_in_an_early_part_keeps_the_period_due_after_the_last() -> None:
     agent = told(*crowd(4, words=300))
     failing = Failing(agent.summarizer, Rejected("model reply", "is blank"), 1)
-    first = agent.run(summarizer=failing)
-    assert agent.run(part=first.rest, summarizer=failing).rest is None
+    first = agent.run(most_calls=2, summarizer=failing)
+    assert agent.run(most_calls=2, part=first.rest, summarizer=failing).rest is None
     assert len(by_user(agent)) == 3
     assert agent.is_due()
     assert agent.ledger.failures(DAY)[ACME].attempts == 1
 
 
-def test_users_with_few_words_take_no_place_among_the_model_calls(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(summarizing, "MAX_CALLS", 2)
+def test_users_with_few_words_take_no_place_among_the_model_calls() -> None:
     agent = told(*crowd(9, words=3))
-    assert agent.run().rest is None
+    assert agent.run(most_calls=2).rest is None
     assert len(by_user(agent)) == 9
 
 

@@ -1,15 +1,16 @@
 """A summary without a model: the most central of the sources' sentences that differ most.
 
 Centrality is the cosine to the centroid, diversity maximal marginal relevance (Carbonell and
-Goldstein, SIGIR 1998), both under a budget of tokens.
+Goldstein, SIGIR 1998), both under a budget of tokens. Above the day, sentences that tell of
+a change or a decision, or name what recurs on several days, come before others.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -17,7 +18,9 @@ import numpy.typing as npt
 
 from varve.domain.calendar import day_of
 from varve.domain.language.abbreviations import LONGEST, build_abbreviation
+from varve.domain.lasting import prefer_what_lasts
 from varve.domain.record import MemoryType, Vector
+from varve.domain.source_lines import SourceLine, rendered
 from varve.domain.summary import Source, SummaryTask
 from varve.domain.text import estimated_tokens, passages, salience
 
@@ -32,29 +35,6 @@ _QUESTION_WEIGHT = 0.5
 _QUESTION_MARKS = ("?", "？")
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceLine:
-    """One sentence on one line, with its local day and its speaker ("": none is known).
-
-    `heard` is true for words as they were said, false for a fact or a summary.
-    """
-
-    day: str
-    sentence: str
-    at: datetime
-    importance: float
-    speaker: str
-    heard: bool
-
-    @property
-    def said(self) -> str:
-        """The sentence, after its speaker's name."""
-        return f"{self.speaker}: {self.sentence}" if self.speaker else self.sentence
-
-    def __str__(self) -> str:
-        return f"{self.day}: {self.said}"
 
 
 def lines_of(task: SummaryTask) -> list[SourceLine]:
@@ -102,20 +82,28 @@ def _is_trivial(line: SourceLine) -> bool:
     return is_greeting and words < 5
 
 
-def chosen(lines: Sequence[SourceLine], vectors: Sequence[Vector], budget: int) -> str:
+def chosen(
+    lines: Sequence[SourceLine],
+    vectors: Sequence[Vector],
+    budget: int,
+    recurring: Collection[str] | None = None,
+) -> str:
     """Return the best of the lines in their order, within the budget in tokens.
 
-    `vectors` are those of the lines' `said`. If no line fits whole, the best one is cut. The result
+    `vectors` are those of the lines' `said`. `recurring` are folded words that occur on
+    several days; with them, lines that tell of a change or name what recurs are preferred
+    and an agent's lines weigh less. If no line fits whole, the best one is cut. The result
     is empty without lines, or if the budget (under four tokens) has no room for a word.
     """
     if not lines:
         return ""
     matrix = np.stack(vectors).astype(np.float64)
     relevance = _relevance(lines, matrix)
+    if recurring is not None:
+        relevance = prefer_what_lasts(lines, relevance, recurring)
     picked = _picked(lines, matrix, relevance, budget)
     if picked:
-        texts = [str(lines[index]) for index in sorted(picked)]
-        return "\n".join(texts)
+        return rendered([lines[index] for index in sorted(picked)])
     most_relevant = int(np.argmax(relevance))
     best = lines[most_relevant]
     return shortened(best.said, budget, head=f"{best.day}: ")
@@ -143,7 +131,7 @@ def _picked(
 
     Each pick costs one product of the matrix with a vector.
     """
-    costs = np.array([estimated_tokens(f"{line}\n") for line in lines])
+    costs = np.array([estimated_tokens(f"{line}.\n") for line in lines])
     figures = _figures(lines)
     nearest = np.zeros(len(lines))
     is_open = costs <= budget
@@ -267,18 +255,20 @@ def _sentence_ends(text: str) -> Iterator[int]:
 def _read_lines(source: Source, zone: ZoneInfo) -> Iterator[SourceLine]:
     """Yield a source's sentences.
 
-    Each line of a summary may have a date and a speaker. A turn is one text with one speaker. A
+    Each line of a summary may have a date and a speaker; without a date it is of the day of
+    the line before it. A turn is one text with one speaker. A
     fact has no speaker: the words before its colon are no name.
     """
     heard = source.memory_type is MemoryType.TURN
     is_summary = bool(source.label)
     texts = source.text.split("\n") if is_summary else [source.text]
+    day = ""
     for text in texts:
-        day = ""
         speaker = ""
         words = text
         if is_summary:
-            day, words = _split_date(words)
+            own_day, words = _split_date(words)
+            day = own_day or day
         if heard or is_summary:
             speaker, words = _split_speaker(words, source)
         for sentence in sentences(words):

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
-from varve.domain.calendar import Grain, iso
+from varve.domain.calendar import Grain, Period, iso
 from varve.domain.identity import digest
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class Record:
     from 0. `source_ids` are message ids for facts and turns, record ids for summaries.
 
     Only summaries have people, topics, open questions, key facts (as JSON) and, for each
-    source id, the fingerprint that the source had. Rows of the experience store keep
+    source id, the fingerprint that the source had. Their `about` is the first and the last
+    local day of their sources (`as_span`). Rows of the experience store keep
     their details in `key_facts` (domain.experience.rows). They may grow: a row with a
     smaller `position` never replaces one of the same id with a greater.
     """
@@ -133,6 +134,23 @@ class EmbeddedRecord:
 
     record: Record
     vector: Vector = field(compare=False)
+
+
+def as_span(first: str, last: str) -> str:
+    """Return two local days as an ISO 8601 interval, `2026-03-02/2026-03-06`."""
+    return f"{first}/{last}"
+
+
+def span_of(about: str | None, period: str) -> tuple[str, str]:
+    """Return the first and the last local day of a summary's sources.
+
+    A summary of an older store has no span: it is then the whole period.
+    """
+    first, slash, last = (about or "").partition("/")
+    if slash:
+        return first, last
+    days = Period.parse(period).days
+    return days[0].isoformat(), days[1].isoformat()
 
 
 def turn_id(conversation_id: str, message_id: str, passage: int = 0) -> str:

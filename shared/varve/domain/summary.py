@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.calendar import Grain, Period, iso, parse_instant
 from varve.domain.identity import Scope, digest
 from varve.domain.record import MemoryType
+from varve.domain.text import estimated_tokens
 
 BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
     {
@@ -30,6 +31,9 @@ BUDGET_TOKENS: Mapping[Grain, int] = MappingProxyType(
 
 KEY_FACTS_HEADING = "\nKey facts:\n"
 """What stands between a summary's text and its key facts."""
+
+RECURRING_HEADING = "\nRecurring: "
+"""What stands before the names and topics that recur, after a summary's sentences."""
 
 MAX_INPUT_TOKENS = 12_000
 """The maximum input of one model call; larger inputs are summarized in parts."""
@@ -74,6 +78,11 @@ class Source:
     importance: float
     user_id: str | None = None
     label: str | None = None
+
+
+def is_little(sources: Iterable[Source]) -> bool:
+    """Return whether the sources are so short that they are kept word for word."""
+    return sum(estimated_tokens(one.text) for one in sources) < LITTLE_TOKENS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,20 @@ from typing import Any
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
-from varve.domain.extractive import SourceLine, candidates, chosen, lines_of, shortened
+from varve.domain.extractive import candidates, chosen, lines_of, shortened
 from varve.domain.identity import digest
 from varve.domain.language.names import NAME
 from varve.domain.language.stopwords import NO_TOPICS
 from varve.domain.language.tokens import fold
-from varve.domain.summary import MAX_INPUT_TOKENS, Summary, SummaryTask
+from varve.domain.lasting import name_recurring, recurring_words
+from varve.domain.source_lines import SourceLine, rendered
+from varve.domain.summary import (
+    MAX_INPUT_TOKENS,
+    RECURRING_HEADING,
+    Summary,
+    SummaryTask,
+    is_little,
+)
 from varve.domain.text import estimated_tokens
 from varve.ports.models import LLM, Embedder
 from varve.ports.objects import Objects
@@ -22,6 +30,8 @@ from varve.prompts import summarize as prompt
 from varve.prompts.summarize import PromptEntry, SummaryReply
 from varve.usecases.checkpoints import once
 
+SELECTED_SHARE = 0.6
+"""The length of a summary of summaries, of theirs, without a model."""
 MAX_LISTED = 12
 MAX_TOPICS = 8
 MAX_QUESTIONS = 3
@@ -62,8 +72,11 @@ class ModelSummarizer:
     def summarize(self, task: SummaryTask) -> Summary:
         """Return the model's summary, cut to the budget; without words no call and no text.
 
+        Sources under `LITTLE_TOKENS` are the summary word for word, without a call.
         Raises Retryable, Rejected (no valid answer, or a blank one), Misconfigured.
         """
+        if is_little(task.sources):
+            return word_for_word(task)
         chunks = _split(prompt.entries_of(task))
         while len(chunks) > 1:
             chunks = _split(self._summarize_parts(task, chunks))
@@ -194,6 +207,8 @@ def _with_lists(summary: Summary) -> str:
 class ExtractiveSummarizer:
     """The Summarizer port without a chat model: sentences by centrality and diversity.
 
+    A summary of summaries is at most `SELECTED_SHARE` as long as they are, and ends with
+    the names and topics that recur. Sources under `LITTLE_TOKENS` are kept word for word.
     It embeds at most 8,000 sentences.
     """
 
@@ -203,23 +218,52 @@ class ExtractiveSummarizer:
     @property
     def name(self) -> str:
         """The version of the rules, and the embedding model."""
-        return f"extractive-1/{self._embedder.model}"
+        return f"extractive-2/{self._embedder.model}"
 
     def summarize(self, task: SummaryTask) -> Summary:
         """Return the sources' most central sentences as dated lines; empty without words.
 
         Raises Retryable, Misconfigured as the embedder does.
         """
+        if is_little(task.sources):
+            return word_for_word(task)
         lines = lines_of(task)
         weighed = candidates(lines)
         vectors = self._embedder.embed([line.said for line in weighed])
         people = _people(lines)
-        return Summary(
-            chosen(weighed, vectors, task.budget),
-            people,
-            _topics(weighed, people),
-            _open_questions(lines),
-        )
+        topics = _topics(weighed, people)
+        if task.period.grain is Grain.DAILY:
+            text = chosen(weighed, vectors, task.budget)
+        else:
+            ending = _recurring_line(weighed, [*people, *topics])
+            budget = _selected_budget(task) - estimated_tokens(ending)
+            recurring = recurring_words(weighed)
+            text = chosen(weighed, vectors, budget, recurring) + ending
+        return Summary(text, people, topics, _open_questions(lines))
+
+
+def word_for_word(task: SummaryTask) -> Summary:
+    """Return all the sources' sentences, each once, as dated lines."""
+    lines = lines_of(task)
+    telling = candidates(lines)
+    people = _people(lines)
+    return Summary(
+        shortened(rendered(telling), task.budget),
+        people,
+        _topics(telling, people),
+        _open_questions(lines),
+    )
+
+
+def _selected_budget(task: SummaryTask) -> int:
+    """Return the tokens for a selection from summaries, which is shorter than they are."""
+    words = sum(estimated_tokens(source.text) for source in task.sources)
+    return min(task.budget, int(SELECTED_SHARE * words))
+
+
+def _recurring_line(lines: Sequence[SourceLine], terms: Sequence[str]) -> str:
+    named = name_recurring(lines, terms)
+    return RECURRING_HEADING + ", ".join(named) if named else ""
 
 
 # People, topics and open questions of an extractive summary

@@ -1,24 +1,24 @@
 """The sources of one period's summaries, by user."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from varve.domain import retention
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.identity import Scope
-from varve.domain.record import MemoryType, Record
+from varve.domain.record import MemoryType, Record, span_of
 from varve.domain.summary import (
     KEY_FACTS_HEADING,
-    LITTLE_TOKENS,
+    RECURRING_HEADING,
     KeyFact,
     Source,
     agent_summary_id,
+    is_little,
     key_facts_from_json,
     most_important,
     summary_id,
 )
-from varve.domain.text import estimated_tokens
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
@@ -32,7 +32,8 @@ class PeriodSources:
     `user_id` is None for messages without a user. `id` is the summary's. `priors` are the
     records that the summary replaces: the last summary, and others left from another
     `summaries.scope`. `lost` are their sources that retention has deleted since. Only the
-    priors still have that content, so they become sources of the next summary.
+    priors still have that content, so they become sources of the next summary. `days` are
+    the first and the last local day on which the sources fall.
     """
 
     id: str
@@ -41,6 +42,7 @@ class PeriodSources:
     key_facts: tuple[KeyFact, ...]
     priors: tuple[Record, ...]
     lost: frozenset[str]
+    days: tuple[str, str]
 
     @property
     def changed(self) -> bool:
@@ -55,8 +57,7 @@ class PeriodSources:
     @property
     def little(self) -> bool:
         """Whether the sources are so short that no model is called for them."""
-        tokens = sum(estimated_tokens(one.text) for one in self.with_priors())
-        return tokens < LITTLE_TOKENS
+        return is_little(self.with_priors())
 
     def with_priors(self) -> tuple[Source, ...]:
         """Return the sources, preceded by the priors if these have lost sources."""
@@ -194,7 +195,18 @@ class PeriodReader:
             key_facts=most_important(facts),
             priors=tuple(pile.priors),
             lost=lost,
+            days=self._days(pile, lost),
         )
+
+    def _days(self, pile: _Pile, lost: Collection[str]) -> tuple[str, str]:
+        """Return the first and the last local day of the sources."""
+        days = [day_of(one.at, self.config.zone) for one in pile.words]
+        for record in (*pile.records, *(pile.priors if lost else ())):
+            if record.memory_type is MemoryType.SUMMARY:
+                days += span_of(record.about, record.period)
+            else:
+                days.append(record.period)
+        return min(days), max(days)
 
     def _id(self, period: Period, user_id: str | None) -> str:
         if self.config.summaries.scope is SummaryScope.AGENT:
@@ -238,11 +250,11 @@ def known_sources(priors: Iterable[Record]) -> Mapping[str, str]:
 
 
 def source_of(record: Record) -> Source:
-    """Return a record as a source; of a summary, the text above its key facts."""
+    """Return a record as a source; of a summary, its sentences alone."""
     is_summary = record.memory_type is MemoryType.SUMMARY
     text = record.content
     if is_summary:
-        text = text.partition(KEY_FACTS_HEADING)[0]
+        text = text.partition(KEY_FACTS_HEADING)[0].partition(RECURRING_HEADING)[0]
     return Source(
         id=record.id,
         memory_type=record.memory_type,

@@ -1,5 +1,6 @@
 """Summarize one agent's period: rebuild the summaries of the users whose sources changed."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,6 +10,7 @@ from varve.domain import retention
 from varve.domain.calendar import Grain, Period, day_of
 from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.identity import Scope
+from varve.domain.language.tokens import fold
 from varve.domain.ledger import (
     NO_CHANGES,
     LedgerChanges,
@@ -16,7 +18,7 @@ from varve.domain.ledger import (
     failed_key,
     version_in,
 )
-from varve.domain.record import EmbeddedRecord, MemoryType, Record
+from varve.domain.record import EmbeddedRecord, MemoryType, Record, as_span
 from varve.domain.summary import (
     BUDGET_TOKENS,
     KEY_FACTS_HEADING,
@@ -75,12 +77,15 @@ class SummarizeOutcome:
 
 
 def summarize(
-    session: Session, period: Period, part: PeriodPart | None = None
+    session: Session,
+    period: Period,
+    part: PeriodPart | None = None,
+    most_calls: int = MAX_CALLS,
 ) -> SummarizeOutcome:
     """Bring one agent's period up to date: one summary for each user.
 
     Only the users with new or changed sources are summarized. No model is called and
-    nothing is written if there are none. At most `MAX_CALLS` users take a model call in
+    nothing is written if there are none. At most `most_calls` users take a model call in
     one run; the outcome names the `rest`, to be given as the next run's `part`. A model's
     failure is noted in the ledger with its reason and a time to try again; no other user
     or period waits. Raises Retryable: the store failed, or a stale listing hides what a
@@ -97,7 +102,7 @@ def summarize(
     since = max(map(version_in, marks), default=0)
     found = open_reader(session).gather(period, since)
     run = _Run(session, period, part, marks, since)
-    batch, left = _next_batch(found, part)
+    batch, left = _next_batch(found, part, most_calls)
     if not batch:
         return run.settle_unchanged(found)
     run.build(batch)
@@ -117,7 +122,7 @@ def open_reader(session: Session) -> PeriodReader:
 
 
 def _next_batch(
-    found: PeriodUsers, part: PeriodPart | None
+    found: PeriodUsers, part: PeriodPart | None, most_calls: int
 ) -> tuple[list[PeriodSources], list[PeriodSources]]:
     """Return the changed users that this run summarizes, and those it leaves."""
     changed = [one for one in found.users if one.changed]
@@ -127,7 +132,7 @@ def _next_batch(
     calls = 0
     for number, one in enumerate(changed):
         calls += not one.little
-        if calls > MAX_CALLS or number == MAX_USERS:
+        if calls > most_calls or number == MAX_USERS:
             return changed[:number], changed[number:]
     return changed, []
 
@@ -271,9 +276,24 @@ def _build(session: Session, period: Period, gathered: PeriodSources) -> Record:
         session.scope, period, session.zone, filtered.with_priors(), budget
     )
     summary = session.summarizer.summarize(task)
+    told = _not_told_above(facts, summary.text)
+    if len(told) < len(facts):
+        lines = fact_lines(told, period.grain, session.config)
     return _summary_record(
         period, filtered, summary, lines, session.now, session.config
     )
+
+
+def _not_told_above(facts: Sequence[KeyFact], text: str) -> list[KeyFact]:
+    """Return the facts whose words the summary's text does not have already."""
+    above = _plain_words(text)
+    return [one for one in facts if _plain_words(one.content) not in above]
+
+
+def _plain_words(text: str) -> str:
+    """Return the folded words between spaces, so that whole words are compared."""
+    words = re.findall(r"[^\W_]+", fold(text))
+    return f" {' '.join(words)} "
 
 
 def _summary_record(
@@ -300,6 +320,7 @@ def _summary_record(
         created_at=created_at,
         source_ids=tuple(sources),
         user_id=users.pop() if len(users) == 1 else None,
+        about=as_span(*gathered.days),
         importance=SUMMARY_IMPORTANCE,
         people=summary.people,
         topics=summary.topics,

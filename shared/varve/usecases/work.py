@@ -23,7 +23,12 @@ from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
 from varve.usecases.plan import find_due
 from varve.usecases.session import OpenSession, Session
-from varve.usecases.summarize import SummarizeOutcome, SummaryOutcome, summarize
+from varve.usecases.summarize import (
+    MAX_USERS,
+    SummarizeOutcome,
+    SummaryOutcome,
+    summarize,
+)
 
 PAYLOADS_KEPT = timedelta(days=30)
 """Longer than a message may wait on its queue and then as a dead letter."""
@@ -157,10 +162,13 @@ def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
 
 
 def _summarize_all(session: Session, period: Period, outcome: WorkOutcome) -> None:
-    """Summarize a period of every user, writing each part before the next."""
+    """Summarize a period of every user, writing each part before the next.
+
+    No function's time limits a part here, and each part reads the period again.
+    """
     part: PeriodPart | None = None
     while True:
-        done = summarize(session, period, part)
+        done = summarize(session, period, part, most_calls=MAX_USERS)
         session.queues.flush()
         outcome.count(done)
         part = done.rest

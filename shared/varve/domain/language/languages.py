@@ -88,12 +88,14 @@ class WordLists:
 
     `stop_words` are words of grammar; `addressing` (words by which a speaker speaks of the listener)
     are some of them. `denials` and `qualifiers` (words of condition, order and past) change what a
-    sentence says. `courtesies` mean nothing in a prompt and `fillers` nothing in a
-    summary's topics. The lists of `kept_…` are words that count for one reader all the same.
+    sentence says. `changes` tell of a change or a decision. `courtesies` mean nothing in a prompt
+    and `fillers` nothing in a summary's topics. The lists of `kept_…` are words that count
+    for one reader all the same.
     """
 
     stemmer: str = ""
     stop_words: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
     denials: frozenset[str] = frozenset()
     qualifiers: frozenset[str] = frozenset()
     addressing: frozenset[str] = frozenset()

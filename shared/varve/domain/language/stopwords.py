@@ -33,6 +33,9 @@ DENIALS = united(_INSTALLED, "denials")
 QUALIFIERS = united(_INSTALLED, "qualifiers")
 """Words by which a sentence speaks of a condition, an order, a degree or the past."""
 
+CHANGES = united(_INSTALLED, "changes")
+"""Words that tell of a change or a decision."""
+
 STOP_WORDS_BUT_DENIALS = STOP_WORDS - DENIALS
 """For a comparison of what two texts say: a denial says the opposite."""
 

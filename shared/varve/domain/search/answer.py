@@ -60,10 +60,12 @@ class Why(_Answer):
 class Result(_Answer):
     """One memory that was found.
 
-    `date` is the local day of the event time. `score` lies in [0, 1]. `also_in` are the
-    ids of the records that say the same and were folded into this place. `current` is
-    False if the statement is superseded or has ended; `superseded_by` is then the id of
-    the record that says what holds. `confirmed_at` is when it was last said or confirmed.
+    `date` is the local day of the event time. Of a summary, `date` is the first and
+    `until` the last day on which its sources fall; of other memories `until` is None.
+    `score` lies in [0, 1]. `also_in` are the ids of the records that say the same and were
+    folded into this place. `current` is False if the statement is superseded or has ended;
+    `superseded_by` is then the id of the record that says what holds. `confirmed_at` is
+    when it was last said or confirmed.
     """
 
     id: str
@@ -82,6 +84,7 @@ class Result(_Answer):
     current: bool = True
     confirmed_at: str | None = None
     superseded_by: str | None = None
+    until: str | None = None
 
 
 class Understood(_Answer):

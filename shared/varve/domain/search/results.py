@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
-from varve.domain.calendar import Grain, Period, day_of, iso
-from varve.domain.record import MemoryType, Record
+from varve.domain.calendar import Grain, day_of, iso
+from varve.domain.record import MemoryType, Record, span_of
 from varve.domain.search.outline import moment
 from varve.domain.search.ranking import Ranked
 from varve.domain.search.row import RecordRow
@@ -67,8 +67,8 @@ class Browsed:
             "content": record.content,
             "grain": self.grain,
             "period": record.period,
-            "date": _get_date(
-                record.memory_type, record.period, self.grain, event_time, zone
+            **_get_days(
+                record.memory_type, record.period, record.about, event_time, zone
             ),
             "event_time": iso(event_time),
             "score": round(self.score, 4),
@@ -121,7 +121,7 @@ def _build_constant_values(
         "content": row.content,
         "grain": grain,
         "period": row.period,
-        "date": _get_date(row.type, row.period, grain, event_time, zone),
+        **_get_days(row.type, row.period, row.about, event_time, zone),
         "event_time": iso(event_time),
         "conversation_id": row.conversation,
         "source_ids": row.sources[:MAX_SOURCE_IDS],
@@ -130,14 +130,15 @@ def _build_constant_values(
     }
 
 
-def _get_date(
+def _get_days(
     memory_type: MemoryType,
     period: str,
-    grain: Grain,
+    about: str | None,
     event_time: datetime,
     zone: ZoneInfo,
-) -> str:
-    """Return the local day of the event, or the first day that a summary covers."""
+) -> dict[str, str]:
+    """Return the local day of the event, or the first and last day of a summary's sources."""
     if memory_type is MemoryType.SUMMARY:
-        return Period.parse(period, grain).days[0].isoformat()
-    return day_of(event_time, zone)
+        first, last = span_of(about, period)
+        return {"date": first, "until": last}
+    return {"date": day_of(event_time, zone)}

@@ -1,0 +1,67 @@
+"""What of several days is worth keeping: changes, decisions, and who and what recurs."""
+
+import re
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from varve.domain.language.stopwords import CHANGES, NO_TOPICS
+from varve.domain.language.tokens import fold
+from varve.domain.source_lines import SourceLine
+
+LEAST_DAYS = 3
+"""Days on which a word must occur to be named as recurring."""
+MAX_NAMED = 6
+
+_CHANGE_BONUS = 0.15
+_RECURRENCE_BONUS = 0.1
+_ANSWER_WEIGHT = 0.6
+_AGENTS = frozenset({"assistant", "agent", "bot"})
+_WORD = re.compile(r"[^\W_]+")
+
+Floats = npt.NDArray[np.float64]
+
+
+def recurring_words(lines: Sequence[SourceLine]) -> dict[str, int]:
+    """Return the folded words of substance that occur on at least two days, and on how many."""
+    days: dict[str, set[str]] = {}
+    for line in lines:
+        for word in _WORD.findall(fold(line.sentence)):
+            if len(word) > 3 and word not in NO_TOPICS and not word.isdigit():
+                days.setdefault(word, set()).add(line.day)
+    return {word: len(found) for word, found in days.items() if len(found) > 1}
+
+
+def prefer_what_lasts(
+    lines: Sequence[SourceLine], relevance: Floats, recurring: Collection[str]
+) -> Floats:
+    """Return the relevance with bonuses for change and recurrence, and less for an agent."""
+    weighed = relevance.copy()
+    for index, line in enumerate(lines):
+        if line.speaker.casefold() in _AGENTS:
+            weighed[index] *= _ANSWER_WEIGHT
+        words = set(_WORD.findall(fold(line.sentence)))
+        if not CHANGES.isdisjoint(words):
+            weighed[index] += _CHANGE_BONUS
+        shared = sum(word in recurring for word in words)
+        weighed[index] += _RECURRENCE_BONUS * min(1.0, shared / 2)
+    return np.round(weighed, 6)
+
+
+def name_recurring(lines: Sequence[SourceLine], terms: Sequence[str]) -> list[str]:
+    """Return the terms that occur on at least `LEAST_DAYS` days, as `Marco (4 days)`.
+
+    The terms are persons and topics, the most important first.
+    """
+    found: list[str] = []
+    for term in terms:
+        words = set(_WORD.findall(fold(term)))
+        days = {line.day for line in lines if words <= _words_of(line)}
+        if len(days) >= LEAST_DAYS:
+            found.append(f"{term} ({len(days)} days)")
+    return found[:MAX_NAMED]
+
+
+def _words_of(line: SourceLine) -> frozenset[str]:
+    return frozenset(_WORD.findall(fold(line.said)))

@@ -1,0 +1,129 @@
+"""Summaries without a model select: each grain is shorter than what it is made of."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.support.builders import MORNING, WordEmbedder, a_record
+from tests.support.summarized import DAY, PYRAMID, WEEK, Agent, Saying, told, turn
+from varve.domain.calendar import Period
+from varve.domain.lasting import LEAST_DAYS
+from varve.domain.record import Record, as_span, span_of
+from varve.domain.summary import KEY_FACTS_HEADING, RECURRING_HEADING
+from varve.domain.text import estimated_tokens
+from varve.usecases.condensing import ExtractiveSummarizer
+
+IDLE = (
+    "The weather was much the same as before and the garden looked grey.",
+    "I read a little and thought about lunch for a while.",
+    "There is a cafe around the corner where people sit outside.",
+    "My neighbour plays the piano on some evenings.",
+    "The bus took longer than usual because of the traffic.",
+    "I cleaned the kitchen and watered the plants on the balcony.",
+)
+
+
+def a_week(*special: str) -> Agent:
+    """An agent with five days of talk, each longer than is kept word for word."""
+    said: list[Record] = []
+    for day in range(5):
+        for number in range(18):
+            words = f"{IDLE[number % 6]} That was moment {day}-{number}."
+            said.append(_turn(words, day, number))
+    for day, words in enumerate(special):
+        said.append(_turn(words, day, 40))
+    agent = told(*said)
+    for day in range(5):
+        agent.sum_up(DAY.shifted(day), ExtractiveSummarizer(WordEmbedder()))
+    return agent
+
+
+def _turn(words: str, day: int, minute: int) -> Record:
+    at = MORNING + timedelta(days=day, minutes=minute)
+    return turn(f"Elena: {words}", at=at, importance=0.5)
+
+
+def above(agent: Agent, *periods: Period) -> None:
+    for period in periods:
+        agent.sum_up(period, ExtractiveSummarizer(WordEmbedder()))
+
+
+def tokens(agent: Agent, period: Period) -> int:
+    return estimated_tokens(agent.summary(period).content)
+
+
+def test_item_8_a_summary_is_shorter_than_the_summaries_it_is_made_of() -> None:
+    agent = a_week("I moved to Lisbon.", "We decided to sell the boat.")
+    above(agent, *PYRAMID[1:])
+    days = sum(tokens(agent, DAY.shifted(day)) for day in range(5))
+    lengths = [days, *(tokens(agent, period) for period in PYRAMID[1:])]
+    assert lengths == sorted(lengths, reverse=True)
+    assert tokens(agent, WEEK) <= 0.7 * days
+    # Under `LITTLE_TOKENS` the rest is kept word for word.
+    texts = {agent.summary(period).content for period in PYRAMID[:3]}
+    assert len(texts) == 3
+
+
+def test_item_8_a_day_names_the_date_and_the_speaker_once() -> None:
+    content = a_week().summary(DAY).content
+    assert content.count("2026-03-02") == 1
+    assert content.count("Elena:") == 1
+    assert content.count("moment") > 5
+
+
+def test_item_8_changes_and_decisions_come_before_what_is_as_ever() -> None:
+    agent = a_week("I moved to Lisbon.", "We decided to sell the boat.")
+    above(agent, *PYRAMID[1:])
+    for period in PYRAMID[1:]:
+        content = agent.summary(period).content
+        assert "2026-03-02: Elena: " in content
+        assert "I moved to Lisbon." in content
+        assert "We decided to sell the boat." in content
+
+
+def test_item_8_who_and_what_recurs_is_named_with_its_days() -> None:
+    agent = a_week(*(f"I met Marco about invoice {n}." for n in range(LEAST_DAYS)))
+    above(agent, WEEK)
+    week = agent.summary(WEEK)
+    recurring = week.content.partition(RECURRING_HEADING)[2].splitlines()[0]
+    assert "Elena (5 days)" in recurring
+    above(agent, PYRAMID[2])
+    assert "Recurring" not in agent.summary(PYRAMID[2]).people
+
+
+def test_item_8_key_facts_repeat_no_line_above_them() -> None:
+    tea = a_record("Elena likes green tea.", importance=0.9)
+    figs = a_record("Elena likes figs.", importance=0.8)
+    agent = told(tea, figs)
+    agent.sum_up(summarizer=Saying("2026-03-02: Elena likes green tea, they say."))
+    above_facts, _, below = agent.summary().content.partition(KEY_FACTS_HEADING)
+    assert "green tea" in above_facts
+    assert below == "- 2026-03-02: Elena likes figs."
+
+
+def test_item_8_key_facts_that_are_all_told_above_have_no_heading() -> None:
+    agent = told(a_record("Elena likes green tea."))
+    agent.sum_up(summarizer=Saying("2026-03-02: Elena likes green tea."))
+    assert agent.summary().content == "2026-03-02: Elena likes green tea."
+    assert "green tea" in agent.summary().key_facts
+
+
+def test_item_8_a_summarys_days_are_those_of_its_sources() -> None:
+    agent = told(
+        a_record("Elena likes tea.", at=MORNING + timedelta(days=1)),
+        a_record("Elena likes figs.", at=MORNING + timedelta(days=3)),
+    )
+    for day in (DAY.shifted(1), DAY.shifted(3)):
+        agent.sum_up(day)
+    for period in PYRAMID[1:]:
+        agent.sum_up(period)
+        made = agent.summary(period)
+        assert span_of(made.about, made.period) == ("2026-03-03", "2026-03-05")
+
+
+def test_a_summary_of_an_older_version_covers_its_period() -> None:
+    assert span_of(None, "2026-W10") == ("2026-03-02", "2026-03-08")
+    assert span_of(as_span("2026-03-03", "2026-03-05"), "2026-W10") == (
+        "2026-03-03",
+        "2026-03-05",
+    )
