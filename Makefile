@@ -72,6 +72,13 @@ wheel: ## build what a release would be into .build/dist
 test-install: ## install the wheel with each Python and extra, and try it; needs the registry
 	$(PYTHON) .ci/release.py
 
+FRAMEWORKS := adk langchain openai-agents pydantic-ai strands
+INTEGRATIONS := .build/integrations
+
+test-integrations: ## test the adapters with the real frameworks, in an environment of their own
+	@test $(INTEGRATIONS)/.ready -nt requirements-integrations.lock || { $(PYTHON) -m venv --clear $(INTEGRATIONS) && $(INTEGRATIONS)/bin/pip install -q --require-hashes -r requirements-integrations.lock && touch $(INTEGRATIONS)/.ready; }
+	$(INTEGRATIONS)/bin/python -m pytest -q tests/integrations
+
 # Libraries that `make peers` measures; none is a dependency of the project.
 PEERS := "bm25s>=0.3" "chromadb>=1.5,<2" "fastembed>=0.9,<1" "langgraph>=1.2,<2" "mem0ai>=2.2,<3" "PyStemmer>=3.0" "qdrant-client>=1.20,<2"
 
@@ -86,6 +93,7 @@ lock: $(READY) ## rewrite the lock files from pyproject.toml
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/$(LOCK) --extra lambda --group dev -o requirements-dev.lock
 	$(BIN)/$(LOCK) --extra lambda -c requirements-dev.lock -o requirements.lock
+	$(BIN)/$(LOCK) $(FRAMEWORKS:%=--extra %) --group integrations -o requirements-integrations.lock
 
 clean: ## remove the environments and all build output
 	rm -rf $(VENV) .build .pytest_cache .mypy_cache .ruff_cache
@@ -96,4 +104,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install lock clean
+.PHONY: help demo test unit faults contract-rgw fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations lock clean
