@@ -17,9 +17,10 @@ from mcp.shared.exceptions import MCPError
 
 from varve.api.memory import Memory
 from varve.cli import main
-from varve.cli.mcp import SEARCH_ARGUMENTS, TOOLS
+from varve.cli.mcp import TOOLS
 from varve.cli.mcp_refusals import find_request_id
 from varve.domain.search.query import SearchRequest
+from varve.integrations.search_tool import ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -176,7 +177,7 @@ def test_a_user_that_is_no_id_is_refused_before_anything_is_served(
 
 def test_every_argument_that_a_model_is_told_of_is_one_of_the_contract() -> None:
     names = {field.alias for field in SearchRequest.model_fields.values()}
-    assert SEARCH_ARGUMENTS.keys() <= names
+    assert ARGUMENTS.keys() <= names
 
 
 def test_a_gateway_is_told_of_the_same_tool() -> None:
