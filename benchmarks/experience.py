@@ -24,11 +24,8 @@ from traffic import markdown
 from varve import Memory
 from varve.adapters.models.cached_embedder import CachedEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
+from varve.domain.experience.baselines import FlatMemory, NoMemory
 from varve.domain.experience.trial import (
-    Asked,
-    FlatMemory,
-    Played,
-    Returned,
     Scenario,
     Score,
     parse_scenarios,
@@ -55,16 +52,6 @@ ORDER = [
     ("SUBTLE", OTHER), ("CORRECTION", LOOK_ALIKE), ("SUBTLE", LOOK_ALIKE),
 ]  # fmt: skip
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-
-
-class NoMemory:
-    """Nothing is kept."""
-
-    def recall(self, _: Asked) -> Returned:
-        return Returned()
-
-    def learn(self, _: Played) -> None:
-        return None
 
 
 MEMORIES: dict[str, Callable[[], Any]] = {

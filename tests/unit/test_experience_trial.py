@@ -12,8 +12,8 @@ from tests.support.builders import WordEmbedder, attempt
 from varve.adapters.models.cached_embedder import CachedEmbedder
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.errors import Rejected
+from varve.domain.experience.baselines import FlatMemory
 from varve.domain.experience.trial import (
-    FlatMemory,
     Returned,
     Score,
     Shown,

@@ -2,15 +2,22 @@
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result
 from varve.domain.errors import Rejected, prefix_field
-from varve.domain.experience.trial import (
+from varve.domain.experience.alike import Embed, EmbedWords
+from varve.domain.experience.baselines import (
     FlatMemory,
+    KeywordMemory,
+    MajorityMemory,
+    NearestSituation,
+    NoMemory,
+)
+from varve.domain.experience.trial import (
     Scenario,
     Score,
     TrialMemory,
@@ -18,6 +25,7 @@ from varve.domain.experience.trial import (
     run,
 )
 from varve.domain.experience.trial_memory import ExperienceMemory
+from varve.domain.experience.trial_report import GROUPS, compare, shuffle_rounds
 from varve.ports.search import word_embedding
 
 
@@ -32,27 +40,84 @@ def add_eval(command: argparse.ArgumentParser) -> None:
         help="JSON file with a scenario or an array of them; give the option once for "
         "each file",
     )
+    command.add_argument(
+        "--shuffles",
+        metavar="N",
+        type=int,
+        default=5,
+        help="orders in which the rounds are played, the first as written; default: 5",
+    )
 
 
 def evaluate(options: argparse.Namespace, memory: Memory) -> None:
-    """Run the scenarios with this memory and with flat vectors, and print both scores.
+    """Run the scenarios with this memory and with simpler ones, and print all scores.
 
     Raises Rejected: names file and field.
     """
+    if options.shuffles < 1:
+        raise Rejected("--shuffles", "must be 1 or more")
     scenarios = _read_scenarios(options.scenarios)
     embedder = memory.sessions.open(memory.scope).embedder
-    memories: dict[str, Callable[[], TrialMemory]] = {
-        "memory": lambda: ExperienceMemory(embedder.embed, word_embedding(embedder)),
-        "flat": lambda: FlatMemory(embedder.embed),
-    }
-    scores: dict[str, dict[str, Any]] = {}
-    for name, build_memory in memories.items():
-        score = Score()
+    arms = build_arms(embedder.embed, word_embedding(embedder))
+    scores: dict[str, Score] = {name: Score() for name in arms}
+    for seed in range(options.shuffles):
         for scenario in scenarios:
-            run(scenario, build_memory(), embedder.embed, score)
-        scores[name] = score.to_dict()
-    value = {"scenarios": len(scenarios), **scores}
-    print_result(options, value, _format_scores(scores))
+            shuffled = shuffle_rounds(scenario, seed)
+            for name, build_memory in arms.items():
+                run(shuffled, build_memory(), embedder.embed, scores[name])
+    told = {name: score.to_dict() for name, score in scores.items()}
+    differences = _compare_all(scores)
+    value = {
+        "scenarios": len(scenarios),
+        "shuffles": options.shuffles,
+        **told,
+        "differences": differences,
+    }
+    lines = [*_format_scores(told), *_format_differences(differences)]
+    print_result(options, value, lines)
+
+
+def build_arms(
+    embed: Embed, words: EmbedWords | None
+) -> dict[str, Callable[[], TrialMemory]]:
+    """Return a constructor for each memory on trial, by name."""
+    return {
+        "none": NoMemory,
+        "majority": MajorityMemory,
+        "nearest": lambda: NearestSituation(embed),
+        "bm25": KeywordMemory,
+        "flat": lambda: FlatMemory(embed),
+        "memory": lambda: ExperienceMemory(embed, words),
+    }
+
+
+def _compare_all(
+    scores: Mapping[str, Score],
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Return by arm and group how much better memory is, with the interval."""
+    ours = scores["memory"].judged
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for name, score in scores.items():
+        if name == "memory":
+            continue
+        found[name] = {}
+        for group in GROUPS:
+            difference = compare(ours, score.judged, group)
+            if difference is not None:
+                found[name][group] = difference.to_dict()
+    return found
+
+
+def _format_differences(
+    differences: Mapping[str, Mapping[str, Mapping[str, float]]],
+) -> Iterator[str]:
+    yield "memory's share of right rounds less each other's [95 % interval]:"
+    for name, groups in differences.items():
+        parts = [
+            f"{group} {one['difference']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+            for group, one in groups.items()
+        ]
+        yield f"    {name}: {'; '.join(parts)}"
 
 
 def _read_scenarios(names: list[str]) -> list[Scenario]:
@@ -78,8 +143,11 @@ def _format_scores(scores: dict[str, dict[str, Any]]) -> Iterator[str]:
     for name, score in scores.items():
         shares = score["accuracyByType"].items()
         types = ", ".join(f"{type_} {share:.2f}" for type_, share in shares)
+        causes = score["accuracyByCause"].items()
+        seen = ", ".join(f"{cause} {share:.2f}" for cause, share in causes)
         rounds = format_count(score["rounds"], "round")
         yield f"{name}: {score['right']} of {rounds} right ({types})"
+        yield f"    by cause, seen before or new: {seen}"
         explicit = "-"
         if score["explicitOutcomeShare"] is not None:
             explicit = f"{score['explicitOutcomeShare']:.2f}"

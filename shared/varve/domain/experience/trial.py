@@ -11,14 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
-from operator import eq
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from varve.domain.errors import Rejected
-from varve.domain.experience.alike import Embed, closeness, cosines, rarity
+from varve.domain.experience.alike import Embed, closeness, rarity
 from varve.domain.experience.words import spoken_words
 from varve.domain.search.lexical import Floats
 from varve.domain.validation import rejected
@@ -127,36 +126,56 @@ class TrialMemory(Protocol):
         """Store a finished round."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One decision: its scenario, the round's type, and whether it was right.
+
+    `seen` if an earlier round of the scenario had the same right answer.
+    """
+
+    scenario: str
+    type: str
+    seen: bool
+    right: bool
+
+
 @dataclass(slots=True)
 class Score:
     """The results of one agent over a set of scenarios."""
 
-    right: Counter[str] = field(default_factory=Counter)
-    rounds: Counter[str] = field(default_factory=Counter)
+    judged: list[Judged] = field(default_factory=list)
     retrieved: int = 0
     explicit: int = 0
     applied_right: int = 0
     applied_wrong: int = 0
-    by_scenario: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; a share of nothing is None."""
-        right = sum(self.right.values())
-        rounds = sum(self.rounds.values())
-        by_type: dict[str, float | None] = {}
-        for type_, number in sorted(self.rounds.items()):
-            by_type[type_] = _share(self.right[type_], number)
+        right = sum(one.right for one in self.judged)
+        rounds = len(self.judged)
+        by_cause: defaultdict[str, list[bool]] = defaultdict(list)
+        by_type: defaultdict[str, list[bool]] = defaultdict(list)
+        by_scenario: Counter[str] = Counter()
+        for one in self.judged:
+            by_cause["seen" if one.seen else "new"].append(one.right)
+            by_type[one.type].append(one.right)
+            by_scenario[one.scenario] += one.right
         return {
             "right": right,
             "rounds": rounds,
             "accuracy": _share(right, rounds),
-            "accuracyByType": by_type,
+            "accuracyByType": _shares_of(by_type),
+            "accuracyByCause": _shares_of(by_cause),
             "retrieved": self.retrieved,
             "explicitOutcomeShare": _share(self.explicit, self.retrieved),
             "rightApplications": self.applied_right,
             "falseApplications": self.applied_wrong,
-            "rightByScenario": dict(self.by_scenario),
+            "rightByScenario": dict(by_scenario),
         }
+
+
+def _shares_of(groups: Mapping[str, Sequence[bool]]) -> dict[str, float | None]:
+    return {name: _share(sum(hits), len(hits)) for name, hits in sorted(groups.items())}
 
 
 def run(
@@ -164,36 +183,31 @@ def run(
 ) -> list[str]:
     """Play all rounds and return the agent's choices; the memory learns after each."""
     picks: list[str] = []
+    known: set[str] = set()
     for number, round_ in enumerate(scenario.rounds):
         returned = memory.recall(Asked(round_.situation, round_.state))
         picked = decide(round_.situation, scenario.candidates, returned, embed)
-        _count(score, round_, picked, scenario.candidates, returned)
+        right = picked == round_.truth
+        seen = round_.truth in known
+        score.judged.append(Judged(scenario.name, round_.type, seen, right))
+        _count(score, right, picked == favourite(scenario.candidates, returned))
+        _count_shown(score, returned)
         used = [shown.id for shown in returned.shown]
         memory.learn(Played(number, round_, picked, used))
+        known.add(round_.truth)
         picks.append(picked)
-    truths = [round_.truth for round_ in scenario.rounds]
-    score.by_scenario[scenario.name] = sum(map(eq, picks, truths))
     return picks
 
 
-def _count(
-    score: Score,
-    round_: Round,
-    picked: str,
-    candidates: Sequence[str],
-    returned: Returned,
-) -> None:
-    """Add a round to the score; an application is a choice that the memory favoured."""
-    right = picked == round_.truth
-    applied = picked == favourite(candidates, returned)
-    score.rounds[round_.type] += 1
-    score.right[round_.type] += right
+def _count(score: Score, right: bool, applied: bool) -> None:
+    """Add a round; an application is a choice that the memory favoured."""
+    score.applied_right += applied and right
+    score.applied_wrong += applied and not right
+
+
+def _count_shown(score: Score, returned: Returned) -> None:
     score.retrieved += len(returned.shown)
     score.explicit += sum(shown.explicit for shown in returned.shown)
-    if applied and right:
-        score.applied_right += 1
-    elif applied:
-        score.applied_wrong += 1
 
 
 def decide(
@@ -282,33 +296,6 @@ def last_named(candidates: Sequence[str], text: str) -> str | None:
 def precedent_text(situation: str, correction: str, truth: str) -> str:
     """Return the text of a past round, the same for both memories."""
     return "\n".join(part for part in (situation, correction, truth) if part)
-
-
-class FlatMemory:
-    """A memory of texts and vectors that returns the nearest by cosine."""
-
-    def __init__(self, embed: Embed, limit: int = 5) -> None:
-        self._embed = embed
-        self._limit = limit
-        self._texts: list[str] = []
-
-    def recall(self, asked: Asked) -> Returned:
-        """Return the nearest texts with their cosines."""
-        if not self._texts:
-            return Returned()
-        likeness = cosines(asked.situation, self._texts, self._embed)
-        pairs = zip(self._texts, likeness, strict=True)
-        texts: list[Shown] = []
-        for index, (text, cosine) in enumerate(pairs):
-            texts.append(Shown(str(index), text, max(0.0, cosine)))
-        texts.sort(key=lambda shown: (shown.score, int(shown.id)), reverse=True)
-        return Returned(texts[: self._limit])
-
-    def learn(self, played: Played) -> None:
-        """Store the text of a round."""
-        round_ = played.round
-        text = precedent_text(round_.situation, round_.correction, round_.truth)
-        self._texts.append(text)
 
 
 def _share(part: int, whole: int) -> float | None:
