@@ -16,7 +16,9 @@ from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.words import content_words
 
 PAIRS = json.loads(
-    (Path(__file__).parents[1] / "scenarios" / "denials.json").read_text("utf-8")
+    (Path(__file__).parents[1] / "scenarios" / "denials" / "pairs.json").read_text(
+        "utf-8"
+    )
 )
 """Forty pairs that differ in nothing but a denial."""
 OTHERS = (

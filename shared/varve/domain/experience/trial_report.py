@@ -1,6 +1,5 @@
 """The report of a trial: shuffles of the rounds, and differences with their intervals."""
 
-import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from varve.domain.experience.trial import Judged, Round, Scenario
+from varve.domain.identity import digest
 
 RESAMPLES = 2_000
 _NAMES_EARLIER = re.compile(
@@ -26,11 +26,9 @@ def shuffle_rounds(scenario: Scenario, seed: int) -> Scenario:
     """
     if seed == 0:
         return scenario
-    chance = random.Random(f"{scenario.name}/{seed}")
     places = {id(one): place for place, one in enumerate(scenario.rounds)}
-    free = [one for one in scenario.rounds if not _names_earlier(one)]
-    chance.shuffle(free)
-    order = list(free)
+    order = [one for one in scenario.rounds if not _names_earlier(one)]
+    order.sort(key=lambda one: digest(scenario.name, str(seed), str(places[id(one)])))
     for bound in scenario.rounds:
         if not _names_earlier(bound):
             continue
