@@ -17,9 +17,9 @@ from mcp.shared.exceptions import MCPError
 
 from varve.api.memory import Memory
 from varve.cli import main
-from varve.cli.mcp import TOOLS
 from varve.cli.mcp_refusals import find_request_id
 from varve.domain.search.query import SearchRequest
+from varve.integrations.mcp_tools import TOOLS
 from varve.integrations.search_tool import ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +60,7 @@ def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(
             "search_memory",
             "remember",
             "correct",
+            "get_context",
         ]
         said = {
             "name": "Dana",

@@ -72,7 +72,14 @@ def event_loop_of_the_thread() -> Iterator[None]:
 
 def test_every_adapter_has_an_example() -> None:
     folder = ROOT / "shared" / "varve" / "integrations"
-    shared = {"__init__", "turns", "search_tool", "recalled"}
+    shared = {
+        "__init__",
+        "mcp_server",
+        "mcp_tools",
+        "recalled",
+        "search_tool",
+        "turns",
+    }
     assert {path.stem for path in folder.glob("*.py")} - shared == set(SNIPPETS)
 
 

@@ -58,7 +58,8 @@ def answer_search(
     """
     try:
         request = parse_search_request(pinned(arguments, user_id))
-        return memory.answer(request).to_dict()
+        answer: dict[str, Any] = _shorten(memory.answer(request).to_dict())
+        return answer
     except VarveError as error:
         return describe_error(error)
 
@@ -69,6 +70,17 @@ def answer_search_text(
     """Answer a model's call as JSON text."""
     answer = answer_search(memory, user_id, arguments)
     return json.dumps(answer, ensure_ascii=False)
+
+
+def _shorten(value: Any) -> Any:
+    """Return JSON values with numbers of three digits after the point; a model needs no more."""
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {name: _shorten(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shorten(item) for item in value]
+    return value
 
 
 def describe_error(error: VarveError) -> dict[str, Any]:

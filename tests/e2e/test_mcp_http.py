@@ -1,0 +1,129 @@
+"""`varve mcp --http`: the same tools over Streamable HTTP, asked by the SDK's client."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from varve import Memory
+from varve.cli import main
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "a-token-of-the-tests-4711"
+TOLD = {"name": "Dana", "content": "I moved to Porto last week."}
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[str]:
+    """Start `varve mcp --http` and give its address; end it afterwards."""
+    token = folder / "token"
+    token.write_text(TOKEN)
+    command = [sys.executable, "-m", "varve", "mcp", "--http", "--token-file", token]
+    environment = {"PYTHONPATH": str(ROOT / "shared")}
+    with subprocess.Popen(
+        [*command, "--store", folder / "memory", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert process.stderr is not None
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.terminate()
+
+
+def ask(
+    address: str, asking: Callable[[Client], Awaitable[None]], token: str = TOKEN
+) -> None:
+    async def run() -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+            transport = streamable_http_client(address, http_client=http)
+            async with Client(transport) as client:
+                await asking(client)
+
+    asyncio.run(run())
+
+
+async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = (
+        await client.call_tool(name, arguments)
+    ).structured_content
+    return answer
+
+
+def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
+    async def tell(client: Client) -> None:
+        first = await call(client, "remember", messages=[TOLD])
+        again = await call(client, "remember", messages=[TOLD])
+        assert (first["stored"]["turns"], again["stored"]["turns"]) == (1, 0)
+        assert first["conversationId"] == again["conversationId"]
+
+    async def recall(client: Client) -> None:
+        block = await call(client, "get_context", prompt="Which city did I move to?")
+        assert "Porto" in block["text"]
+        other = await call(client, "get_context", prompt="???")
+        assert other == {"text": "", "tokens": 0, "ids": []}
+        found = await call(client, "search_memory", queryText="Porto")
+        scores = [result["score"] for result in found["results"]]
+        assert scores == [round(score, 3) for score in scores]
+        wrong = await call(client, "get_context", prompt=7)
+        assert wrong["error"]["field"] == "prompt"
+
+    with served(tmp_path, "--user", "dana") as address:
+        ask(address, tell)
+        ask(address, recall)
+    memory = Memory.open(tmp_path / "memory", environment={})
+    assert {result.user_id for result in memory.search().results} == {"dana"}
+
+
+@pytest.mark.parametrize("given", ["", "Bearer wrong", TOKEN, f"bearer {TOKEN}"])
+def test_a_request_without_the_token_is_refused(tmp_path: Path, given: str) -> None:
+    with served(tmp_path) as address:
+        refused = httpx2.post(
+            address, headers={"Authorization": given}, json={}, timeout=60
+        )
+        assert refused.status_code == 401
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_request_for_another_host_is_refused(tmp_path: Path) -> None:
+    with served(tmp_path) as address:
+        headers = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
+        assert (
+            httpx2.post(address, headers=headers, json={}, timeout=60).status_code
+            == 421
+        )
+
+
+@pytest.mark.parametrize("transport", [[], ["--http"]])
+def test_a_store_that_cannot_be_read_is_told_at_the_start(
+    tmp_path: Path, transport: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "file"
+    place.write_text("no directory")
+    assert main(["mcp", *transport, "--store", str(place)]) == 2
+    assert str(place) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "short", "line\nbreak-of-a-long-token"])
+def test_a_weak_token_is_refused(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "token"
+    file.write_text(text)
+    store = str(tmp_path / "memory")
+    options = ["--http", "--token-file", str(file)]
+    assert main(["mcp", "--store", store, *options]) == 2
+    assert "--token-file" in capsys.readouterr().err
