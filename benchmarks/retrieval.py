@@ -1,6 +1,6 @@
 """How well and how fast memory is searched, on conversations with questions whose answers are known.
 
-    python -m benchmarks.retrieval [--locomo FILE] [--chopped] [--stores DIR] [--no-corpus] [--now T]
+    python -m benchmarks.retrieval [--locomo FILE] [--facts] [--chopped] [--stores DIR] [--no-corpus]
 
 Reads conversations in the shape of LoCoMo (Maharana et al., 2024; its data is not part of this project) from
 a file, and the project's own corpus. Every dated chat is ingested as one conversation with the messages'
@@ -8,6 +8,8 @@ own ids, then every question is asked, all through `Memory`; a question's eviden
 `sourceIds` of the results, each id once, in order. Beside it, on the same turns with the speaker's name:
 BM25 (bm25s, stemmed, without stop words) and the cosine of the same embedder. With `--chopped` the file's
 chats are measured as people may type them as well: each sentence a message of its own, in small letters.
+With `--facts` the file's chats are measured once more with the facts that a model wrote of them, its
+`observation`, replayed through the OpenAI protocol: recall must not fall (invariant 12).
 `--stores` keeps the ingested stores there for the next run.
 """
 
@@ -28,6 +30,7 @@ import bm25s
 import numpy as np
 import Stemmer
 
+from benchmarks.recorded_facts import Recorded, read_observations, replayed
 from varve import Memory
 from varve.adapters.models.wordllama_embedder import WordLlamaEmbedder
 from varve.domain.search.lexical import question_forms
@@ -208,9 +211,23 @@ def corpus() -> Iterator[Sample]:
         )
 
 
-def opened(sample: Sample, folder: Path) -> tuple[Memory, float]:
-    """The sample's memory, ingested unless it is there already, and the seconds that took."""
+def opened(
+    sample: Sample, folder: Path, facts: Recorded | None = None
+) -> tuple[Memory, float]:
+    """The sample's memory, ingested unless it is there already, and the seconds that took.
+
+    With `facts` a model's facts come into it beside the words.
+    """
     root = folder / sample.name
+    if facts is not None and not root.exists():
+        with replayed(facts) as environment:
+            Memory.open(
+                root,
+                workspace=sample.workspace,
+                agent=sample.agent,
+                now=sample.now,
+                environment=environment,
+            ).ingest(list(sample.conversations))
     memory = Memory.open(
         root,
         workspace=sample.workspace,
@@ -362,6 +379,22 @@ def measured(samples: Iterable[Sample], folder: Path) -> dict[str, Tally]:
     return tallies
 
 
+def measured_with_facts(
+    path: Path, now: datetime | None, folder: Path
+) -> dict[str, Tally]:
+    """Varve over all questions of a file, with its observations as a model's facts."""
+    tally = Tally()
+    facts = read_observations(path)
+    for sample in locomo(path, now):
+        named = replace(sample, name=f"{sample.name}-facts")
+        memory, _ = opened(named, folder, facts[sample.name])
+        search = by_memory(memory)
+        search("who is there?")
+        for question in sample.questions:
+            tally.count(question.category, judged(question, search(question.text)))
+    return {"varve with facts": tally}
+
+
 def printed(tallies: dict[str, Tally]) -> None:
     """The tables, in Markdown."""
     for system, tally in tallies.items():
@@ -395,6 +428,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--locomo", type=Path, help="a file in LoCoMo's shape")
     parser.add_argument(
+        "--facts", action="store_true", help="with its observations as facts as well"
+    )
+    parser.add_argument(
         "--chopped", action="store_true", help="its chats in pieces as well"
     )
     parser.add_argument(
@@ -412,6 +448,8 @@ def main() -> None:
         if given.locomo:
             samples = list(locomo(given.locomo, given.now))
             printed(measured(samples, folder))
+            if given.facts:
+                printed(measured_with_facts(given.locomo, given.now, folder))
             if given.chopped:
                 printed(measured(map(chopped, samples), folder))
         if not given.no_corpus:

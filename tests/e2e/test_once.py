@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.model_replies import Knowledge, extraction
 from tests.support.model_server import ModelServer
 from varve import Memory
+from varve.cli import main
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
@@ -237,3 +241,91 @@ def test_13_everybody_calls_me_bob_is_an_alias(tmp_path: Path) -> None:
     said["messages"][0]["name"] = "Robert"
     memory.ingest(said)
     assert memory.graph.entity("Bob")["id"] == "robert"
+
+
+def remember_ana_and_bo(memory: Memory) -> None:
+    memory.ingest(
+        conversation(
+            "c-ana",
+            "I live in Utrecht.",
+            "My dog is called Rex.",
+            "I love hiking in the hills.",
+            "I'm allergic to peanuts.",
+        )
+    )
+    other = conversation("c-bo", "I live in Oslo.", "I have no dog.", user="u-bo")
+    for message in other["messages"]:
+        message["name"] = "Bo Lind"
+    memory.ingest(other)
+
+
+def test_12_a_query_proposes_only_the_statements_it_names(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    remember_ana_and_bo(memory)
+    dog = memory.forget(query="Ana's dog", dry_run=True)["statements"]
+    assert [one["number"] for one in dog] == list(range(1, len(dog) + 1))
+    assert len(dog) == 1
+    assert "Rex" in dog[0]["content"]
+    home = memory.forget(query="that Ana lives in Utrecht", dry_run=True)["statements"]
+    assert len(home) == 1
+    assert "Utrecht" in home[0]["content"]
+    # The fact, the turn, the triple and the profile entry are one statement.
+    assert len(home[0]["alsoIn"]) >= 2
+    assert all(one["likeness"] >= 0.7 for one in [*dog, *home])
+    assert not memory.forget(query="Ana's submarine", dry_run=True)["found"]
+
+
+def test_12_only_takes_the_numbers_chosen(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    memory.ingest(
+        conversation("c-1", "My phone is 555-0100.", "My old phone is 555-0199.")
+    )
+    shown = memory.forget(query="Ana's phone", dry_run=True)["statements"]
+    assert len(shown) == 2
+    [old] = [one["number"] for one in shown if "0199" in one["content"]]
+    memory.forget(query="Ana's phone", only=[old])
+    left = memory.forget(query="Ana's phone", dry_run=True)["statements"]
+    assert ["0100" in one["content"] for one in left] == [True]
+
+
+def test_12_a_query_finds_what_working_memory_no_longer_holds(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    remember_ana_and_bo(memory)
+    memory.configure("retention.working", "48 hours")
+    later = open_memory(tmp_path, now=datetime(2026, 5, 20, tzinfo=UTC))
+    later.summarize()
+    later.cleanup()
+    assert later.status()["grains"]["working"]["records"] == 0
+    shown = later.forget(query="Ana's dog", dry_run=True)["statements"]
+    assert len(shown) == 1
+    receipt = later.forget(query="Ana's dog", verify=True)
+    assert receipt["complete"]
+    assert not later.forget(query="Ana's dog", dry_run=True)["statements"]
+    assert later.forget(query="Ana allergic peanuts", dry_run=True)["statements"]
+
+
+def test_16_own_questions_measure_the_search_by_memory_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "memory"
+    memory = open_memory(store)
+    remember_ana_and_bo(memory)
+    memory.summarize()
+    questions = tmp_path / "questions.json"
+    asked = [
+        {"question": "Where does Ana live?", "messageIds": ["c-ana.m1"]},
+        {"question": "What is Ana's dog called?", "words": ["Rex"]},
+        {"question": "Who repaired the oven?", "words": ["Hugo"]},
+    ]
+    questions.write_text(json.dumps(asked), "utf-8")
+    command = ["eval", "retrieval", "--questions", str(questions)]
+    common = ["--store", str(store), "--now", "2026-03-20T12:00:00Z", "--json"]
+    assert main([*command, *common]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["questions"] == 3
+    assert figures["withoutSummaries"]["recall@10"] == pytest.approx(2 / 3, abs=1e-3)
+    assert 0 < figures["all"]["mrr"] <= 2 / 3 + 1e-3
+    assert figures["turn"]["tokens@10"] > 0
+    questions.write_text(json.dumps([{"question": "Where?"}]), "utf-8")
+    assert main([*command, *common]) == 2
+    assert "questions[0]" in capsys.readouterr().err

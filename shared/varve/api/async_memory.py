@@ -79,6 +79,7 @@ class AsyncMemory:
     show = run_in_thread(Memory.show)
     summarize = run_in_thread(Memory.summarize)
     cleanup = run_in_thread(Memory.cleanup)
+    evaluate_retrieval = run_in_thread(Memory.evaluate_retrieval)
     forget = run_in_thread(Memory.forget)
     config = run_in_thread(Memory.config)
     setting = run_in_thread(Memory.setting)

@@ -14,6 +14,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
+from varve.domain.evaluation import Figures, LabelledQuestion
 from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
@@ -174,6 +175,18 @@ class Memory(OwnerVerbs):
         request = parse_context_request(_without_missing(given))
         with self._open(now) as session:
             return context(session, request)
+
+    def evaluate_retrieval(
+        self, questions: Sequence[LabelledQuestion], *, now: datetime | None = None
+    ) -> dict[str, Figures]:
+        """Ask questions with known answers; return mean figures by memory type.
+
+        `withoutSummaries` searches facts and turns alone. Raises Misconfigured, Retryable.
+        """
+        from varve.usecases.evaluate import evaluate_retrieval
+
+        with self._open(now) as session:
+            return evaluate_retrieval(session, questions)
 
     def profile(
         self, *, user_id: str | None = None, now: datetime | None = None

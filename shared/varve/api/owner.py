@@ -26,20 +26,22 @@ class OwnerVerbs:
         conversation: str | None = None,
         ids: Sequence[str] = (),
         query: str | None = None,
+        only: Sequence[int] | None = None,
         dry_run: bool = False,
         verify: bool = False,
     ) -> dict[str, Any]:
         """Erase a user, a conversation, or facts and turns with their messages.
 
-        `query` erases what `dry_run` lists for it: the best ten facts and turns that
-        share a word with it. `verify` searches everything left for the erased
+        `query` erases the statements that `dry_run` lists for it, of facts, turns,
+        triples, profile entries and summaries at every grain; of these `only` takes
+        those with the given numbers, from 1. `verify` searches everything left for the erased
         words. Return the receipt's figures.
         Raises Rejected: not exactly one of the four; Retryable: call again to go on.
         """
         from varve.usecases.forget import forget, parse_forget_request
 
         request = parse_forget_request(
-            user, conversation, ids, query, dry_run=dry_run, verify=verify
+            user, conversation, ids, query, only=only, dry_run=dry_run, verify=verify
         )
         with self.sessions.open_owner(self.scope) as session:
             return forget(session, request, self.sessions).to_dict()

@@ -9,6 +9,7 @@ from typing import Any
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result
 from varve.domain.errors import Rejected, prefix_field
+from varve.domain.evaluation import parse_questions
 from varve.domain.experience.alike import Embed, EmbedWords
 from varve.domain.experience.baselines import (
     FlatMemory,
@@ -31,14 +32,22 @@ from varve.ports.search import word_embedding
 
 def add_eval(command: argparse.ArgumentParser) -> None:
     """Add the arguments of `varve eval`."""
-    command.add_argument("what", choices=["experience"], help="part of memory to test")
+    command.add_argument(
+        "what", choices=["experience", "retrieval"], help="part of memory to test"
+    )
     command.add_argument(
         "--scenarios",
         metavar="FILE",
         action="append",
-        required=True,
-        help="JSON file with a scenario or an array of them; give the option once for "
-        "each file",
+        default=[],
+        help="experience: JSON file with a scenario or an array of them; give the option "
+        "once for each file",
+    )
+    command.add_argument(
+        "--questions",
+        metavar="FILE",
+        help="retrieval: JSON array of questions, each with messageIds or words that "
+        "answer it",
     )
     command.add_argument(
         "--shuffles",
@@ -50,10 +59,45 @@ def add_eval(command: argparse.ArgumentParser) -> None:
 
 
 def evaluate(options: argparse.Namespace, memory: Memory) -> None:
+    """Measure a part of memory on the caller's own file. Raises Rejected."""
+    if options.what == "retrieval":
+        _evaluate_retrieval(options, memory)
+    else:
+        _evaluate_experience(options, memory)
+
+
+def _evaluate_retrieval(options: argparse.Namespace, memory: Memory) -> None:
+    """Ask the questions and print the figures by memory type.
+
+    Raises Rejected: names file and field.
+    """
+    if options.questions is None:
+        raise Rejected("--questions", "is required by eval retrieval")
+    value = _read_json(options.questions)
+    with prefix_field(f"{options.questions}: "):
+        questions = parse_questions(value)
+    figures = memory.evaluate_retrieval(questions)
+    shown = {name: one.to_dict() for name, one in figures.items()}
+    value = {"questions": len(questions), **shown}
+    print_result(options, value, _format_figures(shown))
+
+
+def _format_figures(shown: dict[str, dict[str, Any]]) -> Iterator[str]:
+    names = list(shown["all"])
+    heading = "".join(f"{name:>14}" for name in names)
+    yield f"{'':<18}{heading}"
+    for variant, figures in shown.items():
+        cells = "".join(f"{figures[name]:>14}" for name in names)
+        yield f"{variant:<18}{cells}"
+
+
+def _evaluate_experience(options: argparse.Namespace, memory: Memory) -> None:
     """Run the scenarios with this memory and with simpler ones, and print all scores.
 
     Raises Rejected: names file and field.
     """
+    if not options.scenarios:
+        raise Rejected("--scenarios", "is required by eval experience")
     if options.shuffles < 1:
         raise Rejected("--shuffles", "must be 1 or more")
     scenarios = _read_scenarios(options.scenarios)

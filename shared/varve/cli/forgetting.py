@@ -1,7 +1,7 @@
 """`varve forget`: show the plan, ask, erase, print the receipt."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from varve.api.memory import Memory
@@ -41,7 +41,12 @@ def add_forget(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--query",
         metavar="TEXT",
-        help="erase the ten best facts and turns that share a word with TEXT",
+        help="erase the statements that TEXT names, at every grain",
+    )
+    command.add_argument(
+        "--only",
+        metavar="N,N",
+        help="of the statements of --query those with these numbers, such as 1,3",
     )
     command.add_argument(
         "--dry-run", action="store_true", help="list what forget would erase"
@@ -67,7 +72,8 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
         "conversation": options.conversation,
         "ids": options.ids,
     }
-    plan = memory.forget(**selector, query=options.query, dry_run=True)
+    only = _read_numbers(options.only)
+    plan = memory.forget(**selector, query=options.query, only=only, dry_run=True)
     if options.dry_run:
         print_result(options, plan, _format_plan(plan))
         return
@@ -76,8 +82,8 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
         if not confirm(options, _format_plan(plan), question):
             raise Rejected("forget", "not confirmed; nothing was erased")
     if options.query is not None:
-        # Erase the records that the plan lists, even if the query matches more of them.
-        selector["ids"] = [record["id"] for record in plan["records"]]
+        # Erase the statements that the plan lists, even if the query matches more of them.
+        selector["ids"] = _list_chosen(plan["statements"], only)
     receipt = plan
     if any(selector.values()):
         receipt = memory.forget(**selector, verify=options.verify)
@@ -85,10 +91,33 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
     _require_complete(receipt)
 
 
+def _read_numbers(text: str | None) -> list[int] | None:
+    """Return the numbers of `1,3`. Raises Rejected: they are none."""
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise Rejected("--only", "must be numbers, such as 1,3") from error
+
+
+def _list_chosen(
+    statements: Iterable[dict[str, Any]], only: Container[int] | None
+) -> list[str]:
+    ids: dict[str, None] = {}
+    for one in statements:
+        if only is None or one["number"] in only:
+            ids.update(dict.fromkeys(one["erases"]))
+    return list(ids)
+
+
 def _format_plan(plan: dict[str, Any]) -> Iterator[str]:
     if not plan["found"]:
         yield "nothing was found"
         return
+    for one in plan["statements"]:
+        words = fit_line(one["content"])
+        yield f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
     for record in plan["records"]:
         yield f"  {record['date']}  {record['id']}  {fit_line(record['content'])}"
     records = format_count(len(plan["records"]), "fact or turn", "facts and turns")

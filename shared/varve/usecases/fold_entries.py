@@ -16,7 +16,7 @@ _DATE_BEFORE = re.compile(r"^\W*\d{4}-\d{2}-\d{2}\W+")
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """The entries with a line of their own, in order, and what was folded into each."""
+    """The entries with a line, in order, and the ids of those folded into each."""
 
     entries: list[Entry]
     also_in: dict[str, list[str]]
@@ -59,7 +59,7 @@ def fold_entries(
 def _name_folded(
     entries: Sequence[Entry], folding: Folding, origins: Mapping[str, Origin]
 ) -> dict[str, list[str]]:
-    """Return the ids of what was folded into each entry, here and by the search."""
+    """Return the ids of the entries folded into each one, here and by the search."""
     found: dict[str, list[str]] = {}
     for entry in entries:
         own = folding.also_in.get(entry.id, ())
@@ -104,7 +104,7 @@ def _reduce(
 ) -> tuple[list[str], Entry | None]:
     """Return the ids of lines that say a part of a summary, and the rest of it.
 
-    None: nothing is left. What is left is said from then on.
+    None: nothing is left.
     """
     said: list[str] = []
     left: list[str] = []

@@ -10,8 +10,7 @@ from varve.domain.calendar import iso
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope, path_id, reference
-from varve.domain.record import MemoryType, Record
-from varve.domain.search.query import parse_search_request
+from varve.domain.record import Record
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.erasure import kept_needles, receipts, tombstones
@@ -31,14 +30,13 @@ from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import Line
 from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.local import catch_up
-from varve.usecases.search import search
+from varve.usecases.proposals import Proposal, choose, propose
 from varve.usecases.session import Session
 
 PATIENCE = timedelta(seconds=60)
 """How long an erasure waits for a queue's writer, in all its passes."""
 PAUSE = timedelta(seconds=2)
 """How long it waits before another pass."""
-QUERY_RESULTS = 10
 MAX_PROOFS = 3
 
 Wait = Callable[[], bool]
@@ -78,11 +76,13 @@ class ErasureTools(Protocol):
 class ForgetRequest:
     """What to erase: `selector`, or the best matches of `query`.
 
-    With `dry_run` nothing is erased; with `verify` everything left is read and searched.
+    Of the matches only those with the numbers in `only`, from 1; None takes all. With
+    `dry_run` nothing is erased; with `verify` everything left is read and searched.
     """
 
     selector: Selector | None = None
     query: str | None = None
+    only: tuple[int, ...] | None = None
     dry_run: bool = False
     verify: bool = False
     patience: timedelta = PATIENCE
@@ -101,6 +101,7 @@ class ForgetOutcome:
     verification: Verification | None = None
     receipt: str | None = None
     notes: Sequence[str] = ()
+    proposals: Sequence[Proposal] = ()
 
     @property
     def found(self) -> bool:
@@ -116,7 +117,14 @@ class ForgetOutcome:
                 {"id": one.id, "content": one.content, "date": one.period}
                 for one in self.taken
             ]
-            return result | {"messages": self.messages, "records": taken}
+            proposed = [
+                one.to_dict(number) for number, one in enumerate(self.proposals, 1)
+            ]
+            return result | {
+                "messages": self.messages,
+                "records": taken,
+                "statements": proposed,
+            }
         checked = self.verification
         proof = None
         if checked is not None:
@@ -140,11 +148,14 @@ def forget(
     where the first ended. Raises Rejected, Retryable, Misconfigured.
     """
     selector = request.selector
+    proposals: Sequence[Proposal] = ()
     if request.query is not None:
-        matches = _find_by_query(session, request.query)
-        if not matches:
-            return ForgetOutcome(request.query, session.now, request.dry_run, (), 0)
-        selector = Selector(ids=matches)
+        proposals = propose(session, request.query)
+        selector = _select(proposals, request.only)
+        if not selector.ids:
+            nothing = ForgetOutcome(request.query, session.now, request.dry_run, (), 0)
+            nothing.proposals = proposals
+            return nothing
     if selector is None:
         raise Rejected("forget", _ONE_SELECTOR)
     subject = find_subject(session, selector)
@@ -155,6 +166,7 @@ def forget(
         dry_run=request.dry_run,
         taken=subject.facts_and_turns,
         messages=len(subject.messages),
+        proposals=proposals,
     )
     nothing_left = selector.ids and not subject and not _has_plan(session)
     if request.dry_run or nothing_left:
@@ -224,16 +236,20 @@ def parse_forget_request(
     ids: Sequence[str],
     query: str | None,
     *,
+    only: Sequence[int] | None = None,
     dry_run: bool,
     verify: bool,
 ) -> ForgetRequest:
     """Return the request that names exactly one subject. Raises Rejected."""
+    if only is not None and query is None:
+        raise Rejected("only", "chooses among the statements of a query")
     if query is None:
         selector = parse_selector(user, conversation, ids)
         return ForgetRequest(selector=selector, dry_run=dry_run, verify=verify)
     if user or conversation or ids:
         raise Rejected("forget", _ONE_SELECTOR)
-    return ForgetRequest(query=query, dry_run=dry_run, verify=verify)
+    numbers = None if only is None else tuple(only)
+    return ForgetRequest(query=query, only=numbers, dry_run=dry_run, verify=verify)
 
 
 def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
@@ -269,19 +285,11 @@ def _check_event_fields(event: Mapping[str, Any]) -> None:
             raise Rejected(name, "is missing")
 
 
-def _find_by_query(session: Session, query: str) -> tuple[str, ...]:
-    """Return the ids of the best facts and turns that share a word with the query."""
-    request = parse_search_request(
-        {"queryText": query, "grain": "working", "maxResults": QUERY_RESULTS}
-    )
-    if not request.text:
-        raise Rejected("query", "is empty")
-    ids: list[str] = []
-    for result in search(session, request).results:
-        shares_a_word = result.why is not None and result.why.keyword
-        if result.memory_type != MemoryType.SUMMARY and shares_a_word:
-            ids.append(result.id)
-    return tuple(ids)
+def _select(proposals: Sequence[Proposal], only: Sequence[int] | None) -> Selector:
+    ids: dict[str, None] = {}
+    for one in choose(proposals, only):
+        ids.update(dict.fromkeys(one.erases))
+    return Selector(ids=tuple(ids))
 
 
 def _prove(

@@ -48,7 +48,7 @@ class Folding:
     """The statements that have a line so far.
 
     `fixed` lines stay as they are. They have no turn's words, so that a turn that says
-    more keeps a line of its own.
+    more keeps its line.
     """
 
     def __init__(self, fixed: Iterable[Line] = ()) -> None:
@@ -100,7 +100,7 @@ class Folding:
             self._by_triple.setdefault(triple, kept)
 
     def _fold(self, known: _Kept, line: Line) -> None:
-        """Fold a line; words take the place of what was derived from them."""
+        """Fold a line; words take the place of a triple made from them."""
         gives_way = known.line.derived and not line.derived and not known.fixed
         if gives_way:
             known.folded.append(known.line.id)

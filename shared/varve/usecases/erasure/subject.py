@@ -141,7 +141,7 @@ def _find_messages(
     on_timeline: set[MessageKey] = set()
     for line in timeline:
         on_timeline.add(line.message_key)
-        if selector.user in line.users or line.conversation_id == selector.conversation:
+        if _takes_line(selector, line):
             keys.add(line.message_key)
     for record in records:
         if record.id in selector.ids or _is_in_conversation(selector, record):
@@ -153,6 +153,16 @@ def _find_messages(
         if fact.id in selector.ids:
             keys |= _messages_of_fact(fact)
     return keys
+
+
+def _takes_line(selector: Selector, line: Line) -> bool:
+    """Return whether the selector takes a message, or names a turn of it, expired or not."""
+    if selector.user in line.users or line.conversation_id == selector.conversation:
+        return True
+    if not selector.ids:
+        return False
+    turns = turn_ids(line.conversation_id, line.message)
+    return not set(turns).isdisjoint(selector.ids)
 
 
 def _only_in_summaries(

@@ -1,0 +1,239 @@
+"""The statements that a few words name, at every grain, for a person to choose from."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from varve.domain.calendar import iso
+from varve.domain.erasure import MessageKey, turn_ids
+from varve.domain.errors import Rejected
+from varve.domain.mention import in_words
+from varve.domain.profile import ProfileEntry
+from varve.domain.record import Record
+from varve.domain.statements.likeness import (
+    LEAST_LIKENESS,
+    telling_words,
+    word_likeness,
+)
+from varve.domain.summary import key_facts_from_json
+from varve.domain.triple import Op, Triple
+from varve.usecases.erasure.subject import read_summaries, read_working
+from varve.usecases.erasure.sweep import Line, read_profile_entries, read_timeline
+from varve.usecases.session import Session
+
+WORTH_EMBEDDING = 0.3
+"""The least share of words at which a text's meaning is compared too."""
+_ORDER = ("fact", "turn", "profile", "triple", "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One statement to choose: `erases` are the ids of the records that hold its words.
+
+    `memory_type` is fact, turn, profile, triple or summary. `also_in` are the ids of the
+    others that the same messages made. Without `erases` it can only go with its user.
+    """
+
+    id: str
+    memory_type: str
+    date: str
+    content: str
+    messages: frozenset[MessageKey]
+    erases: tuple[str, ...]
+    likeness: float = 0.0
+    also_in: tuple[str, ...] = ()
+
+    def to_dict(self, number: int) -> dict[str, object]:
+        """Return it as JSON values with its number."""
+        return {
+            "number": number,
+            "id": self.id,
+            "memoryType": self.memory_type,
+            "date": self.date,
+            "content": self.content,
+            "likeness": round(self.likeness, 2),
+            "alsoIn": list(self.also_in),
+            "erases": list(self.erases),
+        }
+
+
+def propose(session: Session, query: str) -> list[Proposal]:
+    """Return the statements that the query names, the likeliest first.
+
+    Nothing below `LEAST_LIKENESS` is proposed. Raises Rejected: the query is empty.
+    """
+    if not telling_words(query):
+        raise Rejected("query", "has no words to look for")
+    likely = _weigh(session, query, list(_read_all(session)))
+    return _fold(likely)
+
+
+def choose(proposals: Sequence[Proposal], only: Sequence[int] | None) -> list[Proposal]:
+    """Return the proposals with these numbers, from 1; with None all that can be erased.
+
+    Raises Rejected: there is no such number, or it names nothing that can be erased.
+    """
+    if only is None:
+        return [one for one in proposals if one.erases]
+    chosen = []
+    for number in only:
+        if not 1 <= number <= len(proposals):
+            raise Rejected("only", f"{number} is not from 1 to {len(proposals)}")
+        one = proposals[number - 1]
+        if not one.erases:
+            raise Rejected("only", f"{number} has no message left; forget its user")
+        chosen.append(one)
+    return chosen
+
+
+def _weigh(session: Session, query: str, found: Sequence[Proposal]) -> list[Proposal]:
+    """Return the proposals that are likely enough: by words, else by meaning."""
+    shares = [word_likeness(query, one.content) for one in found]
+    near = [at for at, share in enumerate(shares) if share >= WORTH_EMBEDDING]
+    texts = [found[at].content for at in near]
+    asked, *vectors = session.embedder.embed([query, *texts])
+    likely = []
+    for at, vector in zip(near, vectors, strict=True):
+        likeness = max(shares[at], float(np.dot(asked, vector)))
+        if likeness >= LEAST_LIKENESS:
+            likely.append(replace(found[at], likeness=min(1.0, likeness)))
+    return likely
+
+
+def _fold(likely: Iterable[Proposal]) -> list[Proposal]:
+    """Give the records, triples and entries of the same messages one proposal."""
+    ordered = sorted(likely, key=_rank)
+    shown: list[Proposal] = []
+    place_of: dict[MessageKey, int] = {}
+    for one in ordered:
+        places = {place_of[key] for key in one.messages if key in place_of}
+        if places:
+            place = min(places)
+            first = shown[place]
+            erases = dict.fromkeys([*first.erases, *one.erases])
+            also_in = dict.fromkeys([*first.also_in, one.id])
+            also_in.pop(first.id, None)
+            shown[place] = replace(first, erases=tuple(erases), also_in=tuple(also_in))
+        else:
+            place = len(shown)
+            shown.append(one)
+        place_of.update(dict.fromkeys(one.messages, place))
+    return shown
+
+
+def _rank(one: Proposal) -> tuple[float, int, str]:
+    return -one.likeness, _ORDER.index(one.memory_type), one.id
+
+
+def _read_all(session: Session) -> Iterator[Proposal]:
+    """Yield every statement of the agent: words, key facts, triples and profiles."""
+    scope = session.scope
+    by_message: dict[MessageKey, list[str]] = {}
+    yield from _read_words(session, by_message)
+    for _, summary in read_summaries(scope, session.records):
+        yield from _of_summary(summary, by_message)
+    for triple in session.graph.triples(scope):
+        yield _of_triple(triple, by_message)
+    for entry in read_profile_entries(scope, objects=session.objects):
+        yield _of_entry(entry, by_message)
+
+
+def _read_words(
+    session: Session, by_message: dict[MessageKey, list[str]]
+) -> Iterator[Proposal]:
+    """Yield facts, turns and, of expired turns, the messages of the timeline.
+
+    Notes the records of each message in `by_message`.
+    """
+    scope = session.scope
+    for record in read_working(scope, session.records):
+        one = _of_record(record)
+        for key in one.messages:
+            by_message.setdefault(key, []).append(record.id)
+        yield one
+    for line in chain(*read_timeline(scope, objects=session.objects).values()):
+        turns = turn_ids(line.conversation_id, line.message)
+        if turns and line.message_key not in by_message:
+            by_message[line.message_key] = turns
+            yield _of_line(line, turns)
+
+
+def _of_entry(entry: ProfileEntry, by_message: dict[MessageKey, list[str]]) -> Proposal:
+    keys = frozenset((entry.conversation_id or "", id_) for id_ in entry.message_ids)
+    return Proposal(
+        id=entry.id,
+        memory_type="profile",
+        date=iso(entry.event_time)[:10],
+        content=f"{entry.subject or entry.user_id} {entry.key}: {entry.value}",
+        messages=keys,
+        erases=_ids_of(keys, by_message),
+    )
+
+
+def _of_record(record: Record) -> Proposal:
+    keys = frozenset((record.conversation_id or "", id_) for id_ in record.source_ids)
+    return Proposal(
+        id=record.id,
+        memory_type=str(record.memory_type),
+        date=iso(record.event_time)[:10],
+        content=record.content,
+        messages=keys,
+        erases=(record.id,),
+    )
+
+
+def _of_line(line: Line, turns: Sequence[str]) -> Proposal:
+    speaker = line.message.name or line.message.role
+    return Proposal(
+        id=turns[0],
+        memory_type="turn",
+        date=line.day,
+        content=f"{speaker}: {line.message.text}",
+        messages=frozenset([line.message_key]),
+        erases=tuple(turns),
+    )
+
+
+def _of_summary(
+    summary: Record, by_message: dict[MessageKey, list[str]]
+) -> Iterator[Proposal]:
+    """Yield the key facts of a summary, which outlast their records and messages."""
+    for fact in key_facts_from_json(summary.key_facts):
+        keys = frozenset((fact.conversation_id or "", id_) for id_ in fact.message_ids)
+        yield Proposal(
+            id=fact.id,
+            memory_type="fact",
+            date=summary.period,
+            content=fact.content,
+            messages=keys,
+            erases=(fact.id, *_ids_of(keys, by_message)),
+        )
+
+
+def _of_triple(triple: Triple, by_message: dict[MessageKey, list[str]]) -> Proposal:
+    keys: set[MessageKey] = set()
+    for operation in triple.evidence:
+        if operation.op is not Op.DELETE:
+            keys.update(
+                (operation.conversation_id, id_) for id_ in operation.message_ids
+            )
+    return Proposal(
+        id=f"triple-{triple.id}",
+        memory_type="triple",
+        date=iso(triple.valid_at)[:10],
+        content=in_words(triple),
+        messages=frozenset(keys),
+        erases=_ids_of(keys, by_message),
+    )
+
+
+def _ids_of(
+    keys: Iterable[MessageKey], by_message: dict[MessageKey, list[str]]
+) -> tuple[str, ...]:
+    """Return the ids of the records that hold the messages' words."""
+    found: list[str] = []
+    for key in sorted(keys):
+        found += by_message.get(key, [])
+    return tuple(dict.fromkeys(found))
