@@ -329,3 +329,51 @@ def test_16_own_questions_measure_the_search_by_memory_type(
     questions.write_text(json.dumps([{"question": "Where?"}]), "utf-8")
     assert main([*command, *common]) == 2
     assert "questions[0]" in capsys.readouterr().err
+
+
+def remember_two_anas(memory: Memory) -> None:
+    remember_ana_and_bo(memory)
+    other = conversation("c-ana-2", "I live in Seville.", user="u-ana-2")
+    other["messages"][0]["name"] = "Ana Gómez"
+    memory.ingest(other)
+
+
+def test_11_a_first_name_means_its_only_bearer(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    remember_ana_and_bo(memory)
+    found = memory.search("Where does she live?", about="Ana").results
+    assert found
+    assert all("Ana Ruiz" in result.content for result in found)
+    assert "Utrecht" in found[0].content
+
+
+def test_11_an_ambiguous_first_name_lists_its_bearers(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    remember_two_anas(memory)
+    answer = memory.search("Where does she live?", about="Ana")
+    assert answer.results == []
+    assert "ana gómez, ana ruiz" in str(answer.hint)
+    found = memory.search("Where does she live?", about="Ana Gómez").results
+    assert "Seville" in found[0].content
+    assert not [result for result in found if "Ruiz" in result.content]
+
+
+def test_11_people_and_topics_filter_before_ranking(tmp_path: Path) -> None:
+    memory = open_memory(tmp_path)
+    remember_two_anas(memory)
+    dogs = memory.search("where do they live?", topics=["dogs", "allergies"]).results
+    assert dogs
+    assert all("dog" in r.content or "allerg" in r.content for r in dogs)
+    people = memory.search("where do they live?", people=["Bo Lind"]).results
+    assert people
+    assert all("Bo" in result.content for result in people)
+    browsed = memory.search(about="Bo Lind").results
+    assert {result.user_id for result in browsed} == {"u-bo"}
+
+
+def test_11_graph_show_suggests_the_whole_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    remember_two_anas(open_memory(tmp_path))
+    assert main(["graph", "show", "Ana", "--store", str(tmp_path)]) == 0
+    assert "did you mean ana gómez, ana ruiz?" in capsys.readouterr().err

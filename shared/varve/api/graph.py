@@ -18,6 +18,7 @@ from varve.usecases.triples import (
     find_replaced_messages,
     list_neighbourhood,
     send_operations,
+    suggest_names,
 )
 from varve.wiring.sessions import Sessions
 
@@ -133,6 +134,11 @@ class Graph:
             return describe_entity(
                 session, name, as_of=as_of, known_at=known_at, history=history
             )
+
+    def suggest(self, name: str) -> list[str]:
+        """Return the entities whose names have all words of this one, at most ten."""
+        with self._sessions.open(self.scope) as session:
+            return suggest_names(session, name)
 
     def neighbours(
         self,

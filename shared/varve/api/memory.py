@@ -105,6 +105,9 @@ class Memory(OwnerVerbs):
         user_id: str | None = None,
         conversation_id: str | None = None,
         memory_types: Sequence[MemoryTypeName] | None = None,
+        about: str | None = None,
+        people: Sequence[str] | None = None,
+        topics: Sequence[str] | None = None,
         explain: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResponse:
@@ -116,7 +119,9 @@ class Memory(OwnerVerbs):
         `as_of` asks what was known then. `max_results` lies in 1 to 100 (default 10),
         `max_tokens` bounds the sum of the contents. `user_id` and `conversation_id`
         pin the search. `memory_types` keeps records of these types; experience is
-        searched only if it is named. `explain` adds each signal's share of the score.
+        searched only if it is named. Results must mention what `about` names, by any of
+        its names or a first name that is unambiguous, one of `people` and one of
+        `topics`. `explain` adds each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         given = {
@@ -132,6 +137,9 @@ class Memory(OwnerVerbs):
             "user_id": user_id,
             "conversation_id": conversation_id,
             "memory_types": memory_types,
+            "about": about,
+            "people": people,
+            "topics": topics,
             "explain": explain,
         }
         return self.answer(parse_search_request(_without_missing(given)), now=now)

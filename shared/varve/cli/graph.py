@@ -79,8 +79,17 @@ def _show(options: argparse.Namespace, graph: Graph) -> None:
     else:
         lines = [] if options.json else format_tree(edges, root)
         print_result(options, edges, lines)
+    if not edges and options.subject:
+        _suggest(options.subject, graph)
     if found.left_out:
         say(f"{format_count(found.left_out, 'edge')} left out; --most N shows more")
+
+
+def _suggest(subject: str, graph: Graph) -> None:
+    """Name the entities that an unknown name may be a part of."""
+    names = graph.suggest(subject)
+    if names:
+        say(f"no triple names {subject!r}; did you mean {', '.join(names)}?")
 
 
 def _parse_most(text: str) -> int:

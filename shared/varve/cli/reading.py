@@ -25,6 +25,9 @@ SEARCH_OPTIONS = [
     "conversation_id",
     "explain",
     "memory_types",
+    "about",
+    "people",
+    "topics",
 ]
 """Options of `varve search` with the names of `search_memory`, in snake case."""
 _SHOWN_FIELDS = [
@@ -53,6 +56,21 @@ def add_search(command: argparse.ArgumentParser) -> None:
     _add_time_options(command)
     _add_limit_options(command)
     _add_filter_options(command)
+    command.add_argument(
+        "--about",
+        metavar="NAME",
+        help="only what mentions this person or thing, by any name of it",
+    )
+    command.add_argument(
+        "--people",
+        metavar="NAMES",
+        help="only what mentions one of them; commas between",
+    )
+    command.add_argument(
+        "--topics",
+        metavar="WORDS",
+        help="only what mentions one of them; commas between",
+    )
     command.add_argument(
         "--explain",
         action="store_true",

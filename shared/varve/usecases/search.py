@@ -17,6 +17,7 @@ from varve.domain.entities import fold_of_user
 from varve.domain.identity import Scope
 from varve.domain.record import GRAINS, STORES, Record
 from varve.domain.search.answer import SearchResponse
+from varve.domain.search.mentions import has_mentions
 from varve.domain.search.nearness import recency
 from varve.domain.search.outline import microseconds
 from varve.domain.search.query import EXPERIENCE_TYPES, Filter, SearchRequest
@@ -40,6 +41,7 @@ from varve.usecases.experience.rows import read_history
 from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Stock, Wanted, find, rerank
 from varve.usecases.ledger import Ledger
+from varve.usecases.meant import ask_which, find_meant
 from varve.usecases.session import Session
 from varve.usecases.views import View
 
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from varve.domain.language.timewords import TimeWords
 
 MAX_RESULTS = 100
+MAX_BROWSED = 1_000
+"""The newest records of a grain among which a browse looks for words."""
 SPARE_RESULTS = 10
 """Additional candidates for a question in which superseded statements are demoted."""
 
@@ -152,9 +156,12 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
     Raises Rejected, Misconfigured, Retryable as `search` does.
     """
     zone = lookup.zone
+    meant = find_meant(request, lookup.triples)
+    if meant.candidates:
+        return ask_which(request, meant.candidates)
     stock = Stock(lookup.scope, lookup.reader, lookup.embedder)
     running = _Search(lookup, request, stock)
-    way = route(request, lookup.now, zone)
+    way = route(request, lookup.now, zone).mentioning(meant.mentions)
     lanes = _choose_lanes(way, running)
     if way.weighs and not stock.holds(lanes.filled, way):
         way = way.seen_from(stock.newest(lanes.filled, way.present), zone)
@@ -274,13 +281,16 @@ def _is_about_present(way: Route) -> bool:
 def _browse(way: Route, grains: Sequence[Grain], running: _Search) -> list[Browsed]:
     """Return the newest records of all grains; the score is the recency."""
     lookup = running.lookup
-    limit = running.request.max_results
+    mentions = way.where.mentions
+    limit = MAX_BROWSED if mentions else running.request.max_results
     browsed: list[tuple[Record, Grain]] = []
     for grain in grains:
         records = lookup.reader.browse(
             lookup.scope, grain, where=way.where, limit=limit
         )
-        browsed += [(record, grain) for record in records]
+        for record in records:
+            if has_mentions(record.content, mentions):
+                browsed.append((record, grain))
 
     def newest_first(pair: tuple[Record, Grain]) -> tuple[float, int, str]:
         record, _ = pair

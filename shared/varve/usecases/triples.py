@@ -10,6 +10,7 @@ from varve.domain.entities import find_spellings, fold_known_at
 from varve.domain.errors import Rejected
 from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
+from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
 from varve.domain.search.row import Message
 from varve.domain.triple import (
@@ -29,6 +30,7 @@ from varve.usecases.session import Session
 
 MAX_HOPS = 6
 MAX_GRAPH_ANSWERS = 1_000
+MAX_SUGGESTIONS = 10
 
 
 def send_operations(session: Session, operations: Sequence[TripleOperation]) -> None:
@@ -184,6 +186,12 @@ def _split_by_role(
 def _aliases_of(id_: str, names: Names) -> list[str]:
     owners = names.resolved().items()
     return sorted(alias for alias, owner in owners if owner == id_)
+
+
+def suggest_names(session: Session, name: str) -> list[str]:
+    """Return the entities whose names have all words of this one, by name."""
+    known = KnownNames(session.graph.triples(session.scope))
+    return known.suggest(valid_text(name, "name"))[:MAX_SUGGESTIONS]
 
 
 def find_neighbours(

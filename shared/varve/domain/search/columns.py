@@ -26,6 +26,7 @@ from varve.domain.search.outline import (
     microseconds,
 )
 from varve.domain.search.places import Places, build_places
+from varve.domain.search.query import Filter
 from varve.domain.search.row import RecordRow
 from varve.domain.search.sharing import Sharing, find_sharing
 
@@ -97,6 +98,31 @@ class Columns(Outline):
             time=self.event_times.item(number),
             importance=self.importances.item(number),
         )
+
+    def admitted(self, where: Filter) -> Bools:
+        """Mark the rows that pass the filter, of which words are a part."""
+        passing = super().admitted(where)
+        for phrases in where.mentions:
+            passing &= self._has_any(phrases)
+        return passing
+
+    def _has_any(self, phrases: Iterable[str]) -> Bools:
+        """Mark the rows that have all words of any phrase, in some form."""
+        found = np.zeros(len(self), np.bool_)
+        for phrase in phrases:
+            found |= self._has_all_words(phrase)
+        return found
+
+    def _has_all_words(self, phrase: str) -> Bools:
+        passing = np.ones(len(self), np.bool_)
+        lexical = self.lexical
+        for word in words(phrase):
+            has = np.zeros(len(self), np.bool_)
+            for code in lexical.term(word).codes:
+                rows = slice(lexical.starts[code], lexical.starts[code + 1])
+                has[lexical.rows[rows]] = True
+            passing &= has
+        return passing
 
     @property
     def bytes(self) -> int:

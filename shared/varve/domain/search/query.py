@@ -28,7 +28,8 @@ class Filter:
     """Which records may be found.
 
     Event times are half-open: `since` <= event_time < `until`. `unfinished` are labels
-    of periods whose summaries are hidden: they cover events after `until` too.
+    of periods whose summaries are hidden: they cover events after `until` too. Of each
+    group in `mentions` a record must have the words of one phrase.
     """
 
     since: datetime | None = None
@@ -37,6 +38,7 @@ class Filter:
     conversation_id: str | None = None
     memory_types: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
+    mentions: tuple[tuple[str, ...], ...] = ()
 
 
 def _parse_moment(value: object) -> date | datetime | None:
@@ -93,6 +95,9 @@ Days = Annotated[
 GrainName = Literal[
     "auto", "working", "daily", "weekly", "monthly", "quarterly", "yearly"
 ]
+Phrase = Annotated[str, Field(min_length=1, max_length=200)]
+"""A name or a topic; a list of these may also be one text with commas."""
+
 MemoryTypeName = Literal["fact", "turn", "summary", "episode", "lesson", "prior_answer"]
 EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 
@@ -122,6 +127,9 @@ class SearchRequest(BaseModel):
     conversation_id: Annotated[PathId | None, BeforeValidator(_replace_empty)] = None
     explain: Annotated[bool, _use_default(False)] = False
     memory_types: Annotated[list[MemoryTypeName], BeforeValidator(_parse_names)] = []
+    about: Annotated[Phrase | None, BeforeValidator(_replace_empty)] = None
+    people: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
+    topics: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
 
     @property
     def text(self) -> str:

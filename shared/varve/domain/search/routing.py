@@ -81,6 +81,16 @@ class Route:
         understood = understand(self.text, moment, zone)
         return replace(self, understood=understood or self.understood)
 
+    def mentioning(self, phrases: tuple[tuple[str, ...], ...]) -> "Route":
+        """Return the route to records that have one phrase of each group."""
+        if not phrases:
+            return self
+        return replace(
+            self,
+            where=replace(self.where, mentions=phrases),
+            limits=replace(self.limits, mentions=phrases),
+        )
+
     def without_window(self, request: SearchRequest) -> "Route":
         """Return the route without the window that the question's words mean."""
         return replace(self, where=self.limits, text=request.text, asked=None)

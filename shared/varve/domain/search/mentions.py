@@ -1,0 +1,22 @@
+"""Which texts mention a person, thing or topic."""
+
+from collections.abc import Iterable, Set
+
+from varve.domain.language.stems import stems
+from varve.domain.language.tokens import words
+
+
+def has_mentions(text: str, mentions: Iterable[Iterable[str]]) -> bool:
+    """Return whether a text has all words of one phrase of each group, in some form."""
+    held: set[str] = set()
+    for word in words(text):
+        held.update(stems(word))
+    return all(_has_any(phrases, held) for phrases in mentions)
+
+
+def _has_any(phrases: Iterable[str], held: Set[str]) -> bool:
+    return any(_has_words(phrase, held) for phrase in phrases)
+
+
+def _has_words(phrase: str, held: Set[str]) -> bool:
+    return all(not held.isdisjoint(stems(word)) for word in words(phrase))
