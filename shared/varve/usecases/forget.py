@@ -30,7 +30,7 @@ from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import Line
 from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.local import catch_up
-from varve.usecases.proposals import Proposal, choose, propose
+from varve.usecases.proposals import Proposal, list_chosen, propose
 from varve.usecases.session import Session
 
 PATIENCE = timedelta(seconds=60)
@@ -151,7 +151,7 @@ def forget(
     proposals: Sequence[Proposal] = ()
     if request.query is not None:
         proposals = propose(session, request.query)
-        selector = _select(proposals, request.only)
+        selector = Selector(ids=list_chosen(proposals, request.only))
         if not selector.ids:
             nothing = ForgetOutcome(request.query, session.now, request.dry_run, (), 0)
             nothing.proposals = proposals
@@ -283,13 +283,6 @@ def _check_event_fields(event: Mapping[str, Any]) -> None:
     for name in ("workspaceId", "agentId"):
         if name not in event:
             raise Rejected(name, "is missing")
-
-
-def _select(proposals: Sequence[Proposal], only: Sequence[int] | None) -> Selector:
-    ids: dict[str, None] = {}
-    for one in choose(proposals, only):
-        ids.update(dict.fromkeys(one.erases))
-    return Selector(ids=tuple(ids))
 
 
 def _prove(

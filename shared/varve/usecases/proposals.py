@@ -88,6 +88,16 @@ def choose(proposals: Sequence[Proposal], only: Sequence[int] | None) -> list[Pr
     return chosen
 
 
+def list_chosen(
+    proposals: Sequence[Proposal], only: Sequence[int] | None
+) -> tuple[str, ...]:
+    """Return the ids to erase for the proposals with these numbers. Raises as `choose`."""
+    ids: dict[str, None] = {}
+    for one in choose(proposals, only):
+        ids.update(dict.fromkeys(one.erases))
+    return tuple(ids)
+
+
 def _weigh(session: Session, query: str, found: Sequence[Proposal]) -> list[Proposal]:
     """Return the proposals that are likely enough: by words, else by meaning."""
     shares = [word_likeness(query, one.content) for one in found]
