@@ -112,6 +112,8 @@ class Place:
         A fact is the shorter and the clearer of the two, but it may leave words out.
         With several facts it is the turn. The score stays that of the best row.
         """
+        if not self.folded:
+            return self.leader
         rows = [self.leader, *self.folded]
         turn = next((one for one in rows if one.row.type is MemoryType.TURN), None)
         if turn is None or not self._has_message_of(turn):
@@ -127,6 +129,8 @@ class Place:
     @property
     def also_in(self) -> tuple[str, ...]:
         """The ids of the rows that say the same as the one shown."""
+        if not self.folded:
+            return ()
         shown = self.shown.id
         ids = [self.leader.id, *(one.id for one in self.folded)]
         return tuple(id_ for id_ in ids if id_ != shown)
