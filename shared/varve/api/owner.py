@@ -133,6 +133,13 @@ class OwnerVerbs:
         with self._open_owner() as session:
             return status(session)
 
+    def agents(self) -> list[dict[str, Any]]:
+        """Return the workspace's agents with records, users, newest event and size."""
+        from varve.usecases.agents import list_agents
+
+        with self._open_owner() as session:
+            return [share.to_dict() for share in list_agents(session)]
+
     def _open_owner(self) -> Session:
         return self.sessions.open_owner(self.scope)
 

@@ -1,7 +1,10 @@
 """The parser of `varve COMMAND …`: one row a command."""
 
 import argparse
+import re
 from collections.abc import Callable
+from difflib import get_close_matches
+from typing import NoReturn
 
 from varve import __version__
 from varve.cli.demo import add_demo
@@ -22,12 +25,17 @@ from varve.cli.transfer import add_export, add_import, add_reembed
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
+_UNKNOWN = re.compile(
+    r"invalid choice: '([^']{1,80})'|unrecognized arguments: (\S{1,80})"
+)
+
 _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("demo", "ingest a sample corpus and ask ten questions", add_demo),
     ("ingest", "store conversations, of Varve's or a foreign format", add_ingest),
     ("search", "search memory; without TEXT list the newest memories", add_search),
     ("context", "print the memory block to put before a prompt", add_context),
     ("profile", "show or set a user's stable attributes", add_profile),
+    ("agents", "list the workspace's agents with what each remembers", None),
     ("show", "show a record and its sources, level by level", add_show),
     (
         "status",
@@ -69,9 +77,37 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
 """Name, help text and own arguments of each command, in the order of `varve --help`."""
 
 
+class SuggestingParser(argparse.ArgumentParser):
+    """A parser whose errors propose the command or option that was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print usage and message, with a proposal, and exit with 2."""
+        found = _UNKNOWN.search(message)
+        if found is not None:
+            known = [*self._option_string_actions, *self._list_words()]
+            word = found[1] or found[2]
+            near = get_close_matches(word.partition("=")[0], known, 1)
+            if near:
+                message = f"{message[:200]} (did you mean {near[0]!r}?)"
+        super().error(message)
+
+    def _list_words(self) -> list[str]:
+        """Return the choices of all arguments, and the options of all commands."""
+        words: list[str] = []
+        for action in self._actions:
+            choices = action.choices
+            if choices is None:
+                continue
+            words += [str(choice) for choice in choices]
+            if isinstance(choices, dict):
+                for command in choices.values():
+                    words += command._option_string_actions
+        return words
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser; it exits with 2 on a usage error."""
-    root = argparse.ArgumentParser(
+    root = SuggestingParser(
         prog="varve",
         description="Long-term memory for AI agents.",
         epilog="Options come after the command; `varve COMMAND --help` lists them.",
@@ -89,8 +125,8 @@ def build_parser() -> argparse.ArgumentParser:
     return root
 
 
-def _build_common_options() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
+def _build_common_options() -> SuggestingParser:
+    common = SuggestingParser(add_help=False)
     common.add_argument(
         "--store",
         metavar="PATH|URI",

@@ -1,6 +1,6 @@
 """`varve COMMAND …`: parse the arguments, run the command, return the exit code.
 
-0: done. 1: failed. 2: bad usage or input.
+0: done. 1: failed. 2: bad usage or input. 130: interrupted.
 """
 
 import argparse
@@ -22,13 +22,15 @@ from varve.cli.ingestion import ingest
 from varve.cli.lessons import lessons
 from varve.cli.look import look
 from varve.cli.mcp import serve
-from varve.cli.opening import open_memory
+from varve.cli.opening import fill_in_user, open_memory
 from varve.cli.operations import dlq
 from varve.cli.output import say
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 
 FAILED = 1
 BAD_INPUT = 2
+INTERRUPTED = 130
+"""The exit code that shells give a program ended by SIGINT."""
 
 Run = Callable[[argparse.Namespace], None]
 RunOnMemory = Callable[[argparse.Namespace, Memory], None]
@@ -41,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # Memories hold any character, and file names can hold invalid UTF-8.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     options = build_parser().parse_args(arguments)
+    fill_in_user(options)
     warn_of_namesake(Path(varve.__file__).parents[1])
     try:
         COMMANDS[options.command](options)
@@ -51,8 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"varve: {error}")
         return FAILED
     except KeyboardInterrupt:
-        say("varve: interrupted")
-        return FAILED
+        say("varve: interrupted; run it again to go on")
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader has closed the pipe: discard the output that is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -79,6 +82,7 @@ def _on_memory(run: RunOnMemory) -> Run:
 
 
 COMMANDS: dict[str, Run] = {
+    "agents": _on_memory(reading.agents),
     "answers": _on_memory(experience.answers),
     "cleanup": _on_memory(maintenance.cleanup),
     "config": _on_memory(maintenance.config),

@@ -7,7 +7,7 @@ from typing import Any
 from varve.api.memory import Memory
 from varve.cli.output import confirm, format_count, print_result
 from varve.domain.calendar import SUMMARY_GRAINS
-from varve.domain.errors import Rejected
+from varve.domain.errors import Rejected, Retryable
 
 
 def add_summarize(command: argparse.ArgumentParser) -> None:
@@ -23,6 +23,16 @@ def summarize(options: argparse.Namespace, memory: Memory) -> None:
     counts = memory.summarize(grain=options.grain)
     line = ", ".join(f"{count} {state}" for state, count in counts.items())
     print_result(options, counts, [line])
+    if counts["failed"] and not counts["built"] + counts["unchanged"]:
+        raise Retryable(f"every period failed: {_find_failure(memory)}")
+
+
+def _find_failure(memory: Memory) -> str:
+    """Return why the first failed period has no summary."""
+    for held in memory.status()["grains"].values():
+        for failed in (held.get("periods") or {}).get("failed", []):
+            return f"{failed['period']}: {failed['reason']}"
+    return "varve status tells why"
 
 
 def add_cleanup(command: argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """The memory that a command's options name."""
 
 import argparse
+import os
 
 from varve.api.memory import Memory
 from varve.domain.calendar import parse_instant
@@ -28,6 +29,8 @@ def choose_scope(
 ) -> Scope:
     """Return the scope of the options, else the conversation's own, else the default.
 
+    The default is VARVE_WORKSPACE and VARVE_AGENT, then `default`.
+
     Raises Rejected: workspace or agent is not a valid id.
     """
     workspace = options.workspace
@@ -35,7 +38,22 @@ def choose_scope(
     if conversation is not None:
         workspace = workspace or conversation.workspace_id
         agent = agent or conversation.agent_id
-    return Scope(workspace or DEFAULT_ID, agent or DEFAULT_ID)
+    return Scope(
+        workspace or os.environ.get("VARVE_WORKSPACE") or DEFAULT_ID,
+        agent or os.environ.get("VARVE_AGENT") or DEFAULT_ID,
+    )
+
+
+def fill_in_user(options: argparse.Namespace) -> None:
+    """Take the user from VARVE_USER where a command pins one and none is given.
+
+    `forget` is left alone: its user is whom it erases.
+    """
+    if options.command == "forget":
+        return
+    for name in ("user", "user_id"):
+        if getattr(options, name, "") is None:
+            setattr(options, name, os.environ.get("VARVE_USER") or None)
 
 
 class OpenedMemories:

@@ -236,6 +236,19 @@ def status(options: argparse.Namespace, memory: Memory) -> None:
     print_result(options, report, format_status(report))
 
 
+def agents(options: argparse.Namespace, memory: Memory) -> None:
+    """Print the workspace's agents, a line each."""
+    shares = memory.agents()
+    print_result(options, {"agents": shares}, map(_format_agent, shares))
+
+
+def _format_agent(share: dict[str, Any]) -> str:
+    records = format_count(share["records"], "record")
+    users = format_count(share["users"], "user")
+    newest = f", newest {share['newest']}" if share["newest"] else ""
+    return f"{share['agentId']}: {records}, {users}, {_format_size(share['bytes'])}{newest}"
+
+
 def format_status(report: dict[str, Any]) -> Iterator[str]:
     """Yield the agent, then a line for each grain, the graph and the timeline."""
     yield f"{report['workspaceId']}/{report['agentId']}"

@@ -1,8 +1,9 @@
 """A workspace's configuration: read a setting, or change one and notify cleanup."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -47,10 +48,16 @@ def value(config: WorkspaceConfig, name: str) -> Any:
     """Return one setting. Raises Rejected: there is none of this name."""
     known = values(config)
     if name not in known and not _OF_AGENT.fullmatch(name):
-        raise Rejected(
-            name[:60], f"is not a setting; there are {', '.join(known)} and {_AGENTS}"
-        )
+        raise Rejected(name[:60], _describe_known(name, known))
     return known.get(name)
+
+
+def _describe_known(name: str, known: Iterable[str]) -> str:
+    """Return the setting that was probably meant, else the names of all."""
+    near = get_close_matches(name, list(known), 1)
+    if near:
+        return f"is not a setting; did you mean {near[0]}? `varve config list` has all"
+    return f"is not a setting; there are {', '.join(known)} and {_AGENTS}"
 
 
 def change(session: Session, name: str, text: str) -> WorkspaceConfig:
