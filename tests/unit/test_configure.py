@@ -110,6 +110,13 @@ def test_the_list_has_every_setting_with_its_default() -> None:
         "experience.materialSignals": None,
         "experience.timeToLiveDays": None,
         "experience.decay": "False",
+        "experience.decayAfterDays": "7",
+        "experience.decayPerDay": "0.05",
+        "experience.evict": "False",
+        "experience.answerDays": "180",
+        "experience.answersPerSubject": "20",
+        "experience.unreadDays": "30",
+        "experience.researchEntries": "200",
     }
     assert {*known.values()} == {None}
 
