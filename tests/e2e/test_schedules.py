@@ -23,6 +23,8 @@ pytestmark = pytest.mark.e2e
 WEEK, DAYS = "2026-W10", ["2026-03-02", "2026-03-03", "2026-03-05"]
 FRIDAY_NIGHT, MONDAY_NIGHT = "2026-03-06T01:10:00Z", "2026-03-09T02:40:00Z"
 CLEANUP = "CleanupFunctionNightly"
+MUCH = "The boxes are still packed and the landlord has not called. " * 20
+"""More words than are kept without a call of the model."""
 GRAINS = ["daily", "weekly", "monthly", "quarterly", "yearly"]
 
 
@@ -152,13 +154,17 @@ def test_a_day_that_is_over_gets_one_summary_made_of_its_records(
         assert set(day["sourceIds"]) == records
 
 
-def test_a_week_that_is_over_gets_one_summary_made_of_its_days(
+def test_a_week_that_is_over_gets_one_summary_of_each_user_made_of_that_users_days(
     days: list[dict[str, Any]], weeks: list[dict[str, Any]]
 ) -> None:
-    (only,) = weeks
-    assert only["period"] == WEEK
-    assert set(only["sourceIds"]) == {day["id"] for day in days}
-    assert "Lisbon" in only["content"]
+    assert [one["period"] for one in weeks] == [WEEK, WEEK]
+    made = {one["userId"]: set(one["sourceIds"]) for one in weeks}
+    assert made == {
+        user: {day["id"] for day in days if day["userId"] == user}
+        for user in ("u-42", "u-7")
+    }
+    content = {one["userId"]: one["content"] for one in weeks}
+    assert ("Lisbon" in content["u-42"], "Lisbon" in content["u-7"]) == (True, False)
 
 
 def test_a_schedule_that_fires_again_for_the_same_time_builds_nothing_anew(
@@ -210,9 +216,11 @@ def test_doubled_schedules_and_messages_change_nothing(
 
 
 def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
-    days: list[dict[str, Any]], deploy: Deploy, other_model: ModelServer
+    deploy: Deploy, other_model: ModelServer
 ) -> None:
     deployment = narrated(deploy, other_model)
+    deployment.ingest(conversation("c-long", MUCH, day=DAYS[0]))
+    deployment.run()
     failed = f"{deployment.root}ledger/failed/"
     other_model.fail_next(SERVER_ERROR)
     assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 3
@@ -231,7 +239,7 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
         deployment.fire("daily", later.strftime("%Y-%m-%dT%H:%M:%SZ"))["planned"] == 1
     )
     deployment.run()
-    assert found(deployment, "daily") == days
+    assert periods(deployment, "daily") == DAYS
     assert deployment.keys(failed) == []
     assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
     assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 1
