@@ -21,6 +21,8 @@ NOW = datetime(2026, 3, 3, 12, tzinfo=UTC)
 REPLY = "Noted, thank you."
 TOLD = "I moved to Porto last week."
 ASKED = "Which city did I move to?"
+NO_ATTRIBUTE = "The blue bicycle broke on the bridge yesterday."
+"""It enters no profile, which stands in every block of its user."""
 UNRELATED = "Please compute seventeen times twelve."
 
 
@@ -140,10 +142,10 @@ class AdapterContract:
     def test_nothing_enters_that_does_not_bear_on_the_prompt(
         self, memory: Memory
     ) -> None:
-        self.talk(memory, "dana", "c-1", TOLD)
+        self.talk(memory, "dana", "c-1", NO_ATTRIBUTE)
         later = self.talk(memory, "dana", "c-2", UNRELATED)
         assert UNRELATED in later.seen[0]
-        assert "Porto" not in later.seen[0]
+        assert "bicycle" not in later.seen[0]
 
     def test_another_users_words_never_enter(self, memory: Memory) -> None:
         self.talk(memory, "dana", "c-1", TOLD)
