@@ -26,7 +26,6 @@ contract-rgw: $(READY) ## run the stores' contract suites on a Ceph RADOS gatewa
 
 contract-next: ## run the contract suites on the newest LanceDB, pyarrow and DuckDB; says what broke
 	$(PYTHON) .ci/contract_next.py .build/next
-.PHONY: contract-next
 
 fuzz: $(READY) ## fuzz every parser, guided by coverage; MINUTES=5, PARSER="write message" for one
 	@$(BIN)/python -c "import atheris" 2>/dev/null || $(BIN)/python -m pip install -q "atheris>=3.0,<3.1"
@@ -104,4 +103,4 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-.PHONY: help demo test unit faults contract-rgw fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations lock clean
+.PHONY: help demo test unit faults contract-rgw contract-next fuzz lint pictures complexity peers check format validate policies audit image-test wheel test-install test-integrations lock clean

@@ -79,6 +79,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         evidence=[memory.experience.episodes()[0]["id"]],
     )
     (place / "conversation.json").write_text(json.dumps(CONVERSATION), "utf-8")
+    question = {"question": "Where does Dana live?", "messageIds": ["m1"]}
+    (place / "questions.json").write_text(json.dumps([question]), "utf-8")
     (place / "itinerary.txt").write_text("Monday: fly to Porto.\n", "utf-8")
     scenario = next((ROOT / "tests" / "scenarios").glob("*.json"))
     shutil.copy(scenario, place / "scenarios.json")
