@@ -139,3 +139,16 @@ def test_a_statement_said_again_is_confirmed(memory: Memory) -> None:
     again = (FIRST + timedelta(days=7)).isoformat().replace("+00:00", "Z")
     assert find(results, "peanuts").confirmed_at == again
     assert all(result.current for result in results)
+
+
+def test_a_question_about_one_of_two_speakers_keeps_its_order(memory: Memory) -> None:
+    said = talk(1, "standup is at 9:30", "nice, the basil needs water")
+    again = talk(3, "from next week we do standup at 10", "okay, see you there")
+    for conversation in (said, again):
+        for place, message in enumerate(conversation["messages"]):
+            message["name"] = ("Jon", "Gina")[place]
+    memory.ingest([said, again])
+    results = search(memory, "which standup is Jon's?", explain=True)
+    scores = [result.score for result in results]
+    assert scores == sorted(scores, reverse=True)
+    assert all(result.current for result in results)

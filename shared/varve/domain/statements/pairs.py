@@ -45,6 +45,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
     }
 )  # fmt: skip
 
+NEAREST = WEIGHTS["nearest"]
+"""What it adds that no earlier statement of the speaker is nearer to the later one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -74,7 +77,7 @@ def score_pair(
     `is_nearest`: of the speaker's earlier statements none is nearer to the later one.
     -inf: it cannot, for it tells of another person, a wish or what almost came.
     """
-    if is_barred(earlier.cues, later.cues):
+    if is_barred(earlier.cues, later.cues) or changes_others(earlier, later):
         return -np.inf
     signals = measure_pair(earlier, later, is_nearest=is_nearest)
     return sum(WEIGHTS[name] * value for name, value in signals.items())
@@ -118,6 +121,19 @@ def tells_of_others(earlier: Cues, later: Cues) -> bool:
     return bool(singular) and not earlier.persons and not _share_name(earlier, later)
 
 
+def changes_others(earlier: Statement, later: Statement) -> bool:
+    """Return whether the later text's clauses on the earlier topics tell of others.
+
+    "I like sushi. My sister lives in Madrid" changes no home of the speaker.
+    """
+    topics = earlier.cues.topics
+    clauses = [read_cues(clause) for clause in split_clauses(later.text)]
+    about = [clause for clause in clauses if clause.topics & topics]
+    return bool(about) and all(
+        tells_of_others(earlier.cues, clause) for clause in about
+    )
+
+
 def _last_words(persons: frozenset[str] | set[str]) -> set[str]:
     return {person.split()[-1].removesuffix("'s") for person in persons}
 
@@ -159,11 +175,6 @@ def leaves(part: Cues, earlier: Statement, later: Cues) -> bool:
         is_told |= bool(topics & part.topics and not topics & later.topics)
         is_changed |= bool(topics & later.topics and not topics & part.topics)
     return is_told and is_changed
-
-
-def shares_word(one: Cues, other: Cues) -> bool:
-    """Return whether two texts share a telling word."""
-    return _count_shared_words(one, other) > 0
 
 
 def tells_beside(question: Cues, told: Cues) -> bool:

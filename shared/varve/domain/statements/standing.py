@@ -20,13 +20,13 @@ from varve.domain.search.outline import TYPES
 from varve.domain.search.row import Message
 from varve.domain.statements.cues import Cues, read_cues
 from varve.domain.statements.pairs import (
+    NEAREST,
     Statement,
     adds_nothing,
     is_barred,
     leaves,
     relate,
     score_pair,
-    shares_word,
     tells_beside,
 )
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
@@ -34,7 +34,7 @@ from varve.domain.statements.telling import CORRECTION, read_corrected
 
 SUPERSEDED = 0.5
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_WITH_CARE = 4.0  # for questions in the third person
+SUPERSEDED_WITH_CARE = np.inf  # only what was corrected, for other questions
 SUPERSEDED_IN_SILENCE = 1.5
 """The same if the later one has no word of a change."""
 SUPERSEDED_IF_ASKED = -1.0
@@ -42,10 +42,8 @@ SUPERSEDED_IF_ASKED = -1.0
 SUPERSEDED_IF_FIRST = -2.0
 """The same if both are among the first, and the later one tells of a change or an end."""
 FIRST_PLACES = 3
-MAX_LATER = 8
-"""How many later statements, the nearest by meaning, are compared with each."""
-ECHO_REACH = 2
-"""An answer to a statement follows within so many messages."""
+MAX_LATER = 8  # later statements, the nearest by meaning, compared with each
+ECHO_REACH = 2  # messages after a statement in which its answer follows
 ASSISTANTS = frozenset({"assistant"})
 """The folded names of speakers who state nothing about themselves."""
 
@@ -53,6 +51,11 @@ MAX_RECORDS = 12  # rows beside a fact among which its turn is sought
 
 _TURN = TYPES.index(MemoryType.TURN)
 _FACT = TYPES.index(MemoryType.FACT)
+
+
+def is_person(speaker: str) -> bool:
+    """Return whether a speaker is another than the assistant."""
+    return speaker.casefold() not in ASSISTANTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,7 @@ class Standings:
 
     def is_assistant(self, row: int) -> bool:
         """Return whether the assistant said the row."""
-        return (self.columns.speakers.name(row) or "").casefold() in ASSISTANTS
+        return not is_person(self.columns.speakers.name(row) or "")
 
     def _find_later(self, rows: Sequence[int]) -> list[list[int]]:
         """Return for each row the later statements of its speaker, the nearest first."""
@@ -287,8 +290,12 @@ class Standings:
             return -np.inf
         if self.question and leaves(self.question, earlier, later.cues):
             return -np.inf
-        is_nearest = self._find_nearest(other) == row
-        return score_pair(earlier, later, is_nearest=is_nearest)
+        score = score_pair(earlier, later)
+        threshold = self._get_threshold(row, other)
+        # To find the nearest statement reads all vectors: only where it decides.
+        if score < threshold <= score + NEAREST and self._find_nearest(other) == row:
+            score += NEAREST
+        return score
 
     def is_beside(self, row: int) -> bool:
         """Return whether a turn is no answer to a question about the speaker's present.
@@ -302,15 +309,9 @@ class Standings:
 
     def is_unrelated(self, row: int) -> bool:
         """Return whether a row shares nothing with a question about its speaker."""
-        if self.question is None or self.careful or not self._is_personal(row):
+        if self.question is None or not self.question.has("own"):
             return False
         return not relate(self.question, self.read(row).cues)
-
-    def _is_personal(self, row: int) -> bool:
-        if self.question is None or self.question.has("own"):
-            return self.question is not None
-        speaker = read_cues(self.columns.speakers.name(row) or "")
-        return shares_word(self.question, speaker)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
@@ -340,9 +341,7 @@ class Standings:
         found: set[str] = set()
         for key, row in row_by_key.items():
             successor = successors.get(row)
-            if successor is None:
-                continue
-            if self._concerns_part(parts[key][1], row, successor.row):
+            if successor and self._concerns_part(parts[key][1], row, successor.row):
                 found.add(key)
         return frozenset(found)
 
@@ -353,11 +352,12 @@ class Standings:
     def _find_nearest(self, row: int) -> int:
         """Return the earlier statement of the speaker that is nearest to a row, or -1."""
         if row not in self.nearest:
-            earlier = np.flatnonzero(self._is_same_person(row) & ~self._is_after(row))
-            earlier = earlier[earlier != row]
-            vectors = self.columns.vectors
-            cosines = vectors[earlier] @ vectors[row]
-            self.nearest[row] = int(earlier[cosines.argmax()]) if len(earlier) else -1
+            is_earlier = self._is_same_person(row) & ~self._is_after(row)
+            is_earlier[row] = False
+            cosines = np.where(
+                is_earlier, self.columns.vectors @ self.columns.vectors[row], -2
+            )
+            self.nearest[row] = int(cosines.argmax()) if is_earlier.any() else -1
         return self.nearest[row]
 
     def read(self, row: int) -> Statement:
