@@ -112,9 +112,12 @@ def _first_literal(pattern: re.Pattern[str]) -> str:
 
 
 def module_patterns(package: ModuleType) -> Iterator[re.Pattern[str]]:
-    """Yield the patterns that the package's modules keep in their variables."""
+    """Yield the patterns that the package's modules keep in their variables.
+
+    The integrations import frameworks that this environment does not have.
+    """
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if module.name.endswith("__main__"):
+        if module.name.endswith("__main__") or ".integrations." in module.name:
             continue
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, re.Pattern) and isinstance(value.pattern, str):

@@ -304,10 +304,13 @@ def test_the_tokens_of_every_client_are_counted_in_one_place() -> None:
         model.dimensions = 8
         environment = {"VARVE_LLM": "openai:m", "VARVE_EMBEDDER": "openai:e:8"}
         driver = told({**model.environment, **environment}, WorkspaceConfig())
-        extracting = len(model.requests)
         assert (len(model.chats), len(model.embeddings)) == (1, 1)
+        # A day under some 200 tokens is its own summary, without a call.
+        long_words = "The rain fell on the roofs of the old town again. " * 40
+        driver.memory(ACME).ingest(raw_conversation(long_words))
+        extracting = len(model.requests)
         assert driver.usage.take().calls == extracting
         done = driver.memory(ACME).summarize(grain="daily", now=LATER)
         assert done["built"] == 1
-        assert len(model.chats) == 2
+        assert len(model.chats) == 3
         assert driver.usage.take().calls == len(model.requests) - extracting

@@ -114,9 +114,10 @@ def test_a_reranker_that_cannot_answer_now_leaves_the_order_and_the_answer_says_
     assert [r.id for r in failed.results] == [r.id for r in plain.results]
 
 
-def test_a_reranker_that_is_set_up_wrongly_is_an_error() -> None:
-    with pytest.raises(Misconfigured):
-        ask("cat", reranker=Failed(Misconfigured("RERANKER: no key")))
+def test_a_reranker_that_is_set_up_wrongly_costs_no_answer() -> None:
+    found = ask("cat", reranker=Failed(Misconfigured("RERANKER: no key")))
+    assert [one.id for one in found.results] == [one.id for one in ask("cat").results]
+    assert found.searched.reranked is False
 
 
 def test_explain_adds_every_part_and_only_then() -> None:

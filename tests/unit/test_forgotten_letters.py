@@ -62,9 +62,8 @@ def test_invariant_8_a_dead_letter_with_the_outcome_of_somebody_forgotten_is_dro
     assert forgotten_share(hers, ACME, BARRED) == "all"
     assert forgotten_share(his, ACME, BARRED) == "none"
     assert forgotten_share(hers, Scope("acme", "sales"), BARRED) == "none"
-    later = sent_outcome(
-        replace(a_report(), created_at=NOW + timedelta(days=1)), objects
-    )
+    tomorrow = NOW + timedelta(days=1)
+    later = sent_outcome(replace(a_report(), at=tomorrow, created_at=tomorrow), objects)
     assert forgotten_share(later.body, ACME, BARRED) == "none", "she has come back"
 
 
