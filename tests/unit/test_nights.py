@@ -201,7 +201,8 @@ def test_only_the_grains_that_have_notes_are_looked_at() -> None:
     assert set(asked) == {
         Grain.WORKING,
         Grain.DAILY,
-    }  # the one that is noted, and the one that seals it
+        Store.EXPERIENCE,
+    }  # the one that is noted, the one that seals it, and experience's own limits
     asked.clear()
     sim.app.cleanup(SCOPE, OVER)
     assert set(asked) == {*Grain, Store.EXPERIENCE}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.support.builders import MORNING, WordEmbedder, an_operation
 from varve.domain.mention import in_words, mentioned
 from varve.domain.relevance import relevances, telling_stems, word_shares
-from varve.domain.search.diversity import distinct
 from varve.domain.triple import Op, fold
 
 GRAPH = fold(
@@ -94,39 +93,3 @@ class TestNames:
             "Dana lives in: Faro"
         ]
         assert not any(t.holds(MORNING - day) for t in moves)
-
-
-class TestDistinct:
-    def test_nearly_the_same_words_are_said_once(self) -> None:
-        texts = [
-            "Dana lives in Porto now.",
-            "dana LIVES in Porto now",
-            "Dana lives in Faro now.",
-        ]
-        assert distinct(texts) == [0, 2]
-
-    def test_another_number_is_another_statement(self) -> None:
-        a, b = (
-            f"the order of the day for the bakery is number {n} of the book"
-            for n in (41, 14)
-        )
-        assert distinct([a, b]) == [0, 1]
-
-    @pytest.mark.parametrize("other", [
-        "the board of the firm has not approved the budget for the new office in Porto on Monday",
-        "the board of the firm has approved the budget for the new office in Porto on Friday",
-        "the board of the firm has approved the budget for the new office in Leeds on Monday",
-    ])  # fmt: skip
-    def test_another_name_or_day_and_a_denial_are_other_statements(
-        self, other: str
-    ) -> None:
-        said = "the board of the firm has approved the budget for the new office in Porto on Monday"
-        rest = " which the whole of the town had hoped for since last year and longer"
-        assert distinct([said + rest, other + rest]) == [0, 1]
-        assert distinct([said + rest, f"{said.replace('has ', '')}{rest}"]) == [0]
-
-    @given(st.lists(st.text(max_size=20), max_size=8))
-    def test_the_first_is_kept_and_the_same_twice_never(self, texts: list[str]) -> None:
-        kept = distinct(texts)
-        assert kept == sorted(set(kept))
-        assert distinct([*texts, *texts]) == kept

@@ -358,3 +358,9 @@ def _refuse_equal_keys(data: bytes) -> None:
         parse_json(data)
     except NotJson as error:
         raise Rejected("config.json: value", str(error)) from error
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:  # Python's limit on the digits of an integer
+        raise Rejected(
+            "config.json: value", "has a number of too many digits"
+        ) from error

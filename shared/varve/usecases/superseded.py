@@ -1,4 +1,4 @@
-"""Leave out the triples and attributes whose messages a later statement supersedes."""
+"""Leave out the triples and attributes whose messages were corrected."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ Parts = dict[str, tuple[Message, str]]
 def drop_superseded_attributes(
     statements: Sequence[ProfileEntry], stock: Stock, user_id: str | None
 ) -> list[ProfileEntry]:
-    """Return the profile's statements that no later message supersedes."""
+    """Return the profile's statements that no message corrects."""
     parts: Parts = {}
     for statement in statements:
         words = f"{statement.key.replace('_', ' ')} {statement.value}"
@@ -32,7 +32,7 @@ def drop_superseded_attributes(
 def drop_superseded_triples(
     held: Sequence[Triple], stock: Stock, user_id: str | None
 ) -> list[Triple]:
-    """Return the triples that no later message supersedes."""
+    """Return the triples that no message corrects."""
     parts: Parts = {}
     for triple in held:
         told = triple.evidence[-1]
@@ -43,14 +43,16 @@ def drop_superseded_triples(
 
 
 def _find_superseded(parts: Parts, stock: Stock, user_id: str | None) -> frozenset[str]:
-    """Return the keys of the parts whose messages a later one supersedes.
+    """Return the keys of the parts whose messages were corrected.
 
-    A store too large to load answers with none.
+    Profile and graph end a value by their own rules; a statement that is only likely to
+    supersede ends none of theirs. A store too large to load answers with none.
     """
     if not parts:
         return frozenset()
     columns = stock.columns(Grain.WORKING)
     if not isinstance(columns, Columns) or not len(columns):
         return frozenset()
-    standings = Standings(columns, columns.admitted(Filter(user_id=user_id)))
+    admitted = columns.admitted(Filter(user_id=user_id))
+    standings = Standings(columns, admitted, careful=True)
     return standings.find_superseded(parts)
