@@ -12,9 +12,8 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from varve.domain.calendar import Grain
 from varve.domain.conversation import PathId
 from varve.domain.errors import Rejected
-from varve.domain.experience.answers import AnswerLimits
 from varve.domain.experience.forgetting import Decay
-from varve.domain.experience.research import MAX_ENTRIES
+from varve.domain.experience.limits import MAX_ENTRIES, AnswerLimits
 from varve.domain.experience.segments import Thresholds
 from varve.domain.model_names import (
     OPENAI,

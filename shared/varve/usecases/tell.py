@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
@@ -9,7 +10,6 @@ from varve.domain.identity import reference
 from varve.domain.names import normalized
 from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
 from varve.domain.record import Record, turn_id
-from varve.domain.search.row import Message
 from varve.domain.statements.telling import (
     build_correction,
     build_remembered,
@@ -21,6 +21,9 @@ from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
+
+if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
+    from varve.domain.search.row import Message
 
 
 def remember(
@@ -52,7 +55,7 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     return outcome
 
 
-def correct_messages(session: Session, messages: Iterable[Message], text: str) -> int:
+def correct_messages(session: Session, messages: "Iterable[Message]", text: str) -> int:
     """Correct what messages say, where memory still has their words; return how many."""
     ids = [turn_id(conversation or "", id_) for conversation, id_ in messages]
     reader = session.records.at(session.scope)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.domain.calendar import aware, iso
 from varve.domain.entities import find_spellings, fold_known_at
@@ -12,7 +12,6 @@ from varve.domain.experience.link_types import is_experience, is_link
 from varve.domain.graph import Neighbour, Neighbourhood, PathStep
 from varve.domain.known_names import KnownNames
 from varve.domain.names import ALSO_KNOWN_AS, Names, normalized
-from varve.domain.search.row import Message
 from varve.domain.triple import (
     SINGLE_VALUED,
     Op,
@@ -27,6 +26,9 @@ from varve.messages.write import WriteTriples, send_triples
 from varve.ports.graph import GraphView
 from varve.usecases.privacy import filter_operation
 from varve.usecases.session import Session
+
+if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
+    from varve.domain.search.row import Message
 
 MAX_HOPS = 6
 MAX_GRAPH_ANSWERS = 1_000
@@ -87,7 +89,7 @@ def _after_beginnings(
 
 def find_replaced_messages(
     session: Session, operations: Sequence[TripleOperation]
-) -> list[tuple[str, list[Message]]]:
+) -> "list[tuple[str, list[Message]]]":
     """Return what each operation says, and the messages whose values it ends.
 
     Operations that end nothing at present are left out.

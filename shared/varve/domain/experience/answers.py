@@ -10,6 +10,7 @@ from typing import Any
 
 from varve.domain.calendar import iso
 from varve.domain.experience.alike import Embed, cosines
+from varve.domain.experience.limits import AnswerLimits
 from varve.domain.experience.results import Scalar, as_words, flatten
 from varve.domain.experience.rows import ANSWER, as_text, normalize
 from varve.domain.identity import digest
@@ -56,15 +57,6 @@ class PriorAnswer:
         """The id, equal for the same answer at the same time."""
         said = (self.subject, self.task_type, self.question, self.answer, iso(self.at))
         return ANSWER + digest(*said, length=24)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerLimits:
-    """When answers are evicted: by age, by number of a key, and unread for so long."""
-
-    oldest: timedelta = timedelta(days=180)
-    most_per_key: int = 20
-    unread_for: timedelta = timedelta(days=30)
 
 
 def answer_key(subject: str, task_type: str) -> Key:

@@ -7,13 +7,11 @@ from enum import StrEnum
 from operator import itemgetter
 
 from varve.domain.experience.alike import Embed, cosines
+from varve.domain.experience.limits import MAX_ENTRIES
 from varve.domain.experience.rows import as_text, normalize
 from varve.domain.identity import digest
 from varve.domain.record import MemoryType, Record
 from varve.domain.statements.sameness import mean_the_same
-
-MAX_ENTRIES = 200
-"""The most entries of each component; the oldest are deleted first."""
 
 
 class Component(StrEnum):
