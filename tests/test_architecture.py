@@ -6,6 +6,7 @@ Import-linter checks which package may import which (`make lint`).
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -173,6 +174,15 @@ def test_no_module_is_longer_than_four_hundred_lines() -> None:
         name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in ALL
     }
     assert {path: size for path, size in sizes.items() if size > MODULE_LINES} == {}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    files = defaultdict(list)
+    for path in ALL:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                files[node.name].append(f"{name(path)}:{node.lineno}")
+    assert {one: places for one, places in files.items() if len(places) > 1} == {}
 
 
 def test_only_the_command_line_prints() -> None:

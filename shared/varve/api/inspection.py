@@ -16,9 +16,9 @@ from varve.domain.search.query import Filter
 from varve.domain.strata import Strata
 from varve.domain.tally import Tally
 from varve.usecases.inspection import conversations, people, periods, strata
-from varve.usecases.inspection.conversations import ConversationDay, Listing
+from varve.usecases.inspection.conversations import ConversationDay, ConversationPage
 from varve.usecases.inspection.people import UserShare
-from varve.usecases.inspection.statement import Statement, read_statement
+from varve.usecases.inspection.record_details import RecordDetails, read_record_details
 from varve.usecases.session import Session
 
 
@@ -92,7 +92,9 @@ class Inspection:
             until = period.end(session.zone)
             return periods.read_changes(session, since, until, most=most)
 
-    def conversations(self, day: Period, *, start: int = 0, most: int = 50) -> Listing:
+    def conversations(
+        self, day: Period, *, start: int = 0, most: int = 50
+    ) -> ConversationPage:
         """Return up to `most` conversations of a day, each with its first message."""
         with self._open() as session:
             return conversations.list_conversations(
@@ -118,13 +120,13 @@ class Inspection:
         with self._open() as session:
             return conversations.list_conversation_days(session, conversation_id)
 
-    def statement(self, record_id: str) -> Statement:
+    def statement(self, record_id: str) -> RecordDetails:
         """Return a record with its sources, its triples and the summaries that cite it.
 
         Raises Rejected: there is no such record.
         """
         with self._open() as session:
-            return read_statement(session, record_id)
+            return read_record_details(session, record_id)
 
     def users(self) -> list[UserShare]:
         """Return the users whose records memory holds, the newest first."""

@@ -14,7 +14,7 @@ from varve.domain.identity import reference
 from varve.importers.files import open_source, show_name
 from varve.importers.formats import AUTO, NAMES, find_format
 from varve.importers.items import ImportOptions
-from varve.importers.run import Report, import_file
+from varve.importers.run import ImportReport, import_file
 
 
 def add_ingest(command: argparse.ArgumentParser) -> None:
@@ -57,7 +57,9 @@ def ingest(options: argparse.Namespace) -> None:
     _raise_failures(reports)
 
 
-def _import(name: str, options: argparse.Namespace, memories: OpenedMemories) -> Report:
+def _import(
+    name: str, options: argparse.Namespace, memories: OpenedMemories
+) -> ImportReport:
     """Store one file. Raises Rejected: names the file and why it cannot be read."""
     given = _build_options(options, name)
     with open_source(name) as source:
@@ -84,12 +86,12 @@ def _build_options(options: argparse.Namespace, name: str) -> ImportOptions:
     return ImportOptions(PurePath(show_name(name)).stem, user, at)
 
 
-def _say_progress(report: Report) -> None:
+def _say_progress(report: ImportReport) -> None:
     conversations = format_count(report.conversations, "conversation")
     say(f"read {conversations}, {format_count(report.messages, 'message')}")
 
 
-def _require_something(reports: dict[str, Report]) -> None:
+def _require_something(reports: dict[str, ImportReport]) -> None:
     """Raise the first failure if no file held anything to store.
 
     Raises Rejected, Retryable.
@@ -105,7 +107,9 @@ def _require_something(reports: dict[str, Report]) -> None:
         raise Rejected(next(iter(reports)), "holds no conversation")
 
 
-def _sum_up(reports: dict[str, Report], options: argparse.Namespace) -> dict[str, Any]:
+def _sum_up(
+    reports: dict[str, ImportReport], options: argparse.Namespace
+) -> dict[str, Any]:
     """Return the sums over all files, and each file's report."""
     value: dict[str, Any] = {"accepted": {}, "stored": {}}
     for report in reports.values():
@@ -125,7 +129,7 @@ def _add_counts(sums: dict[str, int], counts: dict[str, int]) -> None:
 
 
 def _format_reports(
-    reports: dict[str, Report], options: argparse.Namespace
+    reports: dict[str, ImportReport], options: argparse.Namespace
 ) -> Iterator[str]:
     for name, report in reports.items():
         yield f"{name}: {_format_content(report)}"
@@ -137,7 +141,7 @@ def _format_reports(
         yield "dry run: nothing was stored"
 
 
-def _format_content(report: Report) -> str:
+def _format_content(report: ImportReport) -> str:
     parts = [
         format_count(report.conversations, "conversation"),
         format_count(report.messages, "message"),
@@ -150,7 +154,7 @@ def _format_content(report: Report) -> str:
     return content
 
 
-def _format_stored(report: Report) -> str:
+def _format_stored(report: ImportReport) -> str:
     stored = report.stored
     if stored is None:
         return "sent to the ingest queue"
@@ -167,7 +171,7 @@ def _format_stored(report: Report) -> str:
     return line
 
 
-def _raise_failures(reports: dict[str, Report]) -> None:
+def _raise_failures(reports: dict[str, ImportReport]) -> None:
     """Name each failure. Raises Rejected or Retryable if there is one."""
     failed = 0
     for name, report in reports.items():

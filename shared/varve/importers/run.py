@@ -33,11 +33,11 @@ MAX_FAILURES = 50
 
 OpenAgent = Callable[[Conversation | None], Memory]
 """Opens the memory that a conversation belongs to; None: the one for facts."""
-ReportProgress = Callable[["Report"], None]
+ReportProgress = Callable[["ImportReport"], None]
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """The content of a file, and how much of it was stored.
 
     `stored` has the sums of `Ingested`. `failures` name places and reasons.
@@ -118,13 +118,13 @@ def import_file(
     *,
     dry_run: bool = False,
     progress: ReportProgress | None = None,
-) -> Report:
+) -> ImportReport:
     """Store what a file holds, and report it; one bad conversation stops nothing.
 
     With `dry_run` all is read and validated, and nothing is stored. The same file again
     adds nothing. Raises Misconfigured.
     """
-    report = Report(format_.name)
+    report = ImportReport(format_.name)
     stored = _Storing(report, open_agent, dry_run, progress or _no_progress)
     try:
         for item in format_.read(source, options):
@@ -140,7 +140,7 @@ class _Storing:
 
     def __init__(
         self,
-        report: Report,
+        report: ImportReport,
         open_agent: OpenAgent,
         dry_run: bool,
         progress: ReportProgress,
@@ -247,5 +247,5 @@ class _Storing:
                 self._report.fail(one.place, str(error))
 
 
-def _no_progress(report: Report) -> None:
+def _no_progress(report: ImportReport) -> None:
     """Do nothing: the default progress callback."""

@@ -20,7 +20,7 @@ from google.genai import types
 
 from varve.api.memory import Memory
 from varve.domain.identity import digest
-from varve.integrations.recalled import Recalled, recall_entries
+from varve.integrations.recalled import RecalledEntry, recall_entries
 from varve.integrations.turns import Turn, make_turn, store_turns, tolerate
 
 CACHE_SECONDS = 10
@@ -41,7 +41,7 @@ class VarveMemoryService(BaseMemoryService):
     def __init__(self, memory: Memory, *, max_results: int = 10) -> None:
         self._memory = memory
         self._max_results = max_results
-        self._answers: dict[tuple[str, str], tuple[float, list[Recalled]]] = {}
+        self._answers: dict[tuple[str, str], tuple[float, list[RecalledEntry]]] = {}
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Keep the session's words. Raises Rejected, Retryable, Misconfigured."""
@@ -82,7 +82,7 @@ class VarveMemoryService(BaseMemoryService):
         found = await asyncio.to_thread(self._recall, query, user_id)
         return SearchMemoryResponse(memories=[_make_entry(entry) for entry in found])
 
-    def _recall(self, query: str, user_id: str) -> list[Recalled]:
+    def _recall(self, query: str, user_id: str) -> list[RecalledEntry]:
         """Return the entries; `preload_memory` asks the same before each model call."""
         known = self._answers.get((user_id, query))
         now = time.monotonic()
@@ -138,6 +138,6 @@ def _read_text(content: types.Content | None) -> str:
     return "\n".join(texts).strip()
 
 
-def _make_entry(entry: Recalled) -> MemoryEntry:
+def _make_entry(entry: RecalledEntry) -> MemoryEntry:
     content = types.Content(role="user", parts=[types.Part(text=entry.text)])
     return MemoryEntry(content=content, id=entry.id, timestamp=entry.date)

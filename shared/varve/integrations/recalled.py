@@ -11,7 +11,7 @@ _ENTRY = re.compile(r"- \[(?P<date>\S+) (?P<id>\S+)\] (?P<text>.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledEntry:
     """One entry of a block: the source's id, its date or period, and its words."""
 
     id: str
@@ -21,7 +21,7 @@ class Recalled:
 
 def recall_entries(
     memory: Memory, query: str, user_id: str | None, most: int
-) -> list[Recalled]:
+) -> list[RecalledEntry]:
     """Return at most `most` entries that bear on a query; the user's profile comes last.
 
     A search answers with the nearest records; these frameworks inject every answer, so
@@ -34,12 +34,12 @@ def recall_entries(
     return _read_entries(block)[:most]
 
 
-def _read_entries(block: ContextBlock) -> list[Recalled]:
+def _read_entries(block: ContextBlock) -> list[RecalledEntry]:
     called_for = _parse_lines(block.tail)
     profile = _parse_lines(block.head)
     return called_for + profile
 
 
-def _parse_lines(text: str) -> list[Recalled]:
+def _parse_lines(text: str) -> list[RecalledEntry]:
     matches = map(_ENTRY.fullmatch, text.splitlines())
-    return [Recalled(x["id"], x["date"], x["text"]) for x in matches if x]
+    return [RecalledEntry(x["id"], x["date"], x["text"]) for x in matches if x]

@@ -20,7 +20,7 @@ from strands.types.content import Message
 
 from varve.api.memory import Memory
 from varve.domain.identity import digest
-from varve.integrations.recalled import Recalled, recall_entries
+from varve.integrations.recalled import RecalledEntry, recall_entries
 from varve.integrations.turns import Turn, make_turn, store_turns
 
 DEFAULT_RESULTS = 5
@@ -97,7 +97,7 @@ class VarveMemoryStore(MemoryStore):
             )
 
 
-def _make_entry(entry: Recalled) -> MemoryEntry:
+def _make_entry(entry: RecalledEntry) -> MemoryEntry:
     metadata = {"_id": entry.id, "_date": entry.date}
     return MemoryEntry(content=f"[{entry.date}] {entry.text}", metadata=metadata)
 

@@ -39,7 +39,7 @@ AddressOf = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrawnRow:
     """One row: its lines of text, its place, and that of the row it hangs from.
 
     `y` is the middle of the first line. `above` is None for the root of a tree.
@@ -93,7 +93,7 @@ def draw_inline(
     return _wrap(rows, "", given, address)
 
 
-def place_rows(trees: Sequence[Tree], left_out: int = 0) -> list[Row]:
+def place_rows(trees: Sequence[Tree], left_out: int = 0) -> list[DrawnRow]:
     """Return the rows of the trees from top to bottom."""
     placer = _Placer()
     for tree in trees:
@@ -114,7 +114,7 @@ def clean(text: str) -> str:
 
 class _Placer:
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[DrawnRow] = []
         self._y: float = TOP
 
     def add_tree(self, tree: Tree) -> None:
@@ -147,10 +147,10 @@ class _Placer:
         entity: str,
         *,
         past: bool = False,
-    ) -> Row:
+    ) -> DrawnRow:
         printable = [Piece(one.style, _keep_printable(one.text)) for one in pieces]
         lines = tuple(fill_lines(printable, TEXT, SIZE))
-        row = Row(lines, depth, self._y + LINE / 2, above, past, entity)
+        row = DrawnRow(lines, depth, self._y + LINE / 2, above, past, entity)
         self.rows.append(row)
         self._y += LINE * len(lines) + SPACE
         return row
@@ -161,7 +161,7 @@ def _keep_printable(text: str) -> str:
 
 
 def _wrap(
-    rows: Sequence[Row], inner: str, attributes: str, address: AddressOf | None
+    rows: Sequence[DrawnRow], inner: str, attributes: str, address: AddressOf | None
 ) -> str:
     """Return the SVG element around the rows; `inner` comes first in it."""
     width = max(row.x + 14 + _measure_row(row) for row in rows) + LEFT
@@ -176,7 +176,7 @@ def _wrap(
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _measure_row(row: Row) -> float:
+def _measure_row(row: DrawnRow) -> float:
     """Return the most that a row's longest line is wide, spaces between pieces included."""
     widths: list[float] = []
     for line in row.lines:
@@ -185,7 +185,7 @@ def _measure_row(row: Row) -> float:
     return max(widths, default=0.0)
 
 
-def _draw_row(row: Row, address: AddressOf | None) -> Iterator[str]:
+def _draw_row(row: DrawnRow, address: AddressOf | None) -> Iterator[str]:
     style = ' class="past"' if row.past else ""
     if row.above is not None:
         start = row.x - INDENT

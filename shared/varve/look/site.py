@@ -20,9 +20,9 @@ from varve.look.pages import (
     words,
 )
 from varve.look.rendering import open_templates, render
-from varve.look.visit import View, Visit
+from varve.look.visit import PageView, Visit
 
-ShowPage = Callable[[Visit], View]
+ShowPage = Callable[[Visit], PageView]
 
 PAGES: Mapping[str, ShowPage] = MappingProxyType(
     {
@@ -121,7 +121,7 @@ class Site:
             raise Rejected("page", f"there is no page {where.page[:40]!r}")
         return show
 
-    def _render(self, visit: Visit, view: View) -> str:
+    def _render(self, visit: Visit, view: PageView) -> str:
         page = visit.where.page
         sections = SECTIONS
         if visit.is_static:
@@ -144,5 +144,7 @@ class Site:
         )
 
 
-def _explain(title: str, error: VarveError) -> View:
-    return View("problem.html", title, {"reason": str(error)}, up=target("timeline"))
+def _explain(title: str, error: VarveError) -> PageView:
+    return PageView(
+        "problem.html", title, {"reason": str(error)}, up=target("timeline")
+    )

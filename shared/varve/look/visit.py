@@ -19,7 +19,7 @@ _KEEPS_USER = frozenset({"timeline", "period", "search"})
 
 
 @dataclass(frozen=True)
-class View:
+class PageView:
     """A page's template with its values, its title, and the page one level up."""
 
     template: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from varve.domain.block import Entry, EntryType
 from varve.domain.extractive import sentences
 from varve.domain.record import Vector
-from varve.domain.statements.folding import Folding, Line
+from varve.domain.statements.folding import BlockLine, Folding
 from varve.domain.statements.sameness import Saying
 from varve.usecases.origins import Origin
 
@@ -112,7 +112,7 @@ def _reduce(
         saying = Saying(sentence, sentence_vectors[sentence], user=user)
         known = folding.says(saying)
         if known is None:
-            folding.add(Line(f"{summary.id}#{number}", saying))
+            folding.add(BlockLine(f"{summary.id}#{number}", saying))
             left.append(sentence)
         else:
             said.append(known)
@@ -130,7 +130,7 @@ def is_summary(entry: Entry) -> bool:
 
 def _build_line(
     entry: Entry, origins: Mapping[str, Origin], vectors: Mapping[str, Vector]
-) -> Line:
+) -> BlockLine:
     origin = origins.get(entry.id, Origin(entry.text))
     saying = Saying(
         text=entry.text,
@@ -142,4 +142,4 @@ def _build_line(
         user=origin.user,
     )
     derived = entry.id.startswith(f"{EntryType.TRIPLE}-")
-    return Line(entry.id, saying, origin.triples, derived)
+    return BlockLine(entry.id, saying, origin.triples, derived)

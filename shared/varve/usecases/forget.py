@@ -27,7 +27,7 @@ from varve.usecases.erasure.needles import (
 from varve.usecases.erasure.passes import bar, erase, prune
 from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.erasure.subject import Subject, find_subject
-from varve.usecases.erasure.sweep import Line
+from varve.usecases.erasure.sweep import TimelineLine
 from varve.usecases.erasure.verify import Verification, verify
 from varve.usecases.local import catch_up
 from varve.usecases.proposals import Proposal, list_chosen, propose
@@ -327,7 +327,7 @@ def _needles_to_look_for(session: Session, subject: Subject) -> KeptNeedles:
     return wanted
 
 
-def _is_of(line: Line, subject_hash: str, barred: Tombstones) -> bool:
+def _is_of(line: TimelineLine, subject_hash: str, barred: Tombstones) -> bool:
     """Return whether a message is of the subject with this hash."""
     names = (*line.users, line.conversation_id)
     return any(barred.hash("subject", name) == subject_hash for name in names)

@@ -20,7 +20,11 @@ from varve.domain.statements.likeness import (
 from varve.domain.summary import key_facts_from_json
 from varve.domain.triple import Op, Triple
 from varve.usecases.erasure.subject import read_summaries, read_working
-from varve.usecases.erasure.sweep import Line, read_profile_entries, read_timeline
+from varve.usecases.erasure.sweep import (
+    TimelineLine,
+    read_profile_entries,
+    read_timeline,
+)
 from varve.usecases.session import Session
 
 WORTH_EMBEDDING = 0.3
@@ -194,7 +198,7 @@ def _of_record(record: Record) -> Proposal:
     )
 
 
-def _of_line(line: Line, turns: Sequence[str]) -> Proposal:
+def _of_line(line: TimelineLine, turns: Sequence[str]) -> Proposal:
     speaker = line.message.name or line.message.role
     return Proposal(
         id=turns[0],

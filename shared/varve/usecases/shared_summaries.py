@@ -17,7 +17,7 @@ from varve.domain.text import passages, salience
 from varve.ports.objects import Objects
 from varve.usecases.timeline import list_days, messages_of_day
 
-Recalled = Mapping[str | None, tuple[list[Source], list[KeyFact]]]
+RecalledByUser = Mapping[str | None, tuple[list[Source], list[KeyFact]]]
 """Each user's words and key facts."""
 _Span = tuple[str, str]
 """The first and the last local day of a period."""
@@ -32,7 +32,7 @@ def recall_users(
     below: Sequence[Record],
     *,
     objects: Objects,
-) -> Recalled:
+) -> RecalledByUser:
     """Return the words and key facts of a summary's users.
 
     It is empty if the summary is known to hold no user's words: it is then the summary
@@ -45,7 +45,7 @@ def recall_users(
     if users <= {None}:
         return {}
     kept = {one.id for one in below}
-    recalled: Recalled = {user_id: ([], []) for user_id in users}
+    recalled: RecalledByUser = {user_id: ([], []) for user_id in users}
     for fact in facts:
         recalled[fact.user_id][1].append(fact)
     for source in (*map(_fact_source, facts), *_uncovered(said, below)):

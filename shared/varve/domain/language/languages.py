@@ -71,7 +71,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Statements:
+class StatementTimes:
     """How a language's statements tell times.
 
     `times` are the forms, in their order of trial, and names that only statements have. `not_after`
@@ -198,7 +198,7 @@ class Language:
     rules: str = ""
     words: WordLists = field(default_factory=WordLists)
     times: Times = field(default_factory=Times)
-    statements: Statements | None = None
+    statements: StatementTimes | None = None
     questions: Questions = field(default_factory=Questions)
     names: NameWords = field(default_factory=NameWords)
     kinds: Mapping[str, KindWords] = field(default_factory=dict)
@@ -291,11 +291,11 @@ def _read_table(path: Traversable) -> dict[str, Any]:
         raise ValueError(f"{path.name}: {wrong}") from wrong
 
 
-def _read_statements(table: dict[str, Any] | None) -> Statements | None:
+def _read_statements(table: dict[str, Any] | None) -> StatementTimes | None:
     if not table:
         return None
     not_after = tuple(table.pop("not_after", ()))
-    return Statements(_read_times(table), not_after)
+    return StatementTimes(_read_times(table), not_after)
 
 
 def _read_times(table: dict[str, Any]) -> Times:

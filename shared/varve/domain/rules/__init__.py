@@ -19,7 +19,7 @@ from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.language.languages import installed_languages
 from varve.domain.names import ALSO_KNOWN_AS, normalized
 from varve.domain.rules.corrections import read_correction
-from varve.domain.rules.reader import Reader, Statement
+from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.sentences import Sentence, sentences
 from varve.domain.triple import TripleOperation
 
@@ -59,12 +59,12 @@ class RuleExtractor:
         )
 
 
-def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
+def _statements(batch: Batch) -> Iterator[tuple[Utterance, StatedClause]]:
     """Yield the statements of the batch's own utterances.
 
     The context is read only for what a correction corrects.
     """
-    before: dict[str, list[Statement]] = {}
+    before: dict[str, list[StatedClause]] = {}
     for spoken in (batch.context, batch.utterances):
         for utterance in spoken:
             if utterance.role != "user":
@@ -78,12 +78,12 @@ def _statements(batch: Batch) -> Iterator[tuple[Utterance, Statement]]:
 
 
 def _read(
-    utterance: Utterance, batch: Batch, before: list[Statement]
-) -> list[Statement]:
+    utterance: Utterance, batch: Batch, before: list[StatedClause]
+) -> list[StatedClause]:
     """Return the utterance's statements, up to the sentence in which fiction begins."""
     who = utterance.speaker
     said = _local_day(utterance.said_at, batch)
-    stated: list[Statement] = []
+    stated: list[StatedClause] = []
     for sentence in sentences(utterance.text):
         if _begins_fiction(sentence):
             break
@@ -97,8 +97,8 @@ def _begins_fiction(sentence: Sentence) -> bool:
 
 
 def _read_sentence(
-    sentence: Sentence, who: str, said: date, earlier: list[Statement]
-) -> list[Statement]:
+    sentence: Sentence, who: str, said: date, earlier: list[StatedClause]
+) -> list[StatedClause]:
     """Return what the sentence states in the first language that reads it, the likeliest first."""
     likeliest_first = sorted(
         LANGUAGE_READERS, key=lambda reader: reader.familiarity(sentence), reverse=True
@@ -112,7 +112,7 @@ def _read_sentence(
     return []
 
 
-def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
+def _fact(statement: StatedClause, utterance: Utterance, batch: Batch) -> Fact:
     event_time = utterance.said_at
     if statement.when is not None:
         event_time = _midnight(statement.when.first, utterance, batch)
@@ -127,7 +127,7 @@ def _fact(statement: Statement, utterance: Utterance, batch: Batch) -> Fact:
 
 
 def _operations(
-    statement: Statement, utterance: Utterance, batch: Batch
+    statement: StatedClause, utterance: Utterance, batch: Batch
 ) -> Iterator[TripleOperation]:
     for change in statement.changes:
         is_alias = change.predicate == ALSO_KNOWN_AS
@@ -162,7 +162,7 @@ def _is_same(full: str, other: str, utterance: Utterance) -> bool:
     return not words.isdisjoint(label)
 
 
-def _effective(statement: Statement, utterance: Utterance, batch: Batch) -> datetime:
+def _effective(statement: StatedClause, utterance: Utterance, batch: Batch) -> datetime:
     """Return when the change took effect: the last day of a span, or for today the utterance's time.
 
     The first day would let a fact that the user stated in that week supersede "I moved last week".

@@ -6,7 +6,7 @@ from dataclasses import replace
 from string import digits
 
 from varve.domain.names import ALSO_KNOWN_AS, normalized
-from varve.domain.rules.reader import Reader, Statement
+from varve.domain.rules.reader import Reader, StatedClause
 from varve.domain.rules.rule import Change
 from varve.domain.rules.sentences import Sentence
 from varve.domain.triple import Op
@@ -24,14 +24,14 @@ def read_correction(
     reader: Reader,
     sentence: Sentence,
     who: str,
-    earlier: Sequence[Statement],
-) -> list[Statement]:
+    earlier: Sequence[StatedClause],
+) -> list[StatedClause]:
     """Return what the correction makes of the statements before it; nothing if it is ambiguous."""
     found = reader.language.correction.match(sentence.text)
     if found is None or sentence.asks:
         return []
     new, old = _read_values(found)
-    corrected: dict[str, Statement] = {}
+    corrected: dict[str, StatedClause] = {}
     for statement in earlier:
         again = _correct(reader, statement, who, new, old)
         if again is not None:
@@ -56,11 +56,11 @@ def _read_values(found: re.Match[str]) -> tuple[str, str | None]:
 
 def _correct(
     reader: Reader,
-    earlier: Statement,
+    earlier: StatedClause,
     who: str,
     new: str,
     old: str | None,
-) -> Statement | None:
+) -> StatedClause | None:
     """Return the statement with the new value; None: the correction does not fit it."""
     wrong = _find_wrong_value(earlier, old)
     if wrong is None or normalized(wrong) == normalized(new):
@@ -81,8 +81,8 @@ def _correct(
 
 
 def _read_clause(
-    reader: Reader, clause: str, who: str, earlier: Statement
-) -> Statement | None:
+    reader: Reader, clause: str, who: str, earlier: StatedClause
+) -> StatedClause | None:
     """Return what a clause states, if the rule of the earlier statement says so."""
     again = reader.read_clause(clause, who, earlier.said)
     if again is None:
@@ -108,7 +108,7 @@ def _correct_change(change: Change, wrong: str, new: str) -> list[Change]:
     return [change]
 
 
-def _find_wrong_value(earlier: Statement, old: str | None) -> str | None:
+def _find_wrong_value(earlier: StatedClause, old: str | None) -> str | None:
     """Return the value that the user named, or the statement's only correctable value."""
     values: set[str] = set()
     for slot, value in earlier.values.items():

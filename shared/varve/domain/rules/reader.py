@@ -19,7 +19,7 @@ LISTS = {"{things}", "{languages}", "{languages_english}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatedClause:
     """The fact and the changes that a clause states.
 
     `changes` have no templates left. `fact` may be empty.
@@ -61,7 +61,7 @@ class Reader:
 
     language: LanguageRules
 
-    def read(self, sentence: Sentence, who: str, said: date) -> list[Statement]:
+    def read(self, sentence: Sentence, who: str, said: date) -> list[StatedClause]:
         """Return the sentence's statements about its speaker, in order."""
         text = sentence.text
         if text.isupper() or not self.language.hint.search(text):
@@ -81,7 +81,7 @@ class Reader:
         common = self.language.common.findall(sentence.text)
         return len(common)
 
-    def read_clause(self, clause: str, who: str, said: date) -> Statement | None:
+    def read_clause(self, clause: str, who: str, said: date) -> StatedClause | None:
         """Return what the first rule that fits makes of the clause."""
         opened = self.language.opening.sub("", clause, count=1)
         for rule in self.language.rules:
@@ -95,7 +95,7 @@ class Reader:
                 return statement
         return None
 
-    def find_mentions(self, text: str, who: str, said: date) -> Iterator[Statement]:
+    def find_mentions(self, text: str, who: str, said: date) -> Iterator[StatedClause]:
         """Yield names and numbers that a sentence takes for granted, even one that asks."""
         if self.language.unreal.search(text):
             return
@@ -114,11 +114,11 @@ class Reader:
         told = self.language.asking.split(sentence.text, maxsplit=1)[0]
         return "" if told == sentence.text else told
 
-    def _read_clauses(self, text: str, who: str, said: date) -> list[Statement]:
+    def _read_clauses(self, text: str, who: str, said: date) -> list[StatedClause]:
         """Return what the clauses state, each by the first rule that fits it."""
         if self.language.doubt.search(text):
             return []
-        statements: list[Statement] = []
+        statements: list[StatedClause] = []
         for clause in self._split_clauses(text):
             statement = self.read_clause(clause, who, said)
             if statement is not None:
@@ -136,14 +136,16 @@ class Reader:
             yield before + clause
             before = ""
 
-    def _read_requested(self, body: str, who: str, said: date) -> list[Statement]:
+    def _read_requested(self, body: str, who: str, said: date) -> list[StatedClause]:
         """Return what the body of a request states, else what it mentions."""
         stated = self._read_clauses(body, who, said)
         if stated:
             return stated
         return list(self.find_mentions(body, who, said))
 
-    def _read_forget_request(self, body: str, who: str, said: date) -> list[Statement]:
+    def _read_forget_request(
+        self, body: str, who: str, said: date
+    ) -> list[StatedClause]:
         """Return the ending of all that the body states or names; never a fact."""
         predicate = self.language.forgettable.get(body.lower())
         if predicate:
@@ -152,7 +154,7 @@ class Reader:
             ended = _end_changes(self._read_requested(body, who, said))
         if not ended:
             return []
-        ending = Statement(
+        ending = StatedClause(
             fact="",
             changes=tuple(ended),
             importance=0.0,
@@ -168,21 +170,21 @@ class Reader:
 
     def _read_remember_request(
         self, body: str, who: str, said: date
-    ) -> list[Statement]:
+    ) -> list[StatedClause]:
         """Return what the body states, else the body itself, if it can stand alone."""
         if QUOTED in body or len(body.split()) < 3:
             return []
         stated = self._read_clauses(body, who, said)
         if not stated:
             stated = self._keep_body(body, who, said)
-        important: list[Statement] = []
+        important: list[StatedClause] = []
         for statement in stated:
             importance = max(ASKED_IMPORTANCE, statement.importance)
             important.append(replace(statement, importance=importance))
         mentioned = self.find_mentions(body, who, said)
         return _drop_repeated([*important, *mentioned])
 
-    def _keep_body(self, body: str, who: str, said: date) -> list[Statement]:
+    def _keep_body(self, body: str, who: str, said: date) -> list[StatedClause]:
         """Return the body as a fact, unless a word like "it" at its beginning needs the context."""
         if self.language.dangling.match(body):
             return []
@@ -191,7 +193,7 @@ class Reader:
         if when is None and self.language.dates.loose.search(body):
             said_on = self.language.said_on.format(said.isoformat())
             fact = _add_note(fact, said_on)
-        kept = Statement(
+        kept = StatedClause(
             fact=fact,
             changes=(),
             importance=ASKED_IMPORTANCE,
@@ -214,7 +216,7 @@ class Reader:
 
     def _apply_rule(
         self, rule: Rule, found: re.Match[str], clause: str, who: str, said: date
-    ) -> Statement | None:
+    ) -> StatedClause | None:
         """Return what a rule makes of its match.
 
         None: a slot refuses its value, or the tense contradicts the time.
@@ -233,7 +235,7 @@ class Reader:
             changes += _fill_change(change, filled)
         about = changes[-1].subject if changes else who
         told = rule.fact.format_map(filled)
-        return Statement(
+        return StatedClause(
             fact=self._add_date(f"{told}.", when),
             changes=tuple(changes),
             importance=rule.importance,
@@ -309,7 +311,7 @@ def _add_note(fact: str, note: str) -> str:
     return f"{body} ({note}){mark}"
 
 
-def _end_changes(statements: Iterable[Statement]) -> list[Change]:
+def _end_changes(statements: Iterable[StatedClause]) -> list[Change]:
     """Return the changes that end all that the statements say."""
     ended: list[Change] = []
     for statement in statements:
@@ -354,9 +356,9 @@ def _fill_change(change: Change, parts: Mapping[str, str]) -> list[Change]:
     return [Change(op, predicate, value, subject, replaces) for value in members]
 
 
-def _drop_repeated(statements: Iterable[Statement]) -> list[Statement]:
+def _drop_repeated(statements: Iterable[StatedClause]) -> list[StatedClause]:
     """Return the statements without those that only mention what an earlier one says."""
-    kept: list[Statement] = []
+    kept: list[StatedClause] = []
     known: set[object] = set()
     for statement in statements:
         content = _content(statement)
@@ -366,7 +368,7 @@ def _drop_repeated(statements: Iterable[Statement]) -> list[Statement]:
     return kept
 
 
-def _content(statement: Statement) -> set[object]:
+def _content(statement: StatedClause) -> set[object]:
     """Return the codes of a statement, else its changes, else its fact."""
     codes: set[object] = set()
     for slot in _CODES:

@@ -11,7 +11,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 
-class _Answer(BaseModel):
+class _ContractModel(BaseModel):
     """Model with camel case in JSON and snake case in Python.
 
     The camel-case names also work as attributes.
@@ -34,7 +34,7 @@ class _Answer(BaseModel):
             raise AttributeError(name)
 
 
-class Why(_Answer):
+class Why(_ContractModel):
     """Inputs of a score: cosine, BM25, and recency and importance in [0, 1].
 
     `vector` and `keyword` are None if the request had no query. `parts` holds each
@@ -57,7 +57,7 @@ class Why(_Answer):
         return values
 
 
-class Result(_Answer):
+class Result(_ContractModel):
     """One memory that was found.
 
     `date` is the local day of the event time. Of a summary, `date` is the first and
@@ -87,7 +87,7 @@ class Result(_Answer):
     until: str | None = None
 
 
-class Understood(_Answer):
+class Understood(_ContractModel):
     """Time words found in the query, with the half-open window and grain they mean."""
 
     phrase: str
@@ -96,7 +96,7 @@ class Understood(_Answer):
     grain: str
 
 
-class Searched(_Answer):
+class Searched(_ContractModel):
     """Where the search looked: grains, window limits, and records in that window.
 
     `reranked` is left out if no reranker is configured. It is False if the reranker
@@ -122,7 +122,7 @@ class Searched(_Answer):
         return values
 
 
-class SearchResponse(_Answer):
+class SearchResponse(_ContractModel):
     """The whole answer; an answer without results has a hint."""
 
     results: list[Result]

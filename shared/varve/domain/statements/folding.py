@@ -23,7 +23,7 @@ MAX_ADDED_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BlockLine:
     """One line: its id, its saying, and the ids of the triples that it states.
 
     A line `derived` from words, such as a triple, gives its place to the words.
@@ -39,7 +39,7 @@ class Line:
 class _Kept:
     """A statement with a line, and the ids of the lines folded into it."""
 
-    line: Line
+    line: BlockLine
     fixed: bool
     folded: list[str] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ class Folding:
     more keeps its line.
     """
 
-    def __init__(self, fixed: Iterable[Line] = ()) -> None:
+    def __init__(self, fixed: Iterable[BlockLine] = ()) -> None:
         self._kept: list[_Kept] = []
         self._by_message: dict[MessageKey, list[_Kept]] = {}
         self._by_triple: dict[str, _Kept] = {}
@@ -59,7 +59,7 @@ class Folding:
         for line in fixed:
             self._note(line, _Kept(line, fixed=True))
 
-    def add(self, line: Line) -> bool:
+    def add(self, line: BlockLine) -> bool:
         """Add a line; return False if it is folded into one that says the same."""
         known = self._find(line)
         if known is None:
@@ -81,7 +81,7 @@ class Folding:
                 kept.folded.append(id_)
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[BlockLine]:
         """The kept lines that are not fixed, in the order of their first saying."""
         return [kept.line for kept in self._kept if not kept.fixed]
 
@@ -90,7 +90,7 @@ class Folding:
         """The ids of the folded lines, by the id of the line that says the same."""
         return {kept.line.id: tuple(kept.folded) for kept in self._kept if kept.folded}
 
-    def _note(self, line: Line, kept: _Kept) -> None:
+    def _note(self, line: BlockLine, kept: _Kept) -> None:
         if kept not in self._kept:
             self._kept.append(kept)
         self._vectors = None
@@ -99,7 +99,7 @@ class Folding:
         for triple in line.triples:
             self._by_triple.setdefault(triple, kept)
 
-    def _fold(self, known: _Kept, line: Line) -> None:
+    def _fold(self, known: _Kept, line: BlockLine) -> None:
         """Fold a line; words take the place of a triple made from them."""
         gives_way = known.line.derived and not line.derived and not known.fixed
         if gives_way:
@@ -109,7 +109,7 @@ class Folding:
             known.folded.append(line.id)
         self._note(line, known)
 
-    def _find(self, line: Line) -> _Kept | None:
+    def _find(self, line: BlockLine) -> _Kept | None:
         for triple in line.triples:
             if triple in self._by_triple:
                 return self._by_triple[triple]

@@ -8,13 +8,13 @@ from varve.domain.errors import Rejected
 from varve.look.drawing import draw_inline
 from varve.look.life import draw_life
 from varve.look.links import target
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 
 MAX_FACTS = 200
 """Facts of one entity on its page."""
 
 
-def list_entities(visit: Visit) -> View:
+def list_entities(visit: Visit) -> PageView:
     """List entities, the most mentioned first, a page at a time."""
     part = visit.where.option("q")
     start = visit.where.number("start")
@@ -26,7 +26,7 @@ def list_entities(visit: Visit) -> View:
         "shown": SHOWN,
         "more": len(found) > SHOWN,
     }
-    return View(
+    return PageView(
         "entities.html",
         "Entities",
         values,
@@ -35,7 +35,7 @@ def list_entities(visit: Visit) -> View:
     )
 
 
-def show_entity(visit: Visit) -> View:
+def show_entity(visit: Visit) -> PageView:
     """Show an entity's facts through time, at the date asked about or now.
 
     Raises Rejected: nothing is known of it, or the date is not one.
@@ -60,7 +60,7 @@ def show_entity(visit: Visit) -> View:
         "mentions": [one for one in mentions if _holds(one, at)][:MAX_FACTS],
         "left_out": max(0, len(facts) - MAX_FACTS) + max(0, len(mentions) - MAX_FACTS),
     }
-    return View(
+    return PageView(
         "entity.html",
         known["name"],
         values,

@@ -2,10 +2,10 @@
 
 from varve.api.lessons import lesson_as_json
 from varve.look.links import target
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 
 
-def list_experience(visit: Visit) -> View:
+def list_experience(visit: Visit) -> PageView:
     """List lessons, the most trustworthy first, and episodes, the newest first."""
     start = visit.where.number("start")
     experience = visit.memory.experience
@@ -19,7 +19,7 @@ def list_experience(visit: Visit) -> View:
         "start": start,
         "shown": SHOWN,
     }
-    return View(
+    return PageView(
         "experience.html",
         "Experience",
         values,
@@ -28,7 +28,7 @@ def list_experience(visit: Visit) -> View:
     )
 
 
-def show_episode(visit: Visit) -> View:
+def show_episode(visit: Visit) -> PageView:
     """Show an episode and its links. Raises Rejected: there is no such episode."""
     id_ = visit.key()
     experience = visit.memory.experience
@@ -36,7 +36,7 @@ def show_episode(visit: Visit) -> View:
         "episode": experience.episode(id_),
         "links": experience.why(id_)["links"],
     }
-    return View(
+    return PageView(
         "episode.html",
         "Episode",
         values,
@@ -45,11 +45,11 @@ def show_episode(visit: Visit) -> View:
     )
 
 
-def show_lesson(visit: Visit) -> View:
+def show_lesson(visit: Visit) -> PageView:
     """Show a lesson with its evidence. Raises Rejected: there is no such lesson."""
     id_ = visit.key()
     lesson = lesson_as_json(visit.memory.experience.lessons.find(id_))
-    return View(
+    return PageView(
         "lesson.html",
         "Lesson",
         {"lesson": lesson},

@@ -2,7 +2,7 @@
 
 from varve.domain.strata import Condition
 from varve.look.links import target
-from varve.look.visit import View, Visit
+from varve.look.visit import PageView, Visit
 
 CONDITIONS = {
     Condition.RUNNING: "The period is not over.",
@@ -17,6 +17,8 @@ CONDITIONS = {
 """What each state of a period means."""
 
 
-def show_help(_: Visit) -> View:
+def show_help(_: Visit) -> PageView:
     """Show the keys and the meaning of each state."""
-    return View("help.html", "Help", {"conditions": CONDITIONS}, up=target("timeline"))
+    return PageView(
+        "help.html", "Help", {"conditions": CONDITIONS}, up=target("timeline")
+    )

@@ -1,10 +1,10 @@
 """Health: periods by state, dead letters, sizes, versions, and the last erasure."""
 
 from varve.look.links import target
-from varve.look.visit import View, Visit
+from varve.look.visit import PageView, Visit
 
 
-def show_health(visit: Visit) -> View:
+def show_health(visit: Visit) -> PageView:
     """Show how things stand, as `varve status` and `varve dlq list` do."""
     status = visit.memory.status()
     grains = status["grains"]
@@ -20,6 +20,6 @@ def show_health(visit: Visit) -> View:
         + status["graph"]["bytes"]
         + status["timeline"]["bytes"],
     }
-    return View(
+    return PageView(
         "health.html", "Health", values, up=target("timeline"), command=("status",)
     )

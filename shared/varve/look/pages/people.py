@@ -4,14 +4,14 @@ from varve.domain.calendar import iso
 from varve.domain.errors import Rejected
 from varve.domain.search.answer import Result
 from varve.look.links import target
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 from varve.usecases.inspection.people import UserShare
 
 NO_USER = "-"
 """The key of messages that have no user; no user id is only a hyphen by convention."""
 
 
-def list_users(visit: Visit) -> View:
+def list_users(visit: Visit) -> PageView:
     """List the users whose records memory holds."""
     shares = visit.inspection.users()
     start = visit.where.number("start")
@@ -22,10 +22,10 @@ def list_users(visit: Visit) -> View:
         "shown": SHOWN,
         "no_user": NO_USER,
     }
-    return View("users.html", "Users", values, up=target("timeline"))
+    return PageView("users.html", "Users", values, up=target("timeline"))
 
 
-def show_user(visit: Visit) -> View:
+def show_user(visit: Visit) -> PageView:
     """Show a user's profile and newest records. Raises Rejected: there is no such user."""
     key = visit.key()
     user_id = None if key == NO_USER else key
@@ -43,7 +43,7 @@ def show_user(visit: Visit) -> View:
     }
     command = ("forget", "--user", user_id, "--dry-run") if user_id else ()
     title = user_id or "Without a user"
-    return View("user.html", title, values, up=target("users"), command=command)
+    return PageView("user.html", title, values, up=target("users"), command=command)
 
 
 def _find_share(visit: Visit, user_id: str | None) -> UserShare | None:

@@ -6,7 +6,7 @@ from typing import Any
 from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.look.links import target
-from varve.look.visit import View, Visit
+from varve.look.visit import PageView, Visit
 
 BAR = 560
 """Width of the bar of signals, in pixels, for a score of 1."""
@@ -43,7 +43,7 @@ SIGNALS = {
 """What each signal of the ranking says of a record, in words."""
 
 
-def show_search(visit: Visit) -> View:
+def show_search(visit: Visit) -> PageView:
     """Show the results and the context block for a question, or only the form.
 
     A filter with a wrong value is explained above the form.
@@ -65,7 +65,9 @@ def show_search(visit: Visit) -> View:
         values.update(_answer(visit, question))
     title = f"Search: {question}" if question else "Search"
     command = ("search", question) if question else ("search",)
-    return View("search.html", title, values, up=target("timeline"), command=command)
+    return PageView(
+        "search.html", title, values, up=target("timeline"), command=command
+    )
 
 
 def _answer(visit: Visit, question: str) -> dict[str, Any]:

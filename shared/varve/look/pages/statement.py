@@ -6,10 +6,10 @@ from varve.look.formats import name_period, name_period_briefly
 from varve.look.links import target
 from varve.look.spoken import read_spoken
 from varve.look.summary_text import split_summary
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 
 
-def show_record(visit: Visit) -> View:
+def show_record(visit: Visit) -> PageView:
     """Show a record. Raises Rejected: there is no such record."""
     record_id = visit.key()
     statement = visit.inspection.statement(record_id)
@@ -34,7 +34,7 @@ def show_record(visit: Visit) -> View:
         "briefly": name_period_briefly,
         "forget": visit.command("forget", "--id", record_id, "--dry-run"),
     }
-    return View(
+    return PageView(
         "record.html",
         f"{record['memoryType']} of {name_period(day)}",
         values,

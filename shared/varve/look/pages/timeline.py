@@ -15,7 +15,7 @@ from varve.look.formats import name_period, name_period_briefly, name_span
 from varve.look.links import Target, target
 from varve.look.spoken import read_spoken
 from varve.look.summary_text import SummaryText, excerpt, split_summary
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 
 MAX_LAYERS = 48
 """Layers of a core sample; with more, the layers are periods one grain coarser."""
@@ -32,7 +32,7 @@ GRAIN_NOUNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PeriodRow:
     """One period in a list of periods, with the beginning of its summary."""
 
     stratum: Stratum
@@ -52,14 +52,14 @@ class ShownSummary:
     text: SummaryText
 
 
-def show_timeline(visit: Visit) -> View:
+def show_timeline(visit: Visit) -> PageView:
     """Show all years as layers, the newest at the top."""
     strata = visit.inspection.strata(user_id=visit.user)
     years = strata.years
     if not years:
-        return View("empty.html", "Timeline", {})
+        return PageView("empty.html", "Timeline", {})
     newest = years[-1]
-    rows: list[Row] = []
+    rows: list[PeriodRow] = []
     for year in reversed(years):
         found = visit.inspection.summaries(year.period, user_id=visit.user, most=SHOWN)
         rows += _list_rows([year], found, _greatest(years))
@@ -73,10 +73,10 @@ def show_timeline(visit: Visit) -> View:
         "noun": "year",
         "bare": name_period_briefly,
     }
-    return View("timeline.html", "Timeline", values, command=("status",))
+    return PageView("timeline.html", "Timeline", values, command=("status",))
 
 
-def show_period(visit: Visit) -> View:
+def show_period(visit: Visit) -> PageView:
     """Show one period: its summaries, what changed, and the periods in it.
 
     Raises Rejected: not a period's label, or nothing was ever held of it.
@@ -109,7 +109,7 @@ def show_period(visit: Visit) -> View:
     }
     values.update(_show_inside(visit, strata, period))
     command = ("search", "--since", str(period.days[0]), "--until", str(period.days[1]))
-    return View(
+    return PageView(
         "period.html",
         name_period(period),
         values,
@@ -165,15 +165,15 @@ def _read_summaries(visit: Visit, period: Period) -> list[ShownSummary]:
 
 def _list_rows(
     strata: Iterable[Stratum], summaries: Iterable[Record], greatest: int
-) -> list[Row]:
+) -> list[PeriodRow]:
     by_label: defaultdict[str, list[Record]] = defaultdict(list)
     for record in summaries:
         by_label[record.period].append(record)
-    rows: list[Row] = []
+    rows: list[PeriodRow] = []
     for stratum in strata:
         period = stratum.period
         own = by_label[period.label]
-        row = Row(
+        row = PeriodRow(
             stratum=stratum,
             label=name_period_briefly(period),
             name=name_period(period),

@@ -8,10 +8,10 @@ from varve.domain.record import Record, turn_id
 from varve.look.formats import name_period
 from varve.look.links import target
 from varve.look.spoken import read_spoken
-from varve.look.visit import SHOWN, View, Visit
+from varve.look.visit import SHOWN, PageView, Visit
 
 
-def show_conversation(visit: Visit) -> View:
+def show_conversation(visit: Visit) -> PageView:
     """Show a page of a conversation's messages on one day.
 
     Raises Rejected: the timeline has no such conversation on that day.
@@ -36,7 +36,7 @@ def show_conversation(visit: Visit) -> View:
         "start": start,
         "shown": SHOWN,
     }
-    return View(
+    return PageView(
         "conversation.html",
         f"Conversation {conversation_id}",
         values,

@@ -8,7 +8,7 @@ from typing import TypeVar
 from varve.domain.erasure import Tombstones
 from varve.domain.identity import Scope
 from varve.ports.objects import Objects
-from varve.usecases.erasure.sweep import Line, read_timeline
+from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 
 T = TypeVar("T")
 
@@ -20,8 +20,8 @@ class Conversations:
     `mixed` are the conversations that lose some of their messages.
     """
 
-    doomed: Mapping[str, list[Line]]
-    kept: Mapping[str, list[Line]]
+    doomed: Mapping[str, list[TimelineLine]]
+    kept: Mapping[str, list[TimelineLine]]
     mixed: frozenset[str]
 
     def doomed_days(self) -> set[tuple[str, str | None]]:
@@ -51,15 +51,15 @@ class Conversations:
 def read_conversations(
     scope: Scope, barred: Tombstones, objects: Objects
 ) -> Conversations:
-    doomed: dict[str, list[Line]] = {}
-    kept: dict[str, list[Line]] = {}
+    doomed: dict[str, list[TimelineLine]] = {}
+    kept: dict[str, list[TimelineLine]] = {}
     for name, lines in read_timeline(scope, objects=objects).items():
         doomed[name], kept[name] = split(lines, lambda line: line.is_barred_by(barred))
     mixed = frozenset(name for name in doomed if doomed[name] and kept[name])
     return Conversations(doomed, kept, mixed)
 
 
-def _texts_of(said: Mapping[str, list[Line]]) -> list[str]:
+def _texts_of(said: Mapping[str, list[TimelineLine]]) -> list[str]:
     texts: list[str] = []
     for line in chain.from_iterable(said.values()):
         texts += [line.message.name or "", line.message.text]

@@ -15,7 +15,7 @@ from varve.domain.text import passages
 from varve.domain.traces import Traces, build_traces
 from varve.usecases.erasure.statements import texts_of_row
 from varve.usecases.erasure.subject import Subject
-from varve.usecases.erasure.sweep import Line
+from varve.usecases.erasure.sweep import TimelineLine
 
 MAX_NEEDLES = 2_000
 WORD_CHARACTERS = 6
@@ -109,7 +109,7 @@ def _beginnings(contents: Iterable[str]) -> set[str]:
     return found
 
 
-def _words(contents: Iterable[str], lines: Iterable[Line]) -> list[str]:
+def _words(contents: Iterable[str], lines: Iterable[TimelineLine]) -> list[str]:
     """Return the long words of texts and speakers' names, folded, longest first."""
     names = " ".join(line.message.name or "" for line in lines)
     text = fold(" ".join([*contents, names]))

@@ -46,7 +46,7 @@ from varve.usecases.erasure.rereads import (
 from varve.usecases.erasure.statements import find_statements, row_keys
 from varve.usecases.erasure.subject import Subject, read_working
 from varve.usecases.erasure.sweep import (
-    Line,
+    TimelineLine,
     read_profile_entries,
     sweep_payloads,
     sweep_taken_in,
@@ -361,7 +361,7 @@ class _Pass:
         return found
 
     def _sweep_conversation(
-        self, name: str, ids: list[str], said: list[Line], *, whole: bool
+        self, name: str, ids: list[str], said: list[TimelineLine], *, whole: bool
     ) -> None:
         """Take the messages out of the lists of one conversation.
 

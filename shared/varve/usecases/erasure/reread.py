@@ -9,7 +9,7 @@ from varve.domain.conversation import Conversation
 from varve.messages.erasure import Reread
 from varve.messages.ingest import IngestMessage
 from varve.usecases.erasure import tombstones
-from varve.usecases.erasure.sweep import Line, read_timeline
+from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 from varve.usecases.ingest import CONTEXT_MESSAGES, MESSAGES_PER_PART
 from varve.usecases.learning import learn
 from varve.usecases.session import Session
@@ -28,7 +28,7 @@ def reread(session: Session, message: Reread) -> tuple[int, int]:
     barred = tombstones.load(scope, objects=session.objects)
     timeline = read_timeline(scope, objects=session.objects, conversation=name)
     lines = timeline.get(name, [])
-    left: dict[str, Line] = {}
+    left: dict[str, TimelineLine] = {}
     for line in lines:
         if not line.is_barred_by(barred):
             left[line.id] = line
@@ -42,7 +42,7 @@ def reread(session: Session, message: Reread) -> tuple[int, int]:
 
 
 def _split_into_parts(
-    message: Reread, left: list[Line]
+    message: Reread, left: list[TimelineLine]
 ) -> Iterator[tuple[IngestMessage, list[Said]]]:
     """Yield runs of messages learnt at the same time, each with a few before it.
 
@@ -67,11 +67,11 @@ def _split_into_parts(
         start = end
 
 
-def _learnt_at(message: Reread, line: Line) -> datetime:
+def _learnt_at(message: Reread, line: TimelineLine) -> datetime:
     return message.learnt.get(line.id) or parse_instant(line.value["at"])
 
 
-def _resolve(lines: list[Line]) -> list[Said]:
+def _resolve(lines: list[TimelineLine]) -> list[Said]:
     """Return the messages with the times and users that were resolved at first reading."""
     said: list[Said] = []
     for line in lines:

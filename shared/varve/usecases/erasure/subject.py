@@ -18,7 +18,7 @@ from varve.usecases.erasure.statements import (
     find_statements,
     row_keys,
 )
-from varve.usecases.erasure.sweep import Line, read_timeline
+from varve.usecases.erasure.sweep import TimelineLine, read_timeline
 from varve.usecases.session import Session
 
 EVERYTHING = 1_000_000
@@ -37,8 +37,8 @@ class Subject:
     """
 
     messages: frozenset[MessageKey]
-    lines: tuple[Line, ...]
-    others: tuple[Line, ...]
+    lines: tuple[TimelineLine, ...]
+    others: tuple[TimelineLine, ...]
     kept: tuple[str, ...]
     facts_and_turns: tuple[Record, ...]
     records: frozenset[tuple[str, ...]]
@@ -102,7 +102,9 @@ def find_subject(session: Session, selector: Selector) -> Subject:
     )
 
 
-def _whole(lines: Iterable[Line], others: Iterable[Line]) -> frozenset[str]:
+def _whole(
+    lines: Iterable[TimelineLine], others: Iterable[TimelineLine]
+) -> frozenset[str]:
     shared = {line.conversation_id for line in others}
     return frozenset(line.conversation_id for line in lines) - shared
 
@@ -134,7 +136,7 @@ def _find_messages(
     selector: Selector,
     records: Iterable[Record],
     facts: Iterable[KeyFact],
-    timeline: Iterable[Line],
+    timeline: Iterable[TimelineLine],
 ) -> set[MessageKey]:
     """Return the messages the selector takes, on the timeline or cited by records."""
     keys: set[MessageKey] = set()
@@ -155,7 +157,7 @@ def _find_messages(
     return keys
 
 
-def _takes_line(selector: Selector, line: Line) -> bool:
+def _takes_line(selector: Selector, line: TimelineLine) -> bool:
     """Return whether the selector takes a message, or names a turn of it, expired or not."""
     if selector.user in line.users or line.conversation_id == selector.conversation:
         return True
@@ -180,7 +182,7 @@ def _only_in_summaries(
             yield from zip(summary.source_ids, summary.source_fingerprints, strict=True)
 
 
-def _turns_of(lines: Iterable[Line]) -> Iterator[tuple[str]]:
+def _turns_of(lines: Iterable[TimelineLine]) -> Iterator[tuple[str]]:
     for line in lines:
         for id_ in turn_ids(line.conversation_id, line.message):
             yield (id_,)

@@ -32,7 +32,7 @@ _KeyedLine = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TimelineLine:
     """One message on the timeline.
 
     `key` is its object and `users` are the users it is from or addressed to.
@@ -67,7 +67,7 @@ class Line:
 
 def read_timeline(
     scope: Scope, *, objects: Objects, conversation: str | None = None
-) -> dict[str, list[Line]]:
+) -> dict[str, list[TimelineLine]]:
     """Return all messages by conversation, or those of one, in order of position.
 
     Raises Damaged: names the key of an object that cannot be read; Retryable.
@@ -82,21 +82,21 @@ def read_timeline(
     return {name: _build_lines(name, said) for name, said in raw.items()}
 
 
-def _build_lines(conversation_id: str, said: list[_KeyedLine]) -> list[Line]:
+def _build_lines(conversation_id: str, said: list[_KeyedLine]) -> list[TimelineLine]:
     said.sort(key=lambda pair: pair[1]["position"])
     roles = [(value["message"]["role"], value.get("userId")) for _, value in said]
-    lines: list[Line] = []
+    lines: list[TimelineLine] = []
     for (key, value), users in zip(said, owners(roles), strict=True):
         message = Message.model_validate(value["message"])
-        lines.append(Line(key, conversation_id, users, value, message))
+        lines.append(TimelineLine(key, conversation_id, users, value, message))
     return lines
 
 
 def sweep_timeline(
-    lines: Iterable[Line], barred: Tombstones, *, objects: Objects
+    lines: Iterable[TimelineLine], barred: Tombstones, *, objects: Objects
 ) -> None:
     """Replace each object that holds something forgotten by one without it."""
-    by_key: dict[str, list[Line]] = {}
+    by_key: dict[str, list[TimelineLine]] = {}
     for line in lines:
         by_key.setdefault(line.key, []).append(line)
     for key, said in by_key.items():

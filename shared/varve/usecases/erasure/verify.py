@@ -66,7 +66,7 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _NeedleSearch:
     """The needles of this erasure, and those kept of earlier ones by subject."""
 
     wanted: Needles
@@ -98,7 +98,7 @@ def verify(
     """
     earlier = kept or {}
     result = Verification(needles=len(wanted) + sum(map(len, earlier.values())))
-    search = _Search(wanted, earlier, result)
+    search = _NeedleSearch(wanted, earlier, result)
     keys = {*_list_keys(scope, objects), *wanted.erased_keys}
     for key, stored in fetch(sorted(keys), objects):
         result.objects += 1

@@ -28,7 +28,7 @@ class ConversationDay:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ConversationPage:
     """A page of a longer list: `total` values, of which `values` begin at `start`."""
 
     values: tuple[Any, ...]
@@ -36,12 +36,14 @@ class Listing:
     total: int
 
 
-def list_conversations(session: Session, day: str, *, start: int, most: int) -> Listing:
+def list_conversations(
+    session: Session, day: str, *, start: int, most: int
+) -> ConversationPage:
     """Return up to `most` conversations of a day, in the order of their ids."""
     names = session.objects.folders(f"timeline/{session.scope}/{day}")
     chosen = names[start : start + most]
     found = [read_conversation(session, day, name, most=1) for name in chosen]
-    return Listing(tuple(one for one in found if one.total), start, len(names))
+    return ConversationPage(tuple(one for one in found if one.total), start, len(names))
 
 
 def read_conversation(

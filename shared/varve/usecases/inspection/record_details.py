@@ -24,7 +24,7 @@ MAX_ALIKE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class RecordDetails:
     """A record as JSON values with its sources, and what memory made of it.
 
     `went_into` are the summaries that cite it, directly or through another summary, the
@@ -43,14 +43,14 @@ class Statement:
     expires: datetime
 
 
-def read_statement(session: Session, record_id: str) -> Statement:
+def read_record_details(session: Session, record_id: str) -> RecordDetails:
     """Read a record with one level of sources. Raises Rejected: there is none."""
     record = show(session, record_id, depth=1)
     grain = Grain(record["grain"])
     period = Period(grain, record["period"])
     said = record["memoryType"] != MemoryType.SUMMARY
     taken = _read_taken(session, record) if said else _NOTHING_TAKEN
-    return Statement(
+    return RecordDetails(
         record=record,
         period=period,
         went_into=tuple(_follow_up(session, record_id, period, record["userId"])),
@@ -94,7 +94,7 @@ def _read_citing(
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The graph's part in a statement; see `Statement`."""
+    """The graph's part in a statement; see `RecordDetails`."""
 
     triples: tuple[dict[str, Any], ...] = ()
     successors: tuple[dict[str, Any], ...] = ()
