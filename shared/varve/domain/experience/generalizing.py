@@ -24,8 +24,9 @@ def explain_vagueness(condition: str, action: str) -> str | None:
 
     The condition must have two content words or more, the action at least one.
     """
-    condition_words = _bare_words(condition) - _EMPTY_WORDS
-    action_words = _bare_words(action) - _EMPTY_WORDS
+    empty_words = _bare_words(_EMPTY_WORDS)
+    condition_words = _bare_words(condition) - empty_words
+    action_words = _bare_words(action) - empty_words
     if len(condition_words) < 2:
         return (
             "does not say when: name at least two things that tell the situation apart"
@@ -40,7 +41,7 @@ def _bare_words(text: str) -> set[str]:
     return {stem.removeprefix(DENIED) for stem in content_words(text)}
 
 
-_EMPTY_WORDS = _bare_words(
+_EMPTY_WORDS = (
     "often sometimes usually always never maybe careful carefully better wrong right"
     " good bad thing things stuff something anything everything problem problems issue"
     " issues situation situations case cases time times initial first check try think"

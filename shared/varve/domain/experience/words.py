@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from Stemmer import Stemmer
-
 from varve.domain.language.stopwords import DENIALS, EMPTY_IN_LESSONS
 from varve.domain.language.tokens import fold
 
@@ -54,6 +52,10 @@ def opposite(stem: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _spoken(text: str) -> dict[str, str]:
+    from Stemmer import (
+        Stemmer,
+    )  # functions that compare no experience load this module too
+
     written, denied = _read_words(text)
     plain = [fold(word) for word in written]
     stems = Stemmer("english").stemWords(plain)
