@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import Stemmer
 
+from varve.domain.language.stems import stemmer
 from varve.domain.language.stopwords import EMPTY_IN_PROMPTS
 from varve.domain.language.tokens import fold
 from varve.domain.record import Vector
@@ -56,14 +56,13 @@ BACKGROUND = (
 """Sentences about nothing in particular, in the languages that the rules read."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-.'][^\W_]+)*")
-_STEM = Stemmer.Stemmer("english")
 
 
 def telling_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning; a code such as `NW-53977` is one word."""
     words = (word.removesuffix("'s") for word in _WORD.findall(fold(text)))
     kept = [word for word in words if word not in EMPTY_IN_PROMPTS and _is_long(word)]
-    return frozenset(_STEM.stemWords(kept))
+    return frozenset(stemmer("english").stemWords(kept))
 
 
 def _is_long(word: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from varve.domain.language.stems import stemmer
 from varve.domain.language.stopwords import DENIALS, EMPTY_IN_LESSONS
 from varve.domain.language.tokens import fold
 
@@ -52,13 +53,9 @@ def opposite(stem: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _spoken(text: str) -> dict[str, str]:
-    from Stemmer import (
-        Stemmer,
-    )  # functions that compare no experience load this module too
-
     written, denied = _read_words(text)
     plain = [fold(word) for word in written]
-    stems = Stemmer("english").stemWords(plain)
+    stems = stemmer("english").stemWords(plain)
     found: dict[str, str] = {}
     for stem, word, is_covered in zip(stems, written, denied, strict=True):
         found[DENIED + stem if is_covered else stem] = word

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 MOST_STEMMED_ONCE = 4_096
 
 
+@cache
+def stemmer(language: str) -> "Stemmer":
+    """Return the language's stemmer; build it on first use."""
+    from Stemmer import Stemmer  # here, because functions that stem nothing load this
+
+    return Stemmer(language)
+
+
 @lru_cache(maxsize=MOST_STEMMED_ONCE)
 def stems(word: str) -> tuple[str, ...]:
     """Return a word's different stems in all languages; codes and numbers stay as they are."""
     if not word.isalpha():
         return (word,)
-    every = [stemmer.stemWord(word) for stemmer in _stemmers()]
+    every = [stemmer(language).stemWord(word) for language in STOP_WORDS_BY_STEMMER]
     return tuple(dict.fromkeys(every))
-
-
-@cache
-def _stemmers() -> "tuple[Stemmer, ...]":
-    """Return the languages' stemmers; a function that only takes in words loads none."""
-    from Stemmer import Stemmer
-
-    return tuple(Stemmer(name) for name in STOP_WORDS_BY_STEMMER)

@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
-import Stemmer
 
+from varve.domain.language.stems import stemmer
 from varve.domain.language.stopwords import (
     ADDRESSING,
     STOP_WORDS,
@@ -212,19 +212,20 @@ class _Stems(dict[str, FormsAndStems]):
     """Pairs of form and stem by word: the word and its parts, without stop words."""
 
     def __init__(self, language: str) -> None:
-        self._stem = Stemmer.Stemmer(language).stemWord
+        self._language = language
 
     def __missing__(self, word: str) -> FormsAndStems:
         if len(self) >= MAX_CACHED_STEMS:
             self.clear()
+        stem_word = stemmer(self._language).stemWord
         pairs = []
         for form in (word, *parts(word)):
             if form not in STOP_WORDS:
-                stem = self._stem(form) if form.isalpha() else form
+                stem = stem_word(form) if form.isalpha() else form
                 pairs.append((form, stem))
         stemmed = tuple(pairs)
         self[word] = stemmed
         return stemmed
 
 
-_STEMS = tuple(_Stems(stemmer) for stemmer in STOP_WORDS_BY_STEMMER)
+_STEMS = tuple(_Stems(language) for language in STOP_WORDS_BY_STEMMER)
