@@ -283,7 +283,7 @@ def _fill_mem0(sample: Sample, folder: Path, encoder: Any) -> Find:
 
 
 PEERS = (
-    Peer("Varve", "varve", build_varve),
+    Peer("Varve", "varve-memory", build_varve),
     Peer("BM25", "bm25s", build_bm25),
     Peer("flat vectors", "numpy", build_flat),
     Peer("LanceDB hybrid", "lancedb", build_lancedb),
