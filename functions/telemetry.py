@@ -44,6 +44,12 @@ def count_planned(
         count_all(metrics, {planned: outcome.planned, left: outcome.left})
 
 
+def count_partly_filtered(metrics: Metrics, messages: int) -> None:
+    """Count the messages whose filter reached a limit, if there are any."""
+    if messages:
+        metrics.add_metric("PartlyFilteredMessages", MetricUnit.Count, messages)
+
+
 def count_models(metrics: Metrics, usage: ModelUsage) -> None:
     """Count the model calls and tokens since the last invocation, if there were any."""
     taken = usage.take()

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import log_accepted
+from functions.telemetry import count_partly_filtered, log_accepted
 from varve.domain.errors import Rejected
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import error_answer
@@ -37,4 +37,5 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         return error_answer(error)
     log_accepted(logger, outcome.correlation_ids)
     metrics.add_metric("AcceptedMessages", MetricUnit.Count, outcome.messages)
+    count_partly_filtered(metrics, len(outcome.partly_filtered))
     return outcome.to_dict()

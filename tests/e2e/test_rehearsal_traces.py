@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from tests.e2e.conversations import SCRIPT, conversation
+from tests.support.builders import MORNING, RecordingQueue
 from tests.support.deployment import Deployment
 from tests.support.model_server import ModelServer
 from tests.support.runtime_api import SECRET
+from varve.adapters.in_memory import InMemoryObjects
+from varve.domain.allowance import MAX_PHONE_CHECKS
+from varve.domain.conversation import parse_conversation
+from varve.messages.ingest import IngestMessage, send_ingest
 
 pytestmark = pytest.mark.e2e
 
@@ -80,6 +86,41 @@ def _correlation_ids(log: str, message: str) -> set[str]:
         line.get("correlationId") for line in lines if line.get("message") == message
     )
     return {correlation_id for correlation_id in told if correlation_id}
+
+
+def test_a_message_whose_filter_reaches_a_limit_is_told_and_counted(
+    rehearsal: Deployment,
+) -> None:
+    numbers = "".join(
+        f"call 612 {number // 1000:03} {number % 1000:03}; "
+        for number in range(MAX_PHONE_CHECKS + 1)
+    )
+    given = conversation("c-limits", "I moved to Lisbon last Friday.", workspace="many")
+    given["messages"][0]["attached"] = numbers
+    answer = rehearsal.ingest(given)
+    assert answer["partlyFiltered"] == [
+        {"conversationId": "c-limits", "message": 0, "limit": "checks"}
+    ]
+    assert rehearsal.metric("IngestFunction", "PartlyFilteredMessages") == 1
+    rehearsal.run()
+    assert rehearsal.metric("ExtractFunction", "PartlyFilteredMessages") == 0
+    _put_on_queue(rehearsal, given | {"conversationId": "c-past-ingest"})
+    rehearsal.run()
+    assert rehearsal.metric("ExtractFunction", "PartlyFilteredMessages") == 1
+
+
+def _put_on_queue(rehearsal: Deployment, given: dict[str, Any]) -> None:
+    """Send a conversation to the ingest queue without IngestFunction."""
+    message = IngestMessage(parse_conversation(given), (), MORNING)
+    recorded = RecordingQueue()
+    send_ingest(message, queue=recorded, objects=InMemoryObjects())
+    (delivery,) = recorded.sent
+    rehearsal.stack.client("sqs").send_message(
+        QueueUrl=rehearsal.stack.queues["IngestQueue"].url,
+        MessageBody=delivery.body,
+        MessageGroupId=delivery.group,
+        MessageDeduplicationId="past-ingest",
+    )
 
 
 def test_every_function_logs_that_it_worked(ran: Deployment) -> None:

@@ -115,16 +115,6 @@ def periods(deployment: Deployment, grain: str, workspace: str = "acme") -> list
     return sorted({each["period"] for each in found(deployment, grain, workspace)})
 
 
-def metric(deployment: Deployment, function: str, name: str) -> float:
-    """The sum of what a function printed of a metric, as CloudWatch reads it from the log."""
-    lines = [
-        json.loads(line)
-        for line in deployment.logs[function].splitlines()
-        if '"_aws"' in line
-    ]
-    return sum(sum(line[name]) for line in lines if name in line)
-
-
 def narrated(deploy: Deploy, other_model: ModelServer, **options: Any) -> Deployment:
     """A deployment of a test's own that has heard of the week."""
     other_model.reply = narrator
@@ -226,8 +216,8 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     assert deployment.fire("daily", FRIDAY_NIGHT)["planned"] == 3
     deployment.run()
     assert periods(deployment, "daily") == DAYS[1:]
-    assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
-    assert metric(deployment, "SummarizeFunction", "BuiltSummaries") == 2
+    assert deployment.metric("SummarizeFunction", "FailedPeriods") == 1
+    assert deployment.metric("SummarizeFunction", "BuiltSummaries") == 2
     (noted,) = deployment.keys(failed)
     assert DAYS[0] in noted
     assert json.loads(deployment.read(noted))["reason"]
@@ -241,7 +231,7 @@ def test_a_day_whose_model_fails_waits_is_counted_and_comes_later(
     deployment.run()
     assert periods(deployment, "daily") == DAYS
     assert deployment.keys(failed) == []
-    assert metric(deployment, "SummarizeFunction", "FailedPeriods") == 1
+    assert deployment.metric("SummarizeFunction", "FailedPeriods") == 1
     assert deployment.fire("weekly", MONDAY_NIGHT)["planned"] == 1
     assert deployment.poller.dead_letters("WorkQueue") == []
 
@@ -309,17 +299,17 @@ def test_cleanup_takes_the_working_records_of_sealed_days_over_48_hours_old_and_
     kept = [record for record in before["working"] if record not in old]
     assert {record["period"] for record in kept} == {late, DAYS[2]}
     assert remembered(deployment) == {**before, "working": kept}
-    assert metric(deployment, "CleanupFunction", "PlannedAgents") == 1
-    assert metric(deployment, "SummarizeFunction", "CleanedAgents") == 1
-    assert metric(deployment, "SummarizeFunction", "ExpiredPeriods") == 2
-    assert metric(deployment, "SummarizeFunction", "UnsealedPeriods") == 1
+    assert deployment.metric("CleanupFunction", "PlannedAgents") == 1
+    assert deployment.metric("SummarizeFunction", "CleanedAgents") == 1
+    assert deployment.metric("SummarizeFunction", "ExpiredPeriods") == 2
+    assert deployment.metric("SummarizeFunction", "UnsealedPeriods") == 1
     # What could not go for want of a summary goes once it has one.
     deployment.fire("daily", "2026-03-07T01:10:00Z")
     deployment.run()
     assert deployment.fire(CLEANUP, "2026-03-07T05:10:00Z") == {"planned": 1, "left": 0}
     deployment.run()
-    assert metric(deployment, "SummarizeFunction", "ExpiredPeriods") == 3
-    assert metric(deployment, "SummarizeFunction", "UnsealedPeriods") == 1
+    assert deployment.metric("SummarizeFunction", "ExpiredPeriods") == 3
+    assert deployment.metric("SummarizeFunction", "UnsealedPeriods") == 1
     assert periods(deployment, "working") == [DAYS[2]]
     assert periods(deployment, "daily") == [late, *DAYS]
 

@@ -13,8 +13,9 @@ import phonenumbers
 import pytest
 
 from tests.support.labelled import Labelled, labelled, mistakes, scores, secret
-from varve.adapters.detectors.personal import MAX_PHONE_CHECKS, PersonalDetector
+from varve.adapters.detectors.personal import PersonalDetector
 from varve.adapters.detectors.secrets import SecretDetector
+from varve.domain.allowance import MAX_PHONE_CHECKS
 from varve.domain.errors import Misconfigured
 from varve.domain.personal import Detection, Kind, placeholder, replace_detections
 

@@ -116,9 +116,8 @@ def test_a_state_that_is_blocked_refuses_the_conversation() -> None:
 def test_a_state_with_a_placeholder_is_a_valid_label() -> None:
     state = "a@b.co " * 9
     given: list[dict[str, Any]] = [raw_message("hello", state=state.strip())]
-    filtered = privacy(Mode.PSEUDONYM).filter_conversation(
-        a_conversation(messages=given)
-    )
+    conversation = a_conversation(messages=given)
+    filtered = privacy(Mode.PSEUDONYM).filter_conversation(conversation).conversation
     (message,) = filtered.messages
     assert message.state is not None
     assert len(message.state) <= MAX_LABEL_CHARACTERS

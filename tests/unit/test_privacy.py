@@ -25,7 +25,7 @@ from varve.adapters.detectors.secrets import SecretDetector
 from varve.adapters.in_memory import InMemoryDeadLetters, InMemoryObjects
 from varve.api.memory import Memory
 from varve.domain.calendar import Grain, Period
-from varve.domain.conversation import parse_conversation
+from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Misconfigured, Rejected
 from varve.domain.extraction import Batch, Extraction, Fact, Utterance
 from varve.domain.personal import Kind, Mode
@@ -51,6 +51,10 @@ def privacy(mode: Mode = Mode.REDACT, *kinds: Kind) -> Privacy:
     )
     detectors = [SecretDetector(), PersonalDetector(("US",))]
     return Privacy(modes, detectors, lambda kind, _: f"[{kind}:bcdfghjklmnp]")
+
+
+def filtered_of(conversation: Conversation) -> Conversation:
+    return privacy().filter_conversation(conversation).conversation
 
 
 SECRETS_ALONE = Privacy({}, [SecretDetector()])
@@ -213,32 +217,27 @@ class TestConversation:
         told = raw_message(
             f"at {EMAIL}", id="m1", name=EMAIL, timestamp="2026-03-02T09:15:00Z"
         )
-        filtered = privacy().filter_conversation(a_conversation(told, userId=EMAIL))
+        filtered = filtered_of(a_conversation(told, userId=EMAIL))
         (message,) = filtered.messages
         assert (message.id, message.name, filtered.user_id) == ("m1", EMAIL, EMAIL)
         assert message.text == "at [email]"
 
     def test_an_id_made_from_words_is_made_from_those_that_are_left(self) -> None:
         with_number, plain = a_conversation(f"call {PHONE}", "hello").messages
-        call, hello = (
-            privacy()
-            .filter_conversation(a_conversation(f"call {PHONE}", "hello"))
-            .messages
-        )
+        given = a_conversation(f"call {PHONE}", "hello")
+        call, hello = filtered_of(given).messages
         assert call.id != with_number.id
         assert call.id == a_conversation("call [phone]").messages[0].id
         assert hello.id == plain.id
 
     def test_messages_that_say_the_same_afterwards_keep_ids_of_their_own(self) -> None:
         alike = a_conversation("at a@example.org", "at b@example.org", "at [email]")
-        filtered = privacy().filter_conversation(alike)
+        filtered = filtered_of(alike)
         assert len({message.id for message in filtered.messages}) == 3
 
     def test_filtering_again_changes_nothing(self) -> None:
-        once = privacy().filter_conversation(
-            a_conversation(f"call {PHONE}", f"or {EMAIL}")
-        )
-        assert privacy().filter_conversation(once) == once
+        once = filtered_of(a_conversation(f"call {PHONE}", f"or {EMAIL}"))
+        assert filtered_of(once) == once
 
     def test_parts_tool_calls_and_whatever_else_came_along_are_filtered(self) -> None:
         parts = [
@@ -256,13 +255,13 @@ class TestConversation:
             raw_message("", "assistant", tool_calls=calls),
             topic=EMAIL,
         )
-        filtered = privacy().filter_conversation(parse_conversation(raw))
+        filtered = filtered_of(parse_conversation(raw))
         assert EMAIL not in str(filtered.as_json())
         assert filtered.messages[1].extra["tool_calls"][0]["id"] == "call_1"
 
     def test_what_holds_nothing_is_the_very_same(self) -> None:
         conversation = a_conversation("I moved to Lisbon.")
-        assert privacy().filter_conversation(conversation) is conversation
+        assert filtered_of(conversation) is conversation
 
     @pytest.mark.parametrize(
         "given", [{"topic": EMAIL}, {"messages": [raw_message("hi", note=EMAIL)]}]

@@ -18,12 +18,9 @@ class Ingested:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        accepted = {
-            "conversations": self.accepted.conversations,
-            "messages": self.accepted.messages,
-        }
+        answer = {**self.accepted.to_dict(), "stored": None}
         if self.stored is None:
-            return {"accepted": accepted, "stored": None}
+            return answer
         stored = {
             "messages": self.stored.messages,
             "turns": self.stored.turns,
@@ -31,4 +28,4 @@ class Ingested:
             "tripleOperations": self.stored.operations,
             "ignored": self.stored.ignored,
         }
-        return {"accepted": accepted, "stored": stored}
+        return {**answer, "stored": stored}

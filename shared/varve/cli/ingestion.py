@@ -54,6 +54,7 @@ def ingest(options: argparse.Namespace) -> None:
     }
     _require_something(reports)
     print_result(options, _sum_up(reports, options), _format_reports(reports, options))
+    _warn_of_limits(reports)
     _raise_failures(reports)
 
 
@@ -169,6 +170,13 @@ def _format_stored(report: ImportReport) -> str:
         ignored = format_count(stored["ignored"], "message")
         line += f"; ignored {ignored} stored earlier with different text"
     return line
+
+
+def _warn_of_limits(reports: dict[str, ImportReport]) -> None:
+    """Name each message whose filter reached a limit."""
+    for name, report in reports.items():
+        for message in report.partly_filtered:
+            say(f"varve: {name}: warning: {message}")
 
 
 def _raise_failures(reports: dict[str, ImportReport]) -> None:

@@ -2,8 +2,9 @@
 
 import argparse
 
+from varve.api.ingested import Ingested
 from varve.api.memory import Memory
-from varve.cli.output import format_count, print_result
+from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant_field
 
 
@@ -26,19 +27,24 @@ def remember(options: argparse.Namespace, memory: Memory) -> None:
     """Remember one statement. Raises Rejected."""
     at = parse_instant_field(options.at, "--at") if options.at else None
     told = memory.remember(options.text, user_id=options.user, at=at)
-    print_result(options, told.to_dict(), [_describe(told.to_dict())])
+    _print_told(options, told)
 
 
 def correct(options: argparse.Namespace, memory: Memory) -> None:
     """Correct a fact or turn. Raises Rejected: there is none of this id."""
     told = memory.correct(options.id, options.text)
-    print_result(options, told.to_dict(), [_describe(told.to_dict())])
+    _print_told(options, told)
 
 
-def _describe(told: dict[str, dict[str, int] | None]) -> str:
-    stored = told["stored"]
-    if stored is None:
+def _print_told(options: argparse.Namespace, told: Ingested) -> None:
+    print_result(options, told.to_dict(), [_describe(told)])
+    for message in told.accepted.partly_filtered:
+        say(f"varve: warning: {message}")
+
+
+def _describe(told: Ingested) -> str:
+    if told.stored is None:
         return "sent to the ingest queue"
-    if not stored["messages"]:
+    if not told.stored.messages:
         return "known already; nothing new"
-    return f"remembered; new: {format_count(stored['facts'], 'fact')}"
+    return f"remembered; new: {format_count(told.stored.facts, 'fact')}"

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -211,16 +212,19 @@ def parse_conversation(value: object) -> Conversation:
 
 
 def reword(
-    conversation: Conversation, change: Callable[[object], object]
+    conversation: Conversation, change: Callable[[int | None, object], object]
 ) -> Conversation:
     """Return the conversation with contents, states and unknown fields changed.
 
-    `change` takes and returns JSON values. Given ids, names and times stay. An id that is
+    `change` takes the place of a message, or None for fields of the conversation, and a
+    JSON value; it returns a JSON value. Given ids, names and times stay. An id that is
     a hash of a message's words is made again from the changed words. Otherwise an
     attacker could find a removed telephone number by hashing guesses.
     """
-    extra = _changed_values(conversation.extra, change)
-    messages = [_reword_message(message, change) for message in conversation.messages]
+    extra = _changed_values(conversation.extra, partial(change, None))
+    messages = []
+    for index, message in enumerate(conversation.messages):
+        messages.append(_reword_message(message, partial(change, index)))
     if messages == conversation.messages:
         return conversation.model_copy(update=extra) if extra else conversation
     taken: set[str] = set()

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from varve.api.memory import Memory
+from varve.domain.allowance import PartlyFiltered
 from varve.domain.calendar import iso
 from varve.domain.conversation import Conversation, parse_conversation
 from varve.domain.errors import Rejected, Retryable
@@ -42,7 +43,8 @@ class ImportReport:
 
     `stored` has the sums of `Ingested`. `failures` name places and reasons.
     `again`: some failures may succeed when the same command is run again. `checked`
-    counts the conversations of a dry run.
+    counts the conversations of a dry run. `partly_filtered` names the messages whose
+    filter reached a limit.
     """
 
     format: str
@@ -58,6 +60,7 @@ class ImportReport:
     checked: int = 0
     accepted: Counter[str] = field(default_factory=Counter)
     stored: Counter[str] | None = field(default_factory=Counter)
+    partly_filtered: list[PartlyFiltered] = field(default_factory=list)
 
     def fail(self, place: str, reason: str) -> None:
         """Count a failure, and name it while there is room.
@@ -99,6 +102,7 @@ class ImportReport:
             "failures": self.failures,
             "accepted": dict(self.accepted),
             "stored": None if self.stored is None else dict(self.stored),
+            "partlyFiltered": [one.to_dict() for one in self.partly_filtered],
         }
 
 
@@ -224,7 +228,9 @@ class _Storing:
             yield self._memories[scope], group
 
     def _store(self, memory: Memory, group: list[_Waiting]) -> None:
-        ingested = memory.ingest([one.conversation for one in group]).to_dict()
+        outcome = memory.ingest([one.conversation for one in group])
+        self._report.partly_filtered += outcome.accepted.partly_filtered
+        ingested = outcome.to_dict()
         self._report.accepted.update(ingested["accepted"])
         if ingested["stored"] is None:
             self._report.stored = None

@@ -5,6 +5,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from varve.domain.allowance import Allowance
 from varve.domain.extraction import Batch, Extraction
 from varve.domain.personal import Detection
 from varve.domain.record import Vector
@@ -72,5 +73,11 @@ class LLM(Protocol):
 class Detector(Protocol):
     """Detector of personal data or secrets in a text."""
 
-    def find(self, text: str) -> Sequence[Detection]:
-        """Return all findings, in any order; findings may overlap. Raises Misconfigured."""
+    def find(
+        self, text: str, allowance: Allowance | None = None
+    ) -> Sequence[Detection]:
+        """Return all findings, in any order; findings may overlap.
+
+        Out of time, it returns what it has found. None: an allowance of its own, without
+        a limit of time. Raises Misconfigured.
+        """

@@ -49,7 +49,7 @@ class ExtractOutcome:
     """What deliveries added.
 
     `ignored` messages came before with other words, which stay. `returned` must be
-    delivered again.
+    delivered again. `partly_filtered` counts limits that the filter reached in a message.
     """
 
     messages: int = 0
@@ -58,6 +58,7 @@ class ExtractOutcome:
     operations: int = 0
     ignored: int = 0
     returned: tuple[Delivery, ...] = ()
+    partly_filtered: int = 0
 
     def __add__(self, other: "ExtractOutcome") -> "ExtractOutcome":
         return ExtractOutcome(
@@ -67,6 +68,7 @@ class ExtractOutcome:
             operations=self.operations + other.operations,
             ignored=self.ignored + other.ignored,
             returned=self.returned + other.returned,
+            partly_filtered=self.partly_filtered + other.partly_filtered,
         )
 
 
@@ -182,7 +184,10 @@ def _scope_of(message: IngestMessage | Reread | Told) -> Scope:
 def _extract(session: Session, message: IngestMessage | Reread | Told) -> _Extracted:
     if isinstance(message, IngestMessage):
         # Filtered again: a sender may have put it on the queue without ingest.
-        return extract(session, session.privacy.filter_message(message))
+        private, partly = session.privacy.filter_message(message)
+        extracted = extract(session, private)
+        outcome = replace(extracted.outcome, partly_filtered=len(partly))
+        return replace(extracted, outcome=outcome)
     if isinstance(message, Reread):
         facts, operations = reread(session, message)
         return _Extracted(ExtractOutcome(facts=facts, operations=operations))

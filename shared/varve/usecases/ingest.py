@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from varve.domain.allowance import PartlyFiltered
 from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected, prefix_field
 from varve.domain.identity import Scope
@@ -19,17 +20,24 @@ CONTEXT_MESSAGES = 4
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """Counts of what `ingest` accepted, and the correlation id of each queue message."""
+    """Counts of what `ingest` accepted, and the correlation id of each queue message.
+
+    `partly_filtered` names the messages whose filter reached a limit.
+    """
 
     conversations: int
     messages: int
     parts: int
     correlation_ids: tuple[str, ...] = ()
+    partly_filtered: tuple[PartlyFiltered, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as JSON values."""
+        """Return the counts as JSON values, and `partlyFiltered` if there are such."""
         accepted = {"conversations": self.conversations, "messages": self.messages}
-        return {"accepted": accepted}
+        answer: dict[str, Any] = {"accepted": accepted}
+        if self.partly_filtered:
+            answer["partlyFiltered"] = [one.to_dict() for one in self.partly_filtered]
+        return answer
 
 
 def read_event(event: object) -> list[Conversation]:
@@ -94,13 +102,15 @@ def _ingest(given: Sequence[tuple[Session, Conversation]]) -> IngestOutcome:
         for session, conversation in given
     ]
     sent: list[str] = []
+    partly: list[PartlyFiltered] = []
     messages = 0
-    for session, conversation in private:
-        messages += len(conversation.messages)
-        for part in _parts(conversation, session.now):
+    for session, filtered in private:
+        partly += filtered.partly
+        messages += len(filtered.conversation.messages)
+        for part in _parts(filtered.conversation, session.now):
             send_ingest(part, queue=session.queues.ingest, objects=session.objects)
             sent.append(part.correlation_id)
-    return IngestOutcome(len(private), messages, len(sent), tuple(sent))
+    return IngestOutcome(len(private), messages, len(sent), tuple(sent), tuple(partly))
 
 
 def _parts(conversation: Conversation, now: datetime) -> Iterator[IngestMessage]:

@@ -1,8 +1,10 @@
 """A workspace's filter for texts that are stored, sent to a model or searched."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
+from varve.domain.allowance import MAX_SECONDS, Allowance, FilterLimit, PartlyFiltered
 from varve.domain.conversation import Conversation, reword
 from varve.domain.errors import Rejected
 from varve.domain.extraction import Batch, Extraction, Fact
@@ -20,7 +22,16 @@ from varve.domain.search.query import SearchRequest
 from varve.domain.summary import Summary, SummaryTask
 from varve.domain.triple import TripleOperation
 from varve.messages.ingest import IngestMessage
+from varve.ports.clock import Timer
 from varve.ports.models import LLM, Detector, Extractor, Reply, Summarizer
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """A filtered conversation, and its messages whose filter reached a limit."""
+
+    conversation: Conversation
+    partly: tuple[PartlyFiltered, ...]
 
 
 class Privacy:
@@ -28,7 +39,8 @@ class Privacy:
 
     `modes` say how each kind that is not off is treated; secrets are always redacted.
     `detectors` must find every kind that has a mode. `pseudonym` returns the replacement
-    for a kind and a value.
+    for a kind and a value. `timer` counts the processor time of a message's filter; None:
+    there is no limit of time.
     """
 
     def __init__(
@@ -36,10 +48,12 @@ class Privacy:
         modes: Mapping[Kind, Mode],
         detectors: Sequence[Detector],
         pseudonym: Callable[[Kind, str], str] | None = None,
+        timer: Timer | None = None,
     ) -> None:
         self._modes = {**modes, Kind.SECRET: Mode.REDACT}
         self._detectors = detectors
         self._pseudonym = pseudonym
+        self._timer = timer
 
     @property
     def name(self) -> str:
@@ -56,35 +70,38 @@ class Privacy:
     def __call__(self, text: str) -> str:
         """Return the filtered text; what should have been blocked is redacted.
 
-        It is deterministic, and filtering the result again changes nothing. Raises
-        Misconfigured: a detector cannot run.
+        It is deterministic, without a limit of time, and filtering the result again
+        changes nothing. Raises Misconfigured: a detector cannot run.
         """
-        found = self._detect(text)
-        return replace_detections(text, found, self._replacement) if found else text
+        return self._filter(Allowance(), text)
 
-    def filter_conversation(self, conversation: Conversation) -> Conversation:
+    def filter_conversation(self, conversation: Conversation) -> Filtered:
         """Return the filtered conversation; ids and speakers' names stay.
 
         An id that was made from a message's words is made again from the filtered words.
+        A message that takes too long keeps the words that were not read in time.
         Raises Rejected: names the message with data that the workspace blocks, and the
-        kind; Misconfigured.
+        kind, or the message that could not be checked in time; Misconfigured.
         """
         self._refuse_blocked(conversation)
-        return reword(conversation, self._filter_json)
+        return self._filter_each(conversation)
 
-    def filter_message(self, message: IngestMessage) -> IngestMessage:
-        """Return a filtered message of the ingest queue.
+    def filter_message(
+        self, message: IngestMessage
+    ) -> tuple[IngestMessage, tuple[PartlyFiltered, ...]]:
+        """Return a filtered message of the ingest queue, and what reached a limit.
 
         Raises what `filter_conversation` raises.
         """
         update = {"messages": [*message.context]}
         context = message.conversation.model_copy(update=update)
-        filtered = reword(context, self._filter_json)
-        return replace(
+        filtered = self.filter_conversation(message.conversation)
+        private = replace(
             message,
-            conversation=self.filter_conversation(message.conversation),
-            context=tuple(filtered.messages),
+            conversation=filtered.conversation,
+            context=tuple(self._filter_each(context).conversation.messages),
         )
+        return private, filtered.partly
 
     def filter_request(self, request: SearchRequest) -> SearchRequest:
         """Return the request with a filtered query.
@@ -98,14 +115,33 @@ class Privacy:
             return request
         return request.model_copy(update={"query_text": private})
 
-    def _filter_json(self, value: object) -> object:
-        return map_strings(value, self)
+    def _filter_each(self, conversation: Conversation) -> Filtered:
+        """Return the conversation, each message filtered within its allowance."""
+        allowances: dict[int | None, Allowance] = {}
 
-    def _detect(self, text: str) -> list[Detection]:
+        def change(place: int | None, value: object) -> object:
+            allowance = allowances.setdefault(place, Allowance(self._timer))
+            return map_strings(value, partial(self._filter, allowance))
+
+        filtered = reword(conversation, change)
+        partly: list[PartlyFiltered] = []
+        for place, allowance in allowances.items():
+            for limit in allowance.reached:
+                one = PartlyFiltered(conversation.conversation_id, place, limit)
+                partly.append(one)
+        return Filtered(filtered, tuple(partly))
+
+    def _filter(self, allowance: Allowance, text: str) -> str:
+        found = self._detect(text, allowance)
+        return replace_detections(text, found, self._replacement) if found else text
+
+    def _detect(self, text: str, allowance: Allowance) -> list[Detection]:
         """Return the detections of all kinds that have a mode."""
         found: list[Detection] = []
         for detector in self._detectors:
-            found += [one for one in detector.find(text) if one.kind in self._modes]
+            for detection in detector.find(text, allowance):
+                if detection.kind in self._modes:
+                    found.append(detection)
         return found
 
     def _replacement(self, finding: Detection) -> str:
@@ -125,9 +161,10 @@ class Privacy:
             )
 
     def _refuse_in(self, value: object, field: str) -> None:
+        allowance = Allowance(self._timer)
         kinds: set[Kind] = set()
         for text in iterate_strings(value):
-            for finding in drop_overlaps(self._detect(text)):
+            for finding in drop_overlaps(self._detect(text, allowance)):
                 if self._modes[finding.kind] is Mode.BLOCK:
                     kinds.add(finding.kind)
         blocked = sorted(kinds)
@@ -135,6 +172,12 @@ class Privacy:
             raise Rejected(
                 field,
                 f"holds personal data that this workspace blocks: {', '.join(blocked)}",
+            )
+        if FilterLimit.TIME in allowance.reached:
+            raise Rejected(
+                field,
+                f"could not be checked in {MAX_SECONDS:g} s of processor time for "
+                "personal data that this workspace blocks",
             )
 
 

@@ -1,14 +1,18 @@
 """Build a workspace's privacy filter."""
 
+import time
 from collections.abc import Mapping
 
 from varve.domain.errors import Misconfigured, Rejected
-from varve.domain.personal import Mode, pseudonym
+from varve.domain.personal import Kind, Mode, pseudonym
 from varve.domain.workspace import WorkspaceConfig
+from varve.ports.clock import Timer
 from varve.ports.models import Detector
 from varve.usecases.privacy import Privacy
 
 MIN_PSEUDONYM_KEY = 16
+_TIMER: Timer = time.thread_time
+"""The thread's own processor time: a busy machine must not shorten a filter."""
 
 
 def build_privacy(
@@ -19,17 +23,19 @@ def build_privacy(
 
     modes = config.privacy.modes
     if not modes:
-        return Privacy({}, [SecretDetector()])
+        return Privacy({}, [SecretDetector()], timer=_TIMER)
     from varve.adapters.detectors.personal import PersonalDetector
 
     personal = PersonalDetector(config.privacy.regions.split(","))
     detectors: list[Detector] = [SecretDetector(), personal]
     if Mode.PSEUDONYM not in modes.values():
-        return Privacy(modes, detectors)
+        return Privacy(modes, detectors, timer=_TIMER)
     key = _pseudonym_key(config, environment)
-    return Privacy(
-        modes, detectors, lambda kind, value: pseudonym(kind, value, key, workspace)
-    )
+
+    def replacement(kind: Kind, value: str) -> str:
+        return pseudonym(kind, value, key, workspace)
+
+    return Privacy(modes, detectors, replacement, _TIMER)
 
 
 def require_regions(config: WorkspaceConfig) -> None:

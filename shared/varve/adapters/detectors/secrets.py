@@ -11,6 +11,7 @@ from functools import cache
 
 from varve.adapters.detectors.separators import plain_separators
 from varve.adapters.detectors.token_shapes import token_shapes
+from varve.domain.allowance import Allowance
 from varve.domain.personal import Detection, Kind
 from varve.domain.text import Span
 
@@ -90,34 +91,52 @@ _BEARER = re.compile(r"\bBearer\s+(?P<value>[A-Za-z0-9._~+/=-]{20,})")
 class SecretDetector:
     """The Detector port for secrets."""
 
-    def find(self, text: str) -> Sequence[Detection]:
-        """Return all secrets in the text, including overlapping ones."""
+    def find(
+        self, text: str, allowance: Allowance | None = None
+    ) -> Sequence[Detection]:
+        """Return all secrets in the text, including overlapping ones.
+
+        Out of time, it returns what it has found.
+        """
+        allowance = allowance or Allowance()
         text = plain_separators(text)
-        folded = text.casefold()
-        spans: list[Span] = []
-        if any(word in folded for word in _WORDS):
-            spans += _find_named(text)
-        if _LONG_RUN.search(text):
-            spans += _find_tokens(text)
         found = []
-        for start, end in spans:
-            if _stands_alone(text, start, end):
-                secret = text[start:end]
-                found.append(Detection(Kind.SECRET, start, end, secret))
+        for step in _steps(text):
+            for start, end in allowance.within_time(step):
+                if _stands_alone(text, start, end):
+                    secret = text[start:end]
+                    found.append(Detection(Kind.SECRET, start, end, secret))
         return found
 
 
-def _find_named(text: str) -> Iterator[Span]:
-    """Yield the secrets that words or signs before them tell."""
-    yield from _match_spans(_PRIVATE_KEY, text, 0)
+def _steps(text: str) -> Iterator[Iterator[Span]]:
+    """Yield the parts of the search, each of which reads the text a few times."""
+    folded = text.casefold()
+    if any(word in folded for word in _WORDS):
+        yield _match_spans(_PRIVATE_KEY, text, 0)
+        yield _find_in_urls(text)
+        yield _find_credentials(text)
+        for pattern in (_ASSIGNED, _OPTION, _MYSQL):
+            yield _find_passwords(pattern, text)
+    if _LONG_RUN.search(text):
+        yield _find_tokens(text)
+        yield _find_shapes(text)
+        yield _match_spans(_BEARER, text, "value")
+        yield _match_spans(_NPMRC, text, "value")
+        yield _find_listed(text)
+        yield _find_json_web_tokens(text)
+
+
+def _find_in_urls(text: str) -> Iterator[Span]:
     for match in _IN_URL.finditer(text):
         if not _PLACEHOLDER.match(match["value"]):
             yield match.span("value")
+
+
+def _find_credentials(text: str) -> Iterator[Span]:
     for match in _BASIC.finditer(text):
         if _is_credentials(match["value"]):
             yield match.span("value")
-    for pattern in (_ASSIGNED, _OPTION, _MYSQL):
-        yield from _find_passwords(pattern, text)
 
 
 def _find_tokens(text: str) -> Iterator[Span]:
@@ -128,11 +147,15 @@ def _find_tokens(text: str) -> Iterator[Span]:
     for match in _SK_TOKEN.finditer(text):
         if _is_sk_key(match[0]):
             yield match.span()
-    yield from _find_shapes(text)
-    yield from _match_spans(_BEARER, text, "value")
-    yield from _match_spans(_NPMRC, text, "value")
+
+
+def _find_listed(text: str) -> Iterator[Span]:
+    """Yield what the patterns of detect-secrets match."""
     for pattern, group in load_patterns():
         yield from _match_spans(pattern, text, group)
+
+
+def _find_json_web_tokens(text: str) -> Iterator[Span]:
     for match in _JWT.finditer(text):
         if match["rest"] and _is_jwt(match[0]):
             yield match.span()
