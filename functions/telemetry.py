@@ -1,7 +1,6 @@
 """Logs and metrics that several functions share: ids and counts, never content."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -10,18 +9,14 @@ from varve.domain.dead_letter import correlation_of
 from varve.domain.usage import ModelUsage
 from varve.ports.queues import Delivery
 
-if TYPE_CHECKING:
-    from varve.usecases.plan import PassOutcome
-
 
 def log_fates(
     logger: Logger, batch: Sequence[Delivery], returned: Collection[Delivery]
 ) -> None:
     """Log the ids of each message of the batch, and whether it is delivered again."""
-    again = {delivery.id for delivery in returned}
     for delivery in batch:
         ids = {"correlationId": correlation_of(delivery.body), "messageId": delivery.id}
-        logger.info("returned" if delivery.id in again else "settled", extra=ids)
+        logger.info("returned" if delivery in returned else "settled", extra=ids)
 
 
 def log_accepted(logger: Logger, correlation_ids: Sequence[str]) -> None:
@@ -36,14 +31,6 @@ def count_all(metrics: Metrics, counts: Mapping[str, int]) -> None:
         metrics.add_metric(name, MetricUnit.Count, count)
 
 
-def count_planned(
-    metrics: Metrics, outcome: "PassOutcome", planned: str, left: str
-) -> None:
-    """Count what a pass planned and what it left, if anything, by these metrics' names."""
-    if outcome.planned or outcome.left:
-        count_all(metrics, {planned: outcome.planned, left: outcome.left})
-
-
 def count_partly_filtered(metrics: Metrics, messages: int) -> None:
     """Count the messages whose filter reached a limit, if there are any."""
     if messages:
@@ -54,6 +41,5 @@ def count_models(metrics: Metrics, usage: ModelUsage) -> None:
     """Count the model calls and tokens since the last invocation, if there were any."""
     taken = usage.take()
     if taken.calls:
-        tokens = taken.prompt_tokens + taken.completion_tokens
         metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)
-        metrics.add_metric("ModelTokens", MetricUnit.Count, tokens)
+        metrics.add_metric("ModelTokens", MetricUnit.Count, taken.tokens)

@@ -147,6 +147,12 @@ def test_a_handler_is_thin_and_knows_neither_clients_nor_the_environment(
     )
 
 
+def test_every_file_of_the_functions_is_short() -> None:
+    files = sorted((ROOT / "functions").rglob("*.py"))
+    sizes = {name(one): len(one.read_text("utf-8").splitlines()) for one in files}
+    assert {one: size for one, size in sizes.items() if size > HANDLER_LINES} == {}
+
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_planned
+from functions.telemetry import count_all
 from varve.domain.calendar import parse_instant
 from varve.usecases.plan import plan_cleanup, plan_curation
 from varve.wiring.sessions import Sessions
@@ -22,5 +22,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Handle a schedule's `{"scheduledTime"}`; the monthly one has `"task": "curate"`."""
     plan = plan_curation if event.get("task") == "curate" else plan_cleanup
     outcome = plan(sessions().open_planner(), parse_instant(event["scheduledTime"]))
-    count_planned(metrics, outcome, "PlannedAgents", "LeftAgents")
+    count_all(metrics, outcome.metrics("Agents"))
     return {"planned": outcome.planned, "left": outcome.left}

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_all, count_models, count_planned
+from functions.telemetry import count_all, count_models
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.domain.calendar import Grain, parse_instant
 from varve.usecases.plan import plan_summaries
@@ -40,5 +40,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _plan(opened: Sessions, event: dict[str, Any]) -> dict[str, Any]:
     now = parse_instant(event["scheduledTime"])
     outcome = plan_summaries(opened.open_planner(), Grain(event["grain"]), now)
-    count_planned(metrics, outcome, "PlannedPeriods", "LeftPeriods")
+    count_all(metrics, outcome.metrics("Periods"))
     return asdict(outcome)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.moto_process import PROJECT
+from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.api.memory import Memory
 from varve.domain.calendar import Grain
@@ -221,29 +220,7 @@ def test_invariant_10_sixteen_threads_with_every_verb_each_succeed(root: str) ->
 
 def test_invariant_10_four_processes_with_every_verb_each_succeed(root: str) -> None:
     open_memory(root).configure("plan", "pro")
-    command = [sys.executable, "-m", "tests.contract.test_concurrent_callers", root]
-    paths = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
-    options: dict[str, Any] = {
-        "stdin": subprocess.PIPE,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
-    running = [
-        subprocess.Popen([*command, str(number)], cwd=PROJECT, env=paths, **options)
-        for number in range(PROCESSES)
-    ]
-    try:
-        for process in running:
-            assert process.stdout.readline() == "ready\n"
-        for process in running:
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        told = [process.communicate(timeout=600) for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.communicate()
+    told = run_together("tests.contract.test_concurrent_callers", root, PROCESSES)
     assert [json.loads(out) for out, _ in told] == [[]] * PROCESSES
     assert [error for _, error in told] == [""] * PROCESSES
     assert_nothing_lost(root, 4 * PROCESSES)
@@ -259,6 +236,5 @@ def run_process(root: str, number: int) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("ready", flush=True)
-    sys.stdin.readline()
+    begin_together()
     print(json.dumps(run_process(sys.argv[1], int(sys.argv[2]))))

@@ -7,8 +7,6 @@ stored twice.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -21,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import ACME, DIMENSIONS, a_record, an_operation, embedded
-from tests.support.moto_process import PROJECT
+from tests.support.processes import begin_together, run_together
 from tests.support.s3 import s3_server
 from varve.adapters.graph.parquet import ParquetGraph
 from varve.adapters.objects.store import lance_options, local_objects, s3_objects
@@ -120,28 +118,8 @@ def as_threads(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
 
 def as_processes(root: str, count: int, cache: Path) -> list[dict[str, Any]]:
     """Start all writers together: each waits for a line on its input."""
-    command = [sys.executable, "-m", "tests.contract.test_concurrent_writers", root]
-    given = {**os.environ, "PYTHONPATH": f"{PROJECT}/shared:{PROJECT}"}
-    options: dict[str, Any] = {
-        "stdin": subprocess.PIPE,
-        "stdout": subprocess.PIPE,
-        "text": True,
-    }
-    running = [
-        subprocess.Popen([*command, str(number)], cwd=PROJECT, env=given, **options)
-        for number in range(count)
-    ]
-    try:
-        for process in running:
-            assert process.stdout.readline() == "ready\n"
-        for process in running:
-            process.stdin.write("go\n")
-            process.stdin.flush()
-        return [json.loads(process.communicate(timeout=300)[0]) for process in running]
-    finally:
-        for process in running:
-            process.kill()
-            process.communicate()
+    ended = run_together("tests.contract.test_concurrent_writers", root, count)
+    return [json.loads(out) for out, _ in ended]
 
 
 def told(writer: Writer) -> dict[str, Any]:
@@ -180,6 +158,5 @@ def test_invariant_4_writers_without_the_queue_lose_nothing_and_double_nothing(
 if __name__ == "__main__":
     with TemporaryDirectory() as own:
         this = Writer(sys.argv[1], int(sys.argv[2]), Path(own))
-        print("ready", flush=True)
-        sys.stdin.readline()
+        begin_together()
         print(json.dumps(told(this.run())))

@@ -9,19 +9,17 @@ from typing import Any
 
 from varve.api.answers import AnswerBook
 from varve.api.lessons import LessonBook
+from varve.api.outcomes import OutcomeRecorder
 from varve.api.research import ResearchNotes
-from varve.domain.calendar import aware, iso
+from varve.domain.calendar import iso
 from varve.domain.errors import VarveError
 from varve.domain.experience.history import PastEpisode
 from varve.domain.experience.recall import Recollection
-from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.usecases.experience import recall as usecases
 from varve.usecases.experience.forgetting import forget_unread
-from varve.usecases.experience.outcomes import report_outcome
 from varve.usecases.experience.recall import RecallRequest
 from varve.usecases.experience.rows import read_past
-from varve.usecases.local import catch_up
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
 
@@ -29,7 +27,7 @@ READS_PER_WRITE = 50
 """Reads that are counted in process before one row for all of them is written."""
 
 
-class Experience:
+class Experience(OutcomeRecorder):
     """One agent's episodes, lessons, prior answers and research notes.
 
     >>> before = memory.experience.recall("requests time out under load", state="debugging")
@@ -44,41 +42,6 @@ class Experience:
         self.lessons = LessonBook(sessions, scope)
         self.answers = AnswerBook(sessions, scope, self.count_reads, self.flush)
         self.research = ResearchNotes(sessions, scope)
-
-    def record_outcome(
-        self,
-        target: str,
-        outcome: str,
-        *,
-        correction: str | None = None,
-        decision: str | None = None,
-        resolution: str | None = None,
-        used: Sequence[str] = (),
-        user: str | None = None,
-        at: datetime | None = None,
-    ) -> Report:
-        """Say how an episode ended, by its id, or the last one of a conversation, by that id.
-
-        `correction` names the error, `decision` the action taken, `resolution` the right
-        action, `used` the ids that the agent had recalled. The same
-        statement with the same `at` counts once. Raises Rejected: names the field.
-        """
-        then = None if at is None else aware(at, "at")
-        self.flush()
-        with self._open() as session:
-            report = report_outcome(
-                session,
-                target,
-                outcome,
-                correction=correction,
-                decision=decision,
-                resolution=resolution,
-                used=used,
-                user=user,
-                at=then,
-            )
-            catch_up(session)
-        return report
 
     def episodes(self, *, limit: int | None = None) -> list[dict[str, Any]]:
         """Return the episodes, the newest first, as JSON values."""
@@ -153,6 +116,9 @@ class Experience:
 
     def _open(self, now: datetime | None = None) -> Session:
         return self._sessions.open(self.scope, now)
+
+    def _write_reads(self) -> None:
+        self.flush()
 
 
 class Recall:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from varve.api.graph import Graph
 from varve.api.ingested import Ingested
+from varve.api.outcomes import OutcomeRecorder
 from varve.api.owner import OwnerVerbs
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.evaluation import Figures, LabelledQuestion
-from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import (
@@ -35,7 +35,7 @@ Moment: TypeAlias = date | str
 """A day, an instant (a `datetime`, which is a `date`), or either as ISO 8601."""
 
 
-class Memory(OwnerVerbs):
+class Memory(OwnerVerbs, OutcomeRecorder):
     """One agent's memory in a directory or an S3 prefix.
 
     >>> memory = Memory.open("./memory", workspace="acme", agent="support")
@@ -318,30 +318,6 @@ class Memory(OwnerVerbs):
 
         return Experience(self.sessions, self.scope)
 
-    def record_outcome(
-        self,
-        target: str,
-        outcome: str,
-        *,
-        correction: str | None = None,
-        decision: str | None = None,
-        resolution: str | None = None,
-        used: Sequence[str] = (),
-        user: str | None = None,
-        at: datetime | None = None,
-    ) -> Report:
-        """Say how an episode ended (`Experience.record_outcome`)."""
-        return self.experience.record_outcome(
-            target,
-            outcome,
-            correction=correction,
-            decision=decision,
-            resolution=resolution,
-            used=used,
-            user=user,
-            at=at,
-        )
-
     def recall_experience(
         self,
         situation: str,
@@ -358,8 +334,7 @@ class Memory(OwnerVerbs):
 
         `ingest` and every write of experience do so too. The memory stays usable.
         """
-        if "experience" in self.__dict__:
-            self.experience.flush()
+        self._write_reads()
 
     def __enter__(self) -> Self:
         return self
@@ -374,6 +349,10 @@ class Memory(OwnerVerbs):
 
     def _open(self, now: datetime | None = None) -> Session:
         return self.sessions.open(self.scope, now)
+
+    def _write_reads(self) -> None:
+        if "experience" in self.__dict__:
+            self.experience.flush()
 
 
 def _summary_grains(grain: str | None) -> Sequence[Grain]:

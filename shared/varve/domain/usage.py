@@ -15,6 +15,11 @@ class ModelUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    @property
+    def tokens(self) -> int:
+        """The tokens of prompts and completions."""
+        return self.prompt_tokens + self.completion_tokens
+
     def add(self, usage: Any) -> None:
         """Count one answer.
 

@@ -17,7 +17,7 @@ from varve.importers.items import (
     read_time,
     text_of,
 )
-from varve.importers.streams import SPACE, read_head, read_members, read_objects
+from varve.importers.streams import is_list, read_members, read_objects
 
 FORMAT = "agentcore"
 _ROLES = {"USER": "user", "ASSISTANT": "assistant"}
@@ -46,7 +46,7 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
 
 def _read_answers(source: Source) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield each event and record of one answer or several."""
-    if not read_head(source).lstrip(SPACE).startswith(b"["):
+    if not is_list(source):
         for key, value in read_members(source):
             if is_object(value):
                 yield key, value
@@ -87,6 +87,6 @@ def _add_payload(draft: Draft, item: Mapping[str, Any], id_: str, at: Any) -> No
     role = _ROLES.get(text_of(said.get("role")))
     content = said.get("content")
     if role is None or not isinstance(content, Mapping):
-        draft.skip(f"role {text_of(said.get('role'))[:40] or 'missing'}")
+        draft.skip_role(text_of(said.get("role")))
         return
     draft.add(role, text_of(content.get("text")), id_=id_, at=at)

@@ -6,6 +6,7 @@ Shape: the export as described by its readers (mapping of nodes, `current_node`)
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from varve.domain.conversation import SPOKEN
 from varve.importers.items import (
     Draft,
     ImportOptions,
@@ -19,7 +20,6 @@ from varve.importers.items import (
 from varve.importers.streams import read_objects
 
 FORMAT = "chatgpt"
-_ROLES = ("user", "assistant")
 _WORDS = ("text", "multimodal_text")
 """Content types with words; code, browsing, thoughts and instructions are left out."""
 
@@ -102,7 +102,7 @@ def _add_message(
         return
     kind = text_of(content.get("content_type"))
     if kind not in _WORDS:
-        draft.skip(f"content of type {kind[:40] or 'unknown'}")
+        draft.skip_content(kind)
         return
     if role == "assistant" and message.get("recipient") not in (None, "all"):
         draft.skip("call of a tool")
@@ -119,7 +119,7 @@ def _read_role(message: Mapping[str, Any]) -> str | None:
     """Return user or assistant; None: a message of a tool or of the system."""
     author = message.get("author")
     role = text_of(author.get("role")) if isinstance(author, Mapping) else ""
-    return role if role in _ROLES else None
+    return role if role in SPOKEN else None
 
 
 def _is_hidden(message: Mapping[str, Any]) -> bool:

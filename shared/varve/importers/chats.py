@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from varve.domain.conversation import SPOKEN
 from varve.domain.identity import digest
 from varve.importers.items import (
     Draft,
@@ -25,7 +26,6 @@ from varve.importers.streams import read_lines, read_whole
 
 ONE = "openai"
 LINES = "jsonl"
-_SPOKEN = ("user", "assistant")
 
 
 def recognize_one(first: Mapping[str, Any]) -> bool:
@@ -67,8 +67,8 @@ def _read_messages(
     draft = Draft(format_, digest(words, length=32), place, options.user)
     for number, message in enumerate(messages):
         role = text_of(message.get("role"))
-        if role not in _SPOKEN:
-            draft.skip(f"role {role[:40] or 'missing'}")
+        if role not in SPOKEN:
+            draft.skip_role(role)
             continue
         at = read_time(message.get("timestamp")) or options.at
         if at is None:

@@ -66,10 +66,7 @@ def _add_message(draft: Draft, message: Mapping[str, Any], started: Any) -> None
         draft.skip("sender that is neither human nor assistant")
         return
     blocks = objects_in(message.get("content"))
-    for block in blocks:
-        kind = text_of(block.get("type"))
-        if kind != "text":
-            draft.skip(f"content of type {kind[:40] or 'unknown'}")
+    draft.skip_parts(blocks)
     # `text` may hold placeholders for blocks, so the blocks come first.
     text = text_of_parts(blocks) if blocks else text_of(message.get("text"))
     draft.add(

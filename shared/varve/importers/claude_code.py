@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from varve.domain.conversation import SPOKEN
 from varve.importers.items import (
     Draft,
     ImportOptions,
     Item,
     Skipped,
     Source,
-    objects_in,
     read_time,
     text_of,
     text_of_parts,
@@ -17,7 +17,6 @@ from varve.importers.items import (
 from varve.importers.streams import read_lines
 
 FORMAT = "claude-code"
-_ROLES = ("user", "assistant")
 
 
 def recognize(first: Mapping[str, Any]) -> bool:
@@ -34,7 +33,7 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
             yield Skipped(f"line {number}", "no event of a session")
             continue
         uuid = text_of(event.get("uuid"))
-        if uuid in seen or text_of(event.get("type")) not in _ROLES:
+        if uuid in seen or text_of(event.get("type")) not in SPOKEN:
             continue
         seen.add(uuid)
         session = text_of(event.get("sessionId")) or options.name
@@ -57,10 +56,7 @@ def _add_event(
         draft.skip("side chain or note of the program")
         return
     content = message.get("content")
-    for block in objects_in(content):
-        kind = text_of(block.get("type"))
-        if kind != "text":
-            draft.skip(f"content of type {kind[:40] or 'unknown'}")
+    draft.skip_parts(content)
     draft.add(
         text_of(event.get("type")),
         text_of_parts(content),

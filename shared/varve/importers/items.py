@@ -107,6 +107,21 @@ class Draft:
         """Note something of this conversation that is not imported."""
         self.skipped.append(Skipped(self.place, reason))
 
+    def skip_role(self, role: str) -> None:
+        """Note a message of a role that does not speak."""
+        self.skip(f"role {role[:40] or 'missing'}")
+
+    def skip_content(self, type_: str) -> None:
+        """Note content of a type without words."""
+        self.skip(f"content of type {type_[:40] or 'unknown'}")
+
+    def skip_parts(self, content: object) -> None:
+        """Note the parts of a message that are no text."""
+        for part in objects_in(content):
+            type_ = text_of(part.get("type"))
+            if type_ != "text":
+                self.skip_content(type_)
+
     def items(self) -> Iterator[Item]:
         """Yield the skipped parts, then the conversation by 10,000 messages."""
         yield from self.skipped

@@ -7,6 +7,7 @@ they are counted and left out.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from varve.domain.conversation import SPOKEN
 from varve.importers.items import (
     Draft,
     ImportOptions,
@@ -22,7 +23,6 @@ from varve.importers.items import (
 from varve.importers.streams import read_members
 
 FORMAT = "letta"
-_ROLES = ("user", "assistant")
 
 
 def recognize(first: Mapping[str, Any]) -> bool:
@@ -64,8 +64,8 @@ def _add_message(
     draft: Draft, message: Mapping[str, Any], options: ImportOptions
 ) -> None:
     role = text_of(message.get("role"))
-    if role not in _ROLES:
-        draft.skip(f"role {role[:40] or 'missing'}")
+    if role not in SPOKEN:
+        draft.skip_role(role)
         return
     at = read_time(message.get("created_at")) or options.at
     if at is None:

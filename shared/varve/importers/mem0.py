@@ -7,6 +7,7 @@ memory's id and time; the memories of one user and agent form a conversation.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from varve.domain.conversation import SPOKEN
 from varve.importers.items import (
     Draft,
     Faulty,
@@ -19,10 +20,9 @@ from varve.importers.items import (
     read_time,
     text_of,
 )
-from varve.importers.streams import SPACE, read_head, read_members, read_objects
+from varve.importers.streams import is_list, read_members, read_objects
 
 FORMAT = "mem0"
-_ROLES = ("user", "assistant")
 
 
 def recognize(first: Mapping[str, Any]) -> bool:
@@ -46,7 +46,7 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
         draft = _find_draft(drafts, memory, place, options)
         role = text_of(memory.get("role"))
         draft.add(
-            role if role in _ROLES else "user",
+            role if role in SPOKEN else "user",
             text_of(memory["memory"]),
             id_=text_of(memory.get("id")) or text_of(memory.get("hash")) or place,
             at=at,
@@ -57,7 +57,7 @@ def read(source: Source, options: ImportOptions) -> Iterator[Item]:
 
 
 def _read_memories(source: Source) -> Iterator[Any]:
-    if read_head(source).lstrip(SPACE).startswith(b"["):
+    if is_list(source):
         yield from read_objects(source)
         return
     for key, value in read_members(source):

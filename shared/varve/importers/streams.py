@@ -24,6 +24,11 @@ def read_head(source: IO[bytes]) -> bytes:
     return head.removeprefix(BYTE_ORDER_MARK)
 
 
+def is_list(source: IO[bytes]) -> bool:
+    """Return whether a file is a JSON list; go back to its start."""
+    return read_head(source).lstrip(SPACE).startswith(b"[")
+
+
 def read_objects(source: IO[bytes]) -> Iterator[Any]:
     """Yield the values of a file: an array's elements, lines, or one value.
 

@@ -4,36 +4,14 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from varve.domain.calendar import LATEST, Grain, Period, parse_instant
+from varve.domain.day_names import MONTHS, WEEKDAYS
 
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-_WEEKDAYS = (
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-)
 _SIZES = ("bytes", "KB", "MB", "GB", "TB")
 
 
 def format_day(day: date) -> str:
     """Return a date as `12 Oct 2026`."""
-    return f"{day.day} {_MONTHS[day.month - 1][:3]} {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1][:3]} {day.year}"
 
 
 def format_moment(moment: datetime, zone: ZoneInfo) -> str:
@@ -76,12 +54,10 @@ def name_period(period: Period) -> str:
     if period.grain is Grain.QUARTERLY:
         return f"{rest} {year}"
     if period.grain is Grain.MONTHLY:
-        return f"{_MONTHS[int(rest) - 1]} {year}"
+        return f"{MONTHS[int(rest) - 1]} {year}"
     if period.grain is Grain.WEEKLY:
         return f"Week {int(rest[1:])} of {year}"
-    return (
-        f"{_WEEKDAYS[first.weekday()]}, {first.day} {_MONTHS[first.month - 1]} {year}"
-    )
+    return f"{WEEKDAYS[first.weekday()]}, {first.day} {MONTHS[first.month - 1]} {year}"
 
 
 def name_period_briefly(period: Period) -> str:
@@ -91,9 +67,9 @@ def name_period_briefly(period: Period) -> str:
         return period.label
     _, _, rest = period.label.partition("-")
     if period.grain is Grain.MONTHLY:
-        return _MONTHS[int(rest) - 1][:3]
+        return MONTHS[int(rest) - 1][:3]
     if period.grain in (Grain.DAILY, Grain.WORKING):
-        return f"{_WEEKDAYS[first.weekday()][:3]} {first.day}"
+        return f"{WEEKDAYS[first.weekday()][:3]} {first.day}"
     return rest
 
 

@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from varve.domain.day_names import WEEKDAYS
 from varve.domain.extraction import Batch, Utterance
 from varve.domain.identity import Scope, digest
 from varve.domain.names import ALSO_KNOWN_AS
 from varve.domain.profile import KEY_OF_PREDICATE
 from varve.domain.triple import SINGLE_VALUED
 from varve.prompts.fence import (
-    WEEKDAYS,
     Shape,
     data_line,
     day_in_words,

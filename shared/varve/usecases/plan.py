@@ -64,6 +64,15 @@ class PassOutcome:
     left: int
     waiting: int = 0
 
+    def metrics(self, items: str) -> dict[str, int]:
+        """Return its counts of items, such as "Periods", by the names of their metrics.
+
+        It is empty if there was nothing to plan.
+        """
+        if not self.planned and not self.left:
+            return {}
+        return {f"Planned{items}": self.planned, f"Left{items}": self.left}
+
 
 def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome:
     """Put the grain's due periods of all agents on the work queue. Raises Retryable."""

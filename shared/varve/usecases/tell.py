@@ -1,6 +1,7 @@
 """Tell memory one statement, or correct one that it has."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from varve.domain.calendar import Grain
 from varve.domain.errors import Rejected
 from varve.domain.identity import reference
 from varve.domain.names import normalized
-from varve.domain.profile import DEFAULT_USER, ProfileEntry, select_current_entries
+from varve.domain.profile import DEFAULT_USER, select_current_entries
 from varve.domain.record import Record, turn_id
 from varve.domain.statements.telling import (
     build_correction,
@@ -109,16 +110,15 @@ def _is_replaced(value: str, record: Record, text: str) -> bool:
 
 def _build_end(session: Session, triple: Triple, record: Record) -> TripleOperation:
     told = triple.evidence[-1]
-    return TripleOperation(
+    return replace(
+        told,
         op=Op.DELETE,
-        subject=told.subject,
         predicate=triple.label,
-        object=told.object,
         event_time=session.now,
         created_at=session.now,
-        conversation_id=told.conversation_id,
         message_ids=tuple(record.source_ids),
-        user_id=told.user_id,
+        confidence=1.0,
+        replaces=None,
     )
 
 
@@ -131,21 +131,14 @@ def _end_attributes(session: Session, record: Record, text: str) -> None:
         is_same_talk = entry.conversation_id == record.conversation_id
         is_told = not set(entry.message_ids).isdisjoint(record.source_ids)
         if is_same_talk and is_told and _is_replaced(entry.value, record, text):
-            ends.append(_build_attribute_end(session, entry))
+            end = replace(
+                entry,
+                event_time=session.now,
+                created_at=session.now,
+                ends=True,
+                replaces="",
+            )
+            ends.append(end)
     if ends:
         message = WriteProfile(session.scope, user, tuple(ends))
         send_profile(message, queue=session.queues.write, objects=session.objects)
-
-
-def _build_attribute_end(session: Session, entry: ProfileEntry) -> ProfileEntry:
-    return ProfileEntry(
-        user_id=entry.user_id,
-        key=entry.key,
-        value=entry.value,
-        event_time=session.now,
-        created_at=session.now,
-        conversation_id=entry.conversation_id,
-        message_ids=entry.message_ids,
-        subject=entry.subject,
-        ends=True,
-    )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from varve.domain.day_names import MONTHS
 from varve.domain.language.dates import Span
 from varve.domain.language.statements import Lean
 from varve.domain.names import normalized
@@ -35,13 +36,6 @@ class StatedClause:
     values: Values
     rule: Rule | None
     said: date
-
-
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
-)  # fmt: skip
-"""Triples name a day in English in every language, so that one birthday is one value."""
 
 
 _CODES = ("code", "number", "any_code")
@@ -275,7 +269,8 @@ class Reader:
             year = f" {day.year}"
             of_year = f" de {day.year}"
         month_number = day.month - 1
-        parts["birthday"] = f"{day.day} {_MONTHS[month_number]}{year}"
+        # In English whatever the language, so that one birthday is one value.
+        parts["birthday"] = f"{day.day} {MONTHS[month_number]}{year}"
         parts["day_name"] = self.language.day_name.format(
             day=day.day,
             month=self.language.months[month_number],
