@@ -6,7 +6,7 @@ reader of the store guess a text word by word. An id is hashed as it is written.
 
 import hmac
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,6 @@ _WORD = re.compile(r"[^\W_]+")
 
 Hashes = Mapping[int, frozenset[str]]
 """Hashes by the number of words that each stands for."""
-Split = Callable[[str, int], Iterator[str]]
-"""Yields the runs of so many words of a folded text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,6 @@ class CoreSample:
 
     groups: tuple[LayerGroup, ...]
     height: float
-    bottom: float
 
 
 def draw_core(
@@ -84,7 +83,7 @@ def draw_core(
         label = name_period_briefly(group.period)
         drawn.append(LayerGroup(group, label, top, tuple(placed)))
         y += GAP
-    return CoreSample(tuple(drawn), height=y + GAP, bottom=y)
+    return CoreSample(tuple(drawn), height=y + GAP)
 
 
 def _find_shade(amount: int, amounts: Sequence[int]) -> int:

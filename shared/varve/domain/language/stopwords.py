@@ -36,9 +36,6 @@ QUALIFIERS = united(_INSTALLED, "qualifiers")
 CHANGES = united(_INSTALLED, "changes")
 """Words that tell of a change or a decision."""
 
-STOP_WORDS_BUT_DENIALS = STOP_WORDS - DENIALS
-"""For a comparison of what two texts say: a denial says the opposite."""
-
 EMPTY_IN_PROMPTS = (STOP_WORDS | COURTESIES) - united(_INSTALLED, "kept_in_prompts")
 """For the relevance to a prompt: "hello" and "thanks" ask for nothing."""
 

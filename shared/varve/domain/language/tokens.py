@@ -8,7 +8,6 @@ _WORD = re.compile(rf"[^\W_]++(?:{_JOINT}[^\W_]++)*+")
 _ASCII_WORD = re.compile(rf"[a-z0-9]++(?:{_JOINT}[a-z0-9]++)*+")
 """The same in folded text of ASCII alone, in half the time."""
 _PART = re.compile(r"[^\W_]+")
-_PLAIN_WORD = re.compile(r"\w+")
 
 
 def fold(text: str) -> str:
@@ -41,8 +40,3 @@ def written_words(text: str) -> list[str]:
 def parts(word: str) -> list[str]:
     """Return what stands between a word's joints, if it has any: `e-4711` has `e` and `4711`."""
     return [] if word.isalnum() else _PART.findall(word)
-
-
-def plain_words(text: str) -> list[str]:
-    """Return the runs of letters, digits and underscores in lower case, with accents."""
-    return _PLAIN_WORD.findall(text.casefold())
