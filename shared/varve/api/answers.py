@@ -137,7 +137,7 @@ class AnswerBook:
     ) -> Rerun:
         """Decide whether to ask again, and say why; a usable answer counts as read.
 
-        The read is written at once: it decides whether the answer is evicted.
+        The read is written immediately: it decides whether the answer is evicted.
         """
         request = RerunRequest(subject, task_type, days, signals, regime)
         with self._open(now) as session:

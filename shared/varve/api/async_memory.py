@@ -36,7 +36,7 @@ class AsyncMemory:
 
     The calls run in threads, because LanceDB and boto3 block. A cancelled call that
     waits for a thread never runs. One that runs is completed in its thread: nothing
-    half-written stays behind, and repeating an `ingest` adds only what is missing.
+    half-written stays behind, and repeating an `ingest` adds only missing messages.
 
     >>> async with await AsyncMemory.open("./memory", agent="support") as memory:
     ...     await memory.ingest(conversation)
@@ -106,7 +106,7 @@ class AsyncMemory:
         return await loop.run_in_executor(self._threads, verb, self._memory)
 
     async def close(self) -> None:
-        """Wait for the calls that run, write what is counted, and end the threads."""
+        """Wait for the calls that run, write the counted reads, and end the threads."""
         await self.run(Memory.close)
         await asyncio.to_thread(self._threads.shutdown)
 

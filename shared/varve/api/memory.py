@@ -80,7 +80,7 @@ class Memory(OwnerVerbs, OutcomeRecorder):
         """Take in a conversation or several; all are validated before any is stored.
 
         Raises Rejected: names the field, and nothing was stored; Retryable,
-        Misconfigured: some may be stored, and sending all again adds what is missing.
+        Misconfigured: some may be stored, and sending all again adds the rest.
         """
         from varve.usecases.local import catch_up
 
@@ -116,7 +116,7 @@ class Memory(OwnerVerbs, OutcomeRecorder):
         `grain` limits the search to one store (default: auto, all that fit the
         question). `minimum_days_ago` and `maximum_days_ago` count calendar days back.
         `since` is included and `until` ends the window; a date means the whole day.
-        `as_of` asks what was known then. `max_results` lies in 1 to 100 (default 10),
+        `as_of` asks for the knowledge of that time. `max_results` lies in 1 to 100 (default 10),
         `max_tokens` bounds the sum of the contents. `user_id` and `conversation_id`
         pin the search. `memory_types` keeps records of these types; experience is
         searched only if it is named. Results must mention what `about` names, by any of
@@ -235,7 +235,7 @@ class Memory(OwnerVerbs, OutcomeRecorder):
         at: datetime | None = None,
         now: datetime | None = None,
     ) -> "Ingested":
-        """Take in one statement as a message of its own, said `at` or now.
+        """Take in one statement as a separate message, said `at` or now.
 
         The same statement on the same day is one. Raises Rejected: names the field.
         """

@@ -47,7 +47,7 @@ def choose_scope(
 def fill_in_user(options: argparse.Namespace) -> None:
     """Take the user from VARVE_USER where a command pins one and none is given.
 
-    `forget` is left alone: its user is whom it erases.
+    `forget` is left alone: its user is the one to erase.
     """
     if options.command == "forget":
         return

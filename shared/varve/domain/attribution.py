@@ -1,7 +1,7 @@
 """Attribution: which sentences of a summary of several users may stay after an erasure.
 
-The prose of such a summary names no source. So a sentence stays only if it can be told
-from the forgotten statements by its words.
+The prose of such a summary names no source. So a sentence stays only if its words differ
+from those of the forgotten statements.
 """
 
 from collections.abc import Iterable

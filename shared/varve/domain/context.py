@@ -97,7 +97,7 @@ class ContextBlock(StrictCamelModel):
 
     `head` is the text's beginning. It changes only with the profile and the limit, and an
     empty block has it too; `head_hash` identifies it. `ids` are the ids of the block's
-    entries, in their order; `also_in` has the ids of what was folded into an entry, by the
+    entries, in their order; `also_in` has the ids of the records folded into an entry, by the
     entry's id. `tokens` is the text's length. `reason` says why a block is
     empty.
     """

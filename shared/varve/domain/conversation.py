@@ -134,7 +134,7 @@ def owner_of_each(
     """Return the user whose memory each message belongs to; None: no user's.
 
     A message is given by its role, its own user and its conversation's user. An answer
-    without a user of its own is likely to repeat the words that it answers, so it belongs
+    without its own user is likely to repeat the words that it answers, so it belongs
     to the user of the last user message before it.
     """
     owners: list[str | None] = []

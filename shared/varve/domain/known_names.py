@@ -20,7 +20,7 @@ class KnownNames:
     def find(self, name: str) -> Sequence[str]:
         """Return the entities that a name means: one, several it may mean, or none.
 
-        A whole name or alias means its entity, whoever else has it as a part.
+        A whole name or alias means its entity, even if another entity has it as a part.
         """
         entity = self._names.entity(name)
         if entity in self._entities or entity != normalized(name):

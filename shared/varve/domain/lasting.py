@@ -1,4 +1,4 @@
-"""What of several days is worth keeping: changes, decisions, and who and what recurs."""
+"""The words of several days that are worth keeping: changes, decisions, and recurring names."""
 
 import re
 from collections.abc import Collection, Sequence

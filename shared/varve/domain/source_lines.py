@@ -50,6 +50,6 @@ def rendered(lines: Sequence[SourceLine]) -> str:
 
 
 def _ended(sentence: str) -> str:
-    """Return the sentence with a final mark, so that it can be told from the next one."""
+    """Return the sentence with a final mark, which separates it from the next one."""
     bare = sentence.rstrip(_CLOSING_MARKS)
     return sentence if bare.endswith(_FINAL_MARKS) else f"{sentence}."

@@ -16,7 +16,7 @@ class Condition(StrEnum):
     """The condition of a period's summary.
 
     `running`: the period is not over. `waiting`: a finer period comes first. `empty`: the
-    period is over and has no summary of its own. `expired`: retention has deleted it.
+    period is over and has no summary. `expired`: retention has deleted it.
     """
 
     RUNNING = "running"
@@ -101,7 +101,7 @@ def build_strata(
     failures: Mapping[Period, Failure],
     calendar: Calendar,
 ) -> Strata:
-    """Return the strata of what is kept; of a period below, the periods above as well.
+    """Return the strata of the kept records; of a period below, the periods above as well.
 
     A day's turns and facts stand under its daily period.
     """

@@ -106,7 +106,7 @@ def build_traces(
 
 
 def cut(text: str) -> list[str]:
-    """Return the runs of a text that are long enough to be told from chance."""
+    """Return the runs of a text that are too long to occur by chance."""
     words = _WORD.findall(text.casefold())
     ends = range(RUN, len(words) + 1, RUN) if len(words) >= RUN else [len(words)]
     runs: list[str] = []

@@ -288,7 +288,7 @@ class _Group:
 def _order(operation: TripleOperation) -> tuple[datetime, bool, bool, str]:
     """Return the sort key: event time, then endings first and corrections last, then id.
 
-    A deletion that names what it replaces ends even what begins at its own instant.
+    A deletion with `replaces` ends even a value that begins at its own instant.
     """
     return (
         operation.event_time,

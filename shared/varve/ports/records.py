@@ -100,7 +100,7 @@ class MemoryWriter(Protocol):
         """
 
     def compact(self, scope: Scope, grain: StoreName) -> None:
-        """Merge the store's files and delete what no reader needs any more.
+        """Merge the store's files and delete those that no reader needs any more.
 
         Does nothing if nothing was written since the last compaction. Raises Retryable.
         """

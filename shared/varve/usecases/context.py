@@ -151,7 +151,7 @@ def build_context(
 def _profile_block(
     request: ContextRequest, head: Head, candidates: Candidates, reason: str
 ) -> ContextBlock:
-    """Return the profile of the user whom the request names; else an empty block.
+    """Return the profile of the request's user; without a user, an empty block.
 
     What a user cannot eat bears on "what can I eat?", although no word says so.
     """

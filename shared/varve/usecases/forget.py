@@ -198,7 +198,7 @@ def _erase(
     chosen = subject.with_lessons(repeating)
     barred = bar(scope, selector, chosen, session.now, objects=objects)
     subject_hash = barred.hash("subject", outcome.subject)
-    # Before the first deletion: a run that ends half-way destroys what it could look for.
+    # Before the first deletion: a run that ends half-way destroys its own needles.
     traces = trace(barred.key, selector, subject, own_words)
     kept_needles.keep(scope, subject_hash, traces, objects=objects)
     wait = _build_wait(session, request.patience)

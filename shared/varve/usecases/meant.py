@@ -1,4 +1,4 @@
-"""Whom and what a search is limited to: names, parts of names, and topics."""
+"""The limits of a search: names, parts of names, and topics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

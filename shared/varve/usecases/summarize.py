@@ -139,7 +139,7 @@ def _next_batch(
 
 @dataclass(slots=True)
 class _Run:
-    """One run over a period's users: the marks that it found, and what it has built."""
+    """One run over a period's users: the marks that it found, and the summaries built."""
 
     session: Session
     period: Period

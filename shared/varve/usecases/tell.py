@@ -34,7 +34,7 @@ def remember(
     user_id: str | None = None,
     at: datetime | None = None,
 ) -> IngestOutcome:
-    """Accept one statement, as a message of its own.
+    """Accept one statement as a separate message.
 
     The same statement on the same day is one. Raises Rejected, Retryable.
     """

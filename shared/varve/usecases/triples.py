@@ -50,7 +50,7 @@ def send_operations(session: Session, operations: Sequence[TripleOperation]) -> 
 def _end_later_beginnings(
     session: Session, operations: Sequence[TripleOperation]
 ) -> list[TripleOperation]:
-    """Return the operations, each deletion no earlier than what it deletes begins.
+    """Return the operations, each deletion no earlier than the beginning of its triple.
 
     Operations apply in the order of their event times, endings first. A deletion at the
     instant of an insertion, or before a planned one, would change nothing.

@@ -48,7 +48,7 @@ class CaseGuard:
     def _names(self, folder: str) -> dict[str, str]:
         try:
             status = os.stat(folder)  # noqa: PTH116 - faster than Path.stat
-        except OSError:  # the request itself names what is wrong
+        except OSError:  # the request itself names the fault
             return {}
         stamp = (status.st_ino, status.st_mtime_ns)
         known = self._listed.get(folder)

@@ -18,7 +18,7 @@ class Caching:
     """The directory for replicas, the bytes that they may take, and for how long.
 
     A replica that no request used for `seconds` is removed at the next request of any
-    agent, because it may hold what has been erased from its store meanwhile.
+    agent, because it may hold data that an erasure has deleted from its store.
     """
 
     directory: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))

@@ -353,8 +353,8 @@ class ReplicatedTables:
     def _evict(self) -> None:
         """Remove the least recently used replicas until the rest fits and is in use.
 
-        A replica without a request for `Caching.seconds` goes: what was erased from
-        its store since then may still be in it. A replica in use stays until the next
+        A replica without a request for `Caching.seconds` goes: data that was
+        erased from its store since then may still be in it. A replica in use stays until the next
         eviction.
         """
         idle_before = monotonic() - self._caching.seconds

@@ -44,7 +44,7 @@ def read_result(given: object) -> ResearchResult:
 
 
 def _is_regular(name: object, value: object) -> bool:
-    """Return whether a field of a result has a field of its own in an answer."""
+    """Return whether a field of a result has its own field in an answer."""
     if value is None or name in ("answer", "citations"):
         return True
     return name in FIELDS and read_share(value) is not None

@@ -1,6 +1,6 @@
 """The words of a text that can tell two situations apart: stems without stop words.
 
-A word that the text denies is a clue of its own: "no release" gives `¬releas`, which is
+A word that the text denies is a separate clue: "no release" gives `¬releas`, which is
 another stem than the `releas` of "a release".
 """
 

@@ -1,4 +1,4 @@
-"""Lists of phrases, searched in a text all at once.
+"""Lists of phrases, searched in a text in one pass.
 
 A phrase is a pattern of folded text between the borders of words. Each word of a text is
 compared once with all patterns of one word, and the answer is cached. A longer pattern is

@@ -131,7 +131,7 @@ class Reader:
             before = ""
 
     def _read_requested(self, body: str, who: str, said: date) -> list[StatedClause]:
-        """Return what the body of a request states, else what it mentions."""
+        """Return what the body of a request states, else its mentions."""
         stated = self._read_clauses(body, who, said)
         if stated:
             return stated

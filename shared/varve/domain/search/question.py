@@ -34,7 +34,7 @@ def _installed_patterns() -> QuestionPatterns:
 
 
 def build_patterns(languages: Iterable[Language]) -> QuestionPatterns:
-    """Build the patterns by which questions of some languages show what they ask for."""
+    """Build the patterns that show the aim of a question in some languages."""
     tables = [asdict(language.questions) for language in languages]
     words = gathered(tables)
     any_of = {name: f"(?:{'|'.join(patterns)})" for name, patterns in words.items()}
@@ -59,7 +59,7 @@ class Question:
 
     `forms` are its folded words without stop words, `kinds` the words of each kind of things that it
     asks for. `since` and `until` are the time it speaks of, if that time weighs and does not
-    filter; with `lasting` what came before may have held then.
+    filter; with `lasting` an earlier statement may have held then.
     """
 
     text: str

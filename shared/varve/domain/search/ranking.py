@@ -61,7 +61,7 @@ class Ranked:
 
     `keyword` is BM25, `vector` a cosine. `parts` is set if the request wants an
     explanation: each signal's share of the score; what the row got from or left to the
-    fact or words of its message (`shared`); and, below 0, what it lost because better
+    fact or words of its message (`shared`); and, below 0, its loss because better
     rows say nearly the same (`behind`). `also_in` are the ids of the rows that say the
     same and were folded into this one.
     `number` is the row's place in the `columns` of its lane. `standing` says whether its

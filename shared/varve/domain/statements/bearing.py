@@ -20,7 +20,7 @@ def bears_on(prompt: str, words: str) -> bool:
     """Return whether a statement's words bear on a prompt.
 
     They do if the prompt asks for the speaker's own state and both share a topic or a
-    word, or if the statement has most of the prompt's telling words.
+    word. They also do if the statement has most of the prompt's telling words.
     """
     asked = read_cues(prompt)
     told = read_cues(words)

@@ -1,7 +1,7 @@
 """Single statements and corrections, as conversations of one message.
 
 The id of a correction's message names the record that it corrects. So a correction needs
-no store of its own: it is replayed, exported and erased as any other message is.
+no separate store: it is replayed, exported and erased as any other message is.
 """
 
 from datetime import datetime

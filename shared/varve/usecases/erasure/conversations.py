@@ -33,11 +33,11 @@ class Conversations:
         return days
 
     def doomed_texts(self) -> list[str]:
-        """Return what was forgotten, with the speakers' names."""
+        """Return the forgotten words, with the speakers' names."""
         return _texts_of(self.doomed)
 
     def kept_texts(self) -> list[str]:
-        """Return what stays, with the speakers' names."""
+        """Return the words that stay, with the speakers' names."""
         return _texts_of(self.kept)
 
     def can_reread(self, conversation: str | None, ids: Iterable[str]) -> bool:

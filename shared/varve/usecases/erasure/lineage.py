@@ -49,8 +49,8 @@ class RemainingSources:
     `days` are the local days on which something forgotten was said, each with the user
     that it was from or addressed to. `left` are the ids of
     the facts and turns that stay. `reread` are the ids of the facts that will be extracted
-    again: they, and summaries of them, may repeat forgotten words. `gone_texts` are what
-    was forgotten, `left_texts` what stays; both tell the sentences of others.
+    again: they, and summaries of them, may repeat forgotten words. `gone_texts` are the
+    forgotten texts, `left_texts` those that stay; both tell the sentences of others.
     """
 
     days: frozenset[DayOfUser]
@@ -199,7 +199,7 @@ class _Walk:
     def _chain_below(self, period: Period, record: Record) -> Iterator[PeriodOfUser]:
         """Yield the part of the chain that a summary may be made of.
 
-        A summary of all users may be made of anyone's; another of its own user's alone.
+        A summary of all users may be made of anyone's; another only of its user's.
         """
         is_shared = record.id == agent_summary_id(period)
         children = set(period.children())

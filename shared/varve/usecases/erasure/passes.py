@@ -89,7 +89,7 @@ def erase(
 ) -> Erased:
     """Erase what the agent's tombstones bar: the latest subject, and rests of earlier ones.
 
-    Statements of `selector` without a message that arrive meanwhile go as well. `wait`
+    Statements of `selector` without a message that arrive meanwhile are erased too. `wait`
     lets a queue's writer catch up after each pass and returns whether there is time for
     another. With `prune` the stores delete old versions even if nothing is found, for
     after a run that ended half-way. Raises Retryable: run it again to continue.
@@ -118,7 +118,7 @@ def erase(
 def _bar_statements(session: Session, selector: Selector) -> None:
     """Bar what the subject stated without a message since the erasure began.
 
-    No time tells it from what was said later: the writer's clock may be ahead.
+    No time separates it from later statements: the writer's clock may be ahead.
     """
     own = find_statements(session, selector).own
     barred = tombstones.load(session.scope, objects=session.objects)

@@ -32,8 +32,8 @@ class Subject:
     `lines` are its messages that are still on the timeline, and `others` all other
     messages there. `facts_and_turns` are the records to delete. `records` are the parts
     from which the tombstones' hashes of all that goes are made. `statements` are those
-    that no message of the timeline tells of, divided. `texts` are what it said and what
-    was made of that; `kept` are the texts of statements that stay.
+    that no message of the timeline tells of, divided. `texts` are its words and those
+    derived from them; `kept` are the texts of statements that stay.
     """
 
     messages: frozenset[MessageKey]

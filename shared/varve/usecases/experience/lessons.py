@@ -85,7 +85,7 @@ def find_lesson(session: Session, id_: str) -> Lesson:
 def add_lesson(session: Session, new: NewLesson) -> str:
     """Write a lesson, or revise the one with the same action and state; return its id.
 
-    Raises Rejected: it is vague, or cites what is neither an episode nor a prior answer.
+    Raises Rejected: it is vague, or cites an id that is neither an episode's nor a prior answer's.
     """
     claim = session.privacy(new.claim)
     condition = session.privacy(new.condition)
