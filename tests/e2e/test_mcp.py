@@ -18,15 +18,17 @@ from mcp.shared.exceptions import MCPError
 from varve.api.memory import Memory
 from varve.cli import main
 from varve.cli.mcp_refusals import find_request_id
-from varve.domain.search.query import SearchRequest
-from varve.integrations.mcp_tools import TOOLS
-from varve.integrations.search_tool import ARGUMENTS
+from varve.integrations.mcp_tools import DEFINITIONS
+from varve.integrations.search_tool import DESCRIPTION, NAME, SCHEMA
 
 ROOT = Path(__file__).parents[2]
 
 
 def session(
-    store: Path, asking: Callable[[Client], Awaitable[None]], *options: str
+    store: Path,
+    asking: Callable[[Client], Awaitable[None]],
+    *options: str,
+    mode: str = "auto",
 ) -> None:
     """Start `varve mcp` on a store, and end it when all has been asked."""
     arguments = ["-m", "varve", "mcp", "--store", str(store), *options]
@@ -36,19 +38,22 @@ def session(
     )
 
     async def run() -> None:
-        async with Client(started) as client:
+        async with Client(started, mode=mode) as client:
             await asking(client)
 
     asyncio.run(run())
 
 
 async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers; both forms of it say the same, and an error is one."""
+    """What a tool answers; the client checks it against the tool's output schema.
+
+    Both forms of an answer say the same. An error is not of that schema.
+    """
     result = await client.call_tool(name, arguments)
     (text,) = result.content
-    assert json.loads(text.text) == result.structured_content  # type: ignore[union-attr]
-    answer: dict[str, Any] = result.structured_content
+    answer: dict[str, Any] = json.loads(text.text)  # type: ignore[union-attr]
     assert result.is_error == ("error" in answer)
+    assert result.structured_content == (None if result.is_error else answer)
     return answer
 
 
@@ -56,12 +61,6 @@ def test_what_a_client_remembers_it_finds_again_and_so_does_the_library(
     tmp_path: Path,
 ) -> None:
     async def asking(client: Client) -> None:
-        assert [tool.name for tool in (await client.list_tools()).tools] == [
-            "search_memory",
-            "remember",
-            "correct",
-            "get_context",
-        ]
         said = {
             "name": "Dana",
             "content": "I moved to Lisbon.",
@@ -176,19 +175,13 @@ def test_a_user_that_is_no_id_is_refused_before_anything_is_served(
     assert "--user" in capsys.readouterr().err
 
 
-def test_every_argument_that_a_model_is_told_of_is_one_of_the_contract() -> None:
-    names = {field.alias for field in SearchRequest.model_fields.values()}
-    assert ARGUMENTS.keys() <= names
-
-
 def test_a_gateway_is_told_of_the_same_tool() -> None:
     text = (ROOT / "docs" / "deploy.md").read_text("utf-8")
     target = json.loads(
         text.partition("cat > target.json <<'JSON'\n")[2].partition("   JSON\n")[0]
     )
     (tool,) = target["mcp"]["lambda"]["toolSchema"]["inlinePayload"]
-    told = {name: value for name, value in TOOLS[0].items() if name != "annotations"}
-    assert tool == told
+    assert tool == {"name": NAME, "description": DESCRIPTION, "inputSchema": SCHEMA}
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -241,3 +234,157 @@ def test_the_id_of_an_invalid_line_is_that_of_the_request_itself(
     line: str, id_: int | str | None
 ) -> None:
     assert find_request_id(line) == id_
+
+
+@pytest.mark.parametrize(
+    ("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")]
+)
+def test_both_specifications_list_the_same_tools_with_schemas_and_annotations(
+    tmp_path: Path, mode: str, version: str
+) -> None:
+    async def asking(client: Client) -> None:
+        assert client.protocol_version == version
+        listed = (await client.list_tools()).tools
+        assert [tool.name for tool in listed] == [tool.name for tool in DEFINITIONS]
+        writing = set()
+        for tool in listed:
+            assert tool.input_schema["additionalProperties"] is False
+            assert (tool.output_schema or {})["type"] == "object"
+            assert tool.annotations
+            assert tool.annotations.open_world_hint is False
+            if not tool.annotations.read_only_hint:
+                writing.add(tool.name)
+                assert tool.annotations.destructive_hint is False
+        assert writing == {"remember", "correct", "propose_forget"}
+        found = await call(client, "search_memory", queryText="Lisbon")
+        assert found["results"] == []
+
+    session(tmp_path, asking, mode=mode)
+
+
+def talk(user: str, *said: str) -> dict[str, Any]:
+    messages = [
+        {
+            "role": "user",
+            "name": user,
+            "content": words,
+            "timestamp": f"2026-03-0{day}T09:00:00Z",
+        }
+        for day, words in enumerate(said, 2)
+    ]
+    return {"conversationId": f"c-{user}", "userId": user, "messages": messages}
+
+
+@pytest.fixture
+def two_users(tmp_path: Path) -> Memory:
+    """A memory with two users' words and summaries."""
+    memory = Memory.open(tmp_path, environment={})
+    memory.ingest(talk("u-1", "I keep my boat in Faro.", "The boat is called Alva."))
+    memory.ingest(talk("u-2", "My locker has the code 4711."))
+    memory.summarize()
+    return memory
+
+
+def test_records_and_periods_are_resources_of_the_pinned_user_alone(
+    tmp_path: Path, two_users: Memory
+) -> None:
+    own = two_users.list(user_id="u-1", memory_types=["turn"]).records[0]
+    other = two_users.list(user_id="u-2", memory_types=["turn"]).records[0]
+
+    async def read(client: Client, uri: str) -> dict[str, Any]:
+        (content,) = (await client.read_resource(uri)).contents
+        assert content.mime_type == "application/json"
+        found: dict[str, Any] = json.loads(content.text)  # type: ignore[union-attr]
+        return found
+
+    async def asking(client: Client) -> None:
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [one.uri_template for one in templates] == [
+            "varve://record/{id}",
+            "varve://period/{label}",
+        ]
+        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        assert "varve://period/2026-03-03" in listed
+        assert "varve://period/2026-W10" in listed
+        record = await read(client, f"varve://record/{own.id}")
+        assert record["sources"][0]["content"] == "The boat is called Alva."
+        week = await read(client, "varve://period/2026-W10")
+        assert {one["userId"] for one in week["summaries"]} == {"u-1"}
+        assert "4711" not in json.dumps(week)
+        for uri in (
+            f"varve://record/{other.id}",
+            "varve://record/turn-of-nothing",
+            "varve://period/2019",
+            "varve://period/next week",
+            "varve://agent/other",
+        ):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+
+    session(tmp_path, asking, "--user", "u-1")
+
+
+def test_experience_is_recalled_and_its_reads_are_counted(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, environment={})
+    said = [
+        {"role": "user", "content": "Requests time out under load.", "state": "debug"},
+        {"role": "user", "content": "It works now.", "outcome": "SUCCESS"},
+    ]
+    memory.ingest({"conversationId": "c-1", "userId": "u-1", "messages": said})
+    memory.record_outcome("c-1", "SUCCESS", resolution="Raise the pool size.")
+
+    async def asking(client: Client) -> None:
+        found = await call(
+            client, "recall_experience", situation="requests time out", state="debug"
+        )
+        assert found["items"][0]["answer"] == "Raise the pool size."
+        assert found["familiarity"] == round(found["familiarity"], 3)
+        refused = await call(client, "recall_experience", situation="x", limit=51)
+        assert refused["error"]["field"] == "limit"
+
+    session(tmp_path, asking, "--user", "u-1")
+
+
+def test_forgetting_is_proposed_and_only_a_person_confirms_it(
+    tmp_path: Path, two_users: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers: list[dict[str, Any]] = []
+
+    async def asking(client: Client) -> None:
+        for query in ("boat", "boat", "locker code 4711"):
+            answers.append(await call(client, "propose_forget", query=query))
+
+    before = two_users.list(limit=1_000)
+    session(tmp_path, asking, "--user", "u-1")
+    first, again, other = answers
+    assert len(first["statements"]) == 2
+    assert again["proposal"] == first["proposal"] == 1
+    assert other == {"proposal": None, "statements": [], "confirm": None}
+    assert two_users.list(limit=1_000) == before
+    waiting = (tmp_path / "audit/default/proposals/default.json").read_text()
+    assert "boat" not in waiting
+    assert all(one.id not in waiting for one in before.records)
+
+    command = [*first["confirm"].split()[1:], "--store", str(tmp_path)]
+    numbered = {one["content"]: one["number"] for one in first["statements"]}
+    (alva,) = [number for words, number in numbered.items() if "Alva" in words]
+    assert main([*command, "--only", str(alva), "--dry-run"]) == 0
+    assert "Alva" in capsys.readouterr().out
+    assert main([*command, "--only", str(alva), "--yes"]) == 0
+    left = " ".join(one.content for one in two_users.list(limit=1_000).records)
+    assert "Alva" not in left
+    assert "Faro" in left
+    assert main([*command, "--yes"]) == 2
+    assert "no proposal 1 waits" in capsys.readouterr().err
+
+
+def test_a_store_of_another_embedding_model_is_told_at_the_start(
+    tmp_path: Path,
+    two_users: Memory,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("VARVE_EMBEDDER", "openai:text-embedding-3-small:512")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-tests")
+    assert main(["mcp", "--store", str(tmp_path)]) == 2
+    assert "was written with embedding model" in capsys.readouterr().err

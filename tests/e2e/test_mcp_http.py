@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -44,27 +45,27 @@ def served(folder: Path, *options: str) -> Iterator[str]:
 
 
 def ask(
-    address: str, asking: Callable[[Client], Awaitable[None]], token: str = TOKEN
+    address: str, asking: Callable[[Client], Awaitable[None]], mode: str = "auto"
 ) -> None:
     async def run() -> None:
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             transport = streamable_http_client(address, http_client=http)
-            async with Client(transport) as client:
+            async with Client(transport, mode=mode) as client:
                 await asking(client)
 
     asyncio.run(run())
 
 
 async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = (
-        await client.call_tool(name, arguments)
-    ).structured_content
+    (text,) = (await client.call_tool(name, arguments)).content
+    answer: dict[str, Any] = json.loads(text.text)  # type: ignore[union-attr]
     return answer
 
 
 def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
     async def tell(client: Client) -> None:
+        assert client.protocol_version == "2026-07-28"
         nothing = await call(client, "get_context", prompt="Which city is mine?")
         assert nothing == {"text": "", "tokens": 0, "ids": []}
         first = await call(client, "remember", messages=[TOLD])
@@ -73,6 +74,7 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
         assert first["conversationId"] == again["conversationId"]
 
     async def recall(client: Client) -> None:
+        assert client.protocol_version == "2025-11-25"
         block = await call(client, "get_context", prompt="Which city did I move to?")
         assert "Porto" in block["text"]
         found = await call(client, "search_memory", queryText="Porto")
@@ -80,10 +82,13 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
         assert scores == [round(score, 3) for score in scores]
         wrong = await call(client, "get_context", prompt=7)
         assert wrong["error"]["field"] == "prompt"
+        record = found["results"][0]["id"]
+        (content,) = (await client.read_resource(f"varve://record/{record}")).contents
+        assert json.loads(content.text)["userId"] == "dana"  # type: ignore[union-attr]
 
     with served(tmp_path, "--user", "dana") as address:
         ask(address, tell)
-        ask(address, recall)
+        ask(address, recall, mode="legacy")
     memory = Memory.open(tmp_path / "memory", environment={})
     assert {result.user_id for result in memory.search().results} == {"dana"}
 

@@ -1,16 +1,16 @@
 """One agent's memory, as a program uses it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 from varve.api.graph import Graph
 from varve.api.ingested import Ingested
 from varve.api.outcomes import OutcomeRecorder
-from varve.api.owner import OwnerVerbs
+from varve.api.records import Moment, RecordVerbs, as_json_time, without_missing
 from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
@@ -31,11 +31,8 @@ from varve.wiring.sessions import Now, Sessions
 if TYPE_CHECKING:
     from varve.api.experience import Experience, Recall
 
-Moment: TypeAlias = date | str
-"""A day, an instant (a `datetime`, which is a `date`), or either as ISO 8601."""
 
-
-class Memory(OwnerVerbs, OutcomeRecorder):
+class Memory(RecordVerbs, OutcomeRecorder):
     """One agent's memory in a directory or an S3 prefix.
 
     >>> memory = Memory.open("./memory", workspace="acme", agent="support")
@@ -129,9 +126,9 @@ class Memory(OwnerVerbs, OutcomeRecorder):
             "grain": grain,
             "minimum_days_ago": minimum_days_ago,
             "maximum_days_ago": maximum_days_ago,
-            "since": _as_json_time(since),
-            "until": _as_json_time(until),
-            "as_of": _as_json_time(as_of),
+            "since": as_json_time(since),
+            "until": as_json_time(until),
+            "as_of": as_json_time(as_of),
             "max_results": max_results,
             "max_tokens": max_tokens,
             "user_id": user_id,
@@ -142,7 +139,7 @@ class Memory(OwnerVerbs, OutcomeRecorder):
             "topics": topics,
             "explain": explain,
         }
-        return self.answer(parse_search_request(_without_missing(given)), now=now)
+        return self.answer(parse_search_request(without_missing(given)), now=now)
 
     def answer(
         self, request: SearchRequest, *, now: datetime | None = None
@@ -180,7 +177,7 @@ class Memory(OwnerVerbs, OutcomeRecorder):
             "documents": documents,
             "user_id": user_id,
         }
-        request = parse_context_request(_without_missing(given))
+        request = parse_context_request(without_missing(given))
         with self._open(now) as session:
             return context(session, request)
 
@@ -362,13 +359,3 @@ def _summary_grains(grain: str | None) -> Sequence[Grain]:
         names = ", ".join(SUMMARY_GRAINS)
         raise Rejected("grain", f"{grain[:40]!r} is not one of {names}")
     return (Grain(grain),)
-
-
-def _as_json_time(moment: Moment | None) -> str | None:
-    """Return dates and times as the contract writes them."""
-    return moment.isoformat() if isinstance(moment, date) else moment
-
-
-def _without_missing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that were given; None means that one was not."""
-    return {name: value for name, value in given.items() if value is not None}

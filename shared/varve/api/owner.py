@@ -26,6 +26,7 @@ class OwnerVerbs:
         conversation: str | None = None,
         ids: Sequence[str] = (),
         query: str | None = None,
+        proposal: int | None = None,
         only: Sequence[int] | None = None,
         dry_run: bool = False,
         verify: bool = False,
@@ -33,18 +34,64 @@ class OwnerVerbs:
         """Erase a user, a conversation, or facts and turns with their messages.
 
         `query` erases the statements that `dry_run` lists for it, of facts, turns,
-        triples, profile entries and summaries at every grain; of these `only` takes
-        those with the given numbers, from 1. `verify` searches everything left for the erased
-        words. Return the receipt's figures.
-        Raises Rejected: not exactly one of the four; Retryable: call again to go on.
+        triples, profile entries and summaries at every grain; `proposal` those of a
+        proposal (`propose_forget`). Of these `only` takes those with the given numbers,
+        from 1. `verify` searches everything left for the erased words. Return the
+        receipt's figures.
+        Raises Rejected: not exactly one of the five; Retryable: call again to go on.
         """
         from varve.usecases.forget import forget, parse_forget_request
+        from varve.usecases.forget_proposed import forget_proposed
 
-        request = parse_forget_request(
-            user, conversation, ids, query, only=only, dry_run=dry_run, verify=verify
-        )
-        with self.sessions.open_owner(self.scope) as session:
+        with self._open_owner() as session:
+            if proposal is not None and not (user or conversation or ids or query):
+                outcome = forget_proposed(
+                    session,
+                    proposal,
+                    self.sessions,
+                    only=only,
+                    dry_run=dry_run,
+                    verify=verify,
+                )
+                return outcome.to_dict()
+            request = parse_forget_request(
+                user,
+                conversation,
+                ids,
+                query,
+                only=only,
+                dry_run=dry_run,
+                verify=verify,
+            )
             return forget(session, request, self.sessions).to_dict()
+
+    def propose_forget(
+        self, query: str, *, user_id: str | None = None
+    ) -> dict[str, Any]:
+        """Leave a proposal to erase what a query names; a person confirms it with `forget`.
+
+        Nothing is erased. With `user_id` it proposes statements of that user alone.
+        `proposal` of the returned JSON values is the number, None without statements.
+        Raises Rejected: the query has no words; Retryable.
+        """
+        from varve.usecases.forget_proposed import propose_forget
+
+        with self._open_owner() as session:
+            return propose_forget(session, query, user_id).to_dict()
+
+    def forget_proposals(self) -> list[dict[str, Any]]:
+        """Return the proposals to forget that wait, oldest first, as JSON values."""
+        from varve.usecases.forget_proposed import list_forget_proposals
+
+        with self._open_owner() as session:
+            return [one.to_dict() for one in list_forget_proposals(session)]
+
+    def discard_proposal(self, number: int) -> None:
+        """Remove a proposal to forget. Raises Rejected: none of this number waits."""
+        from varve.usecases.erasure.proposed import discard
+
+        with self._open_owner() as session:
+            discard(session, number)
 
     def config(self) -> dict[str, Any]:
         """Return the workspace's settings by their dotted names."""
@@ -125,6 +172,17 @@ class OwnerVerbs:
                 session, spell_embedder, to=to, progress=progress or _no_progress
             )
         return outcome.to_dict()
+
+    def check(self) -> None:
+        """Read a little of each store, so that a bad one is told before it is needed.
+
+        Raises Misconfigured: a store cannot be read, or has another embedding model;
+        Rejected: the configuration is wrong; Retryable.
+        """
+        from varve.usecases.store_check import check_store
+
+        with self._open_owner() as session:
+            check_store(session)
 
     def status(self) -> dict[str, Any]:
         """Return what memory holds and which periods wait, as JSON values."""

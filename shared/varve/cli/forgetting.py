@@ -44,9 +44,24 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         help="erase the statements that TEXT names, at every grain",
     )
     command.add_argument(
+        "--proposal",
+        metavar="N",
+        type=int,
+        help="erase what an agent has proposed to forget under this number",
+    )
+    command.add_argument(
+        "--proposals",
+        action="store_true",
+        help="list the agent's proposals that wait",
+    )
+    command.add_argument(
+        "--discard", action="store_true", help="remove --proposal; erase nothing"
+    )
+    command.add_argument(
         "--only",
         metavar="N,N",
-        help="of the statements of --query those with these numbers, such as 1,3",
+        help="of the statements of --query or --proposal those with these numbers, "
+        "such as 1,3",
     )
     command.add_argument(
         "--dry-run", action="store_true", help="list what forget would erase"
@@ -67,10 +82,29 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
     Raises Rejected: not exactly one selector, or not confirmed; Retryable: the erasure
     is not complete.
     """
+    if options.proposals:
+        proposals = memory.forget_proposals()
+        print_result(options, proposals, _format_proposals(proposals))
+    elif options.discard:
+        _discard(options, memory)
+    else:
+        _forget_selected(options, memory)
+
+
+def _discard(options: argparse.Namespace, memory: Memory) -> None:
+    if options.proposal is None:
+        raise Rejected("--discard", "needs --proposal")
+    memory.discard_proposal(options.proposal)
+    line = f"proposal {options.proposal} is removed; nothing was erased"
+    print_result(options, {"discarded": options.proposal}, [line])
+
+
+def _forget_selected(options: argparse.Namespace, memory: Memory) -> None:
     selector: dict[str, Any] = {
         "user": options.user,
         "conversation": options.conversation,
         "ids": options.ids,
+        "proposal": options.proposal,
     }
     only = _read_numbers(options.only)
     plan = memory.forget(**selector, query=options.query, only=only, dry_run=True)
@@ -86,7 +120,8 @@ def forget(options: argparse.Namespace, memory: Memory) -> None:
         selector["ids"] = _list_chosen(plan["statements"], only)
     receipt = plan
     if any(selector.values()):
-        receipt = memory.forget(**selector, verify=options.verify)
+        chosen = only if options.proposal is not None else None
+        receipt = memory.forget(**selector, only=chosen, verify=options.verify)
     print_result(options, receipt, _format_receipt(receipt))
     _require_complete(receipt)
 
@@ -111,13 +146,27 @@ def _list_chosen(
     return list(ids)
 
 
+def _format_proposals(proposals: Iterable[dict[str, Any]]) -> Iterator[str]:
+    waiting = False
+    for one in proposals:
+        waiting = True
+        yield f"proposal {one['proposal']}:"
+        yield from _format_statements(one["statements"])
+    if not waiting:
+        yield "no proposal waits"
+
+
+def _format_statements(statements: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for one in statements:
+        words = fit_line(one["content"])
+        yield f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
+
+
 def _format_plan(plan: dict[str, Any]) -> Iterator[str]:
     if not plan["found"]:
         yield "nothing was found"
         return
-    for one in plan["statements"]:
-        words = fit_line(one["content"])
-        yield f"{one['number']:>3}. {one['date']}  {one['memoryType']:<8}{words}"
+    yield from _format_statements(plan["statements"])
     for record in plan["records"]:
         yield f"  {record['date']}  {record['id']}  {fit_line(record['content'])}"
     records = format_count(len(plan["records"]), "fact or turn", "facts and turns")

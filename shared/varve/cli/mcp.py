@@ -58,11 +58,14 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
         ) from error
     session = None if options.http else f"mcp-{uuid4().hex}"
     tools = Tools(memory, options.user, conversation_id=session)
-    memory.config()  # fail now, not at the first call, if the store cannot be read
-    if options.http:
-        _serve_http(options, tools)
-    else:
-        _serve_stdio(tools)
+    memory.check()  # a bad store is told now, not at the first call
+    try:
+        if options.http:
+            _serve_http(options, tools)
+        else:
+            _serve_stdio(tools)
+    finally:
+        tools.close()
 
 
 def _serve_stdio(tools: Tools) -> None:

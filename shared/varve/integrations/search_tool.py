@@ -6,7 +6,8 @@ from typing import Any
 
 from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
-from varve.domain.search.query import parse_search_request
+from varve.domain.search.query import SearchRequest, parse_search_request
+from varve.integrations.tool_schema import describe_arguments
 from varve.messages.tool_calls import error_answer, pinned
 
 NAME = "search_memory"
@@ -14,39 +15,8 @@ DESCRIPTION = (
     "Search long-term memory of earlier conversations. "
     "Without queryText: the newest first."
 )
-ARGUMENTS: dict[str, Any] = {
-    "queryText": {
-        "type": "string",
-        "description": "What to look for, in plain words. Leave out to browse by time.",
-    },
-    "grain": {
-        "type": "string",
-        "description": "auto (default), working, daily, weekly, monthly, quarterly or yearly",
-    },
-    "minimumDaysAgo": {
-        "type": "integer",
-        "description": "Only what is at least this many days old; default 0",
-    },
-    "maximumDaysAgo": {
-        "type": "integer",
-        "description": "Only what is at most this many days old; no limit by default",
-    },
-    "since": {
-        "type": "string",
-        "description": "Only from this ISO 8601 date or time on",
-    },
-    "until": {
-        "type": "string",
-        "description": "Only up to this ISO 8601 date, which is included, or time",
-    },
-    "maxResults": {"type": "integer", "description": "1 to 100; default 10"},
-}
+SCHEMA: dict[str, Any] = describe_arguments(SearchRequest)
 """Arguments that a model sees: types and descriptions, all an AgentCore Gateway has."""
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": ARGUMENTS,
-    "required": [],
-}
 
 
 def answer_search(
@@ -58,7 +28,7 @@ def answer_search(
     """
     try:
         request = parse_search_request(pinned(arguments, user_id))
-        answer: dict[str, Any] = _shorten(memory.answer(request).to_dict())
+        answer: dict[str, Any] = shorten(memory.answer(request).to_dict())
         return answer
     except VarveError as error:
         return describe_error(error)
@@ -72,14 +42,14 @@ def answer_search_text(
     return json.dumps(answer, ensure_ascii=False)
 
 
-def _shorten(value: Any) -> Any:
+def shorten(value: Any) -> Any:
     """Return JSON values with numbers of three digits after the point; a model needs no more."""
     if isinstance(value, float):
         return round(value, 3)
     if isinstance(value, dict):
-        return {name: _shorten(item) for name, item in value.items()}
+        return {name: shorten(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_shorten(item) for item in value]
+        return [shorten(item) for item in value]
     return value
 
 

@@ -51,7 +51,7 @@ _EVENT_FIELDS: Mapping[str, type] = {
     "verify": bool,
     "dryRun": bool,
 }
-_ONE_SELECTOR = "takes exactly one of: user, conversation, ids, query"
+_ONE_SELECTOR = "takes exactly one of: user, conversation, ids, query, proposal"
 
 
 class ErasureTools(Protocol):

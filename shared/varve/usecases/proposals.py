@@ -36,8 +36,9 @@ _ORDER = ("fact", "turn", "profile", "triple", "summary")
 class Proposal:
     """One statement to choose: `erases` are the ids of the records that hold its words.
 
-    `memory_type` is fact, turn, profile, triple or summary. `also_in` are the ids of the
-    others that the same messages made. Without `erases` it can only go with its user.
+    `memory_type` is fact, turn, profile, triple or summary. `users` are the users whose
+    memory it is in. `also_in` are the ids of the others that the same messages made.
+    Without `erases` it can only go with its user.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Proposal:
     content: str
     messages: frozenset[MessageKey]
     erases: tuple[str, ...]
+    users: frozenset[str]
     likeness: float = 0.0
     also_in: tuple[str, ...] = ()
 
@@ -63,15 +65,22 @@ class Proposal:
         }
 
 
-def propose(session: Session, query: str) -> list[Proposal]:
+def propose(
+    session: Session, query: str, *, user_id: str | None = None
+) -> list[Proposal]:
     """Return the statements that the query names, the likeliest first.
 
-    Nothing below `LEAST_LIKENESS` is proposed. Raises Rejected: the query is empty.
+    Nothing below `LEAST_LIKENESS` is proposed and, with `user_id`, nothing that is not that
+    user's alone. Raises Rejected: the query is empty.
     """
     if not telling_words(query):
         raise Rejected("query", "has no words to look for")
-    likely = _weigh(session, query, list(_read_all(session)))
-    return _fold(likely)
+    found = [
+        one
+        for one in read_statements(session)
+        if user_id is None or one.users == {user_id}
+    ]
+    return _fold(_weigh(session, query, found))
 
 
 def choose(proposals: Sequence[Proposal], only: Sequence[int] | None) -> list[Proposal]:
@@ -141,7 +150,7 @@ def _rank(one: Proposal) -> tuple[float, int, str]:
     return -one.likeness, _ORDER.index(one.memory_type), one.id
 
 
-def _read_all(session: Session) -> Iterator[Proposal]:
+def read_statements(session: Session) -> Iterator[Proposal]:
     """Yield every statement of the agent: words, key facts, triples and profiles."""
     scope = session.scope
     by_message: dict[MessageKey, list[str]] = {}
@@ -174,6 +183,10 @@ def _read_words(
             yield _of_line(line, turns)
 
 
+def _users(*ids: str | None) -> frozenset[str]:
+    return frozenset(id_ for id_ in ids if id_ is not None)
+
+
 def _of_entry(entry: ProfileEntry, by_message: dict[MessageKey, list[str]]) -> Proposal:
     keys = frozenset((entry.conversation_id or "", id_) for id_ in entry.message_ids)
     return Proposal(
@@ -183,6 +196,7 @@ def _of_entry(entry: ProfileEntry, by_message: dict[MessageKey, list[str]]) -> P
         content=f"{entry.subject or entry.user_id} {entry.key}: {entry.value}",
         messages=keys,
         erases=_ids_of(keys, by_message),
+        users=_users(entry.user_id),
     )
 
 
@@ -195,6 +209,7 @@ def _of_record(record: Record) -> Proposal:
         content=record.content,
         messages=keys,
         erases=(record.id,),
+        users=_users(record.user_id),
     )
 
 
@@ -207,6 +222,7 @@ def _of_line(line: TimelineLine, turns: Sequence[str]) -> Proposal:
         content=f"{speaker}: {line.message.text}",
         messages=frozenset([line.message_key]),
         erases=tuple(turns),
+        users=line.users,
     )
 
 
@@ -223,11 +239,13 @@ def _of_summary(
             content=fact.content,
             messages=keys,
             erases=(fact.id, *_ids_of(keys, by_message)),
+            users=_users(summary.user_id),
         )
 
 
 def _of_triple(triple: Triple, by_message: dict[MessageKey, list[str]]) -> Proposal:
     keys: set[MessageKey] = set()
+    users = _users(*(one.user_id for one in triple.evidence))
     for operation in triple.evidence:
         if operation.op is not Op.DELETE:
             keys.update(
@@ -240,6 +258,7 @@ def _of_triple(triple: Triple, by_message: dict[MessageKey, list[str]]) -> Propo
         content=in_words(triple),
         messages=frozenset(keys),
         erases=_ids_of(keys, by_message),
+        users=users,
     )
 
 

@@ -3,12 +3,11 @@
 from typing import Any
 
 from varve.domain.calendar import Grain, iso
-from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.record import MemoryType, Record, turn_id
-from varve.domain.validation import valid_text
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
+from varve.usecases.records import find_record
 from varve.usecases.session import Session
 from varve.usecases.timeline import messages_of_day, messages_on
 
@@ -22,11 +21,8 @@ def show(session: Session, record_id: str, depth: int | None = None) -> dict[str
     """
     scope = session.scope
     reader = session.records.at(scope)
-    valid_text(record_id, "id")
-    for grain in Grain:
-        for record in reader.get(scope, grain, [record_id]):
-            return _Tree(scope, reader, session.objects).describe(record, grain, depth)
-    raise Rejected("id", f"there is no record {record_id[:80]!r} in {scope}")
+    grain, record = find_record(reader, scope, record_id)
+    return _Tree(scope, reader, session.objects).describe(record, grain, depth)
 
 
 class _Tree:

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from varve.domain.calendar import Grain
-from varve.domain.errors import Rejected
 from varve.domain.identity import reference
 from varve.domain.names import normalized
 from varve.domain.profile import DEFAULT_USER, select_current_entries
@@ -17,9 +16,9 @@ from varve.domain.statements.telling import (
     find_turn_id,
 )
 from varve.domain.triple import Op, Triple, TripleOperation
-from varve.domain.validation import valid_text
 from varve.messages.write import WriteProfile, send_profile
 from varve.usecases.ingest import IngestOutcome, ingest
+from varve.usecases.records import find_record
 from varve.usecases.session import Session
 from varve.usecases.triples import send_operations
 
@@ -49,7 +48,8 @@ def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     The triples and attributes drawn from the corrected words end, unless the correction
     states their value again. Raises Rejected: there is no such fact or turn; Retryable.
     """
-    record = _find_record(session, valid_text(record_id, "id"))
+    reader = session.records.at(session.scope)
+    _, record = find_record(reader, session.scope, record_id)
     outcome = _send_correction(session, record, text)
     _end_triples(session, record, text)
     _end_attributes(session, record, text)
@@ -64,14 +64,6 @@ def correct_messages(session: Session, messages: "Iterable[Message]", text: str)
     for turn in turns:
         _send_correction(session, turn, text)
     return len(turns)
-
-
-def _find_record(session: Session, record_id: str) -> Record:
-    reader = session.records.at(session.scope)
-    for grain in Grain:
-        for record in reader.get(session.scope, grain, [record_id]):
-            return record
-    raise Rejected("id", f"there is no record {record_id[:80]!r} in {session.scope}")
 
 
 def _send_correction(session: Session, record: Record, text: str) -> IngestOutcome:

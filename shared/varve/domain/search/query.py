@@ -105,21 +105,51 @@ EXPERIENCE_TYPES = frozenset({"episode", "lesson", "prior_answer"})
 class SearchRequest(BaseModel):
     """The input of `search_memory`.
 
-    Numbers may be strings, as Bedrock agents send them.
+    Numbers may be strings, as Bedrock agents send them. A model is told of the fields that
+    have a description, in these words.
     """
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True
     )
 
-    query_text: Annotated[str | None, Field(max_length=MAX_QUERY_CHARACTERS)] = None
-    grain: Annotated[GrainName, _use_default("auto")] = "auto"
-    minimum_days_ago: Days = 0
-    maximum_days_ago: Days = None
-    since: Moment = None
-    until: Moment = None
+    query_text: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_QUERY_CHARACTERS,
+            description="What to look for, in plain words. Leave out to browse by time.",
+        ),
+    ] = None
+    grain: Annotated[
+        GrainName,
+        _use_default("auto"),
+        Field(
+            description="auto (default), working, daily, weekly, monthly, quarterly or yearly"
+        ),
+    ] = "auto"
+    minimum_days_ago: Annotated[
+        Days,
+        Field(description="Only what is at least this many days old; default 0"),
+    ] = 0
+    maximum_days_ago: Annotated[
+        Days,
+        Field(
+            description="Only what is at most this many days old; no limit by default"
+        ),
+    ] = None
+    since: Annotated[
+        Moment, Field(description="Only from this ISO 8601 date or time on")
+    ] = None
+    until: Annotated[
+        Moment,
+        Field(description="Only up to this ISO 8601 date, which is included, or time"),
+    ] = None
     as_of: Moment = None
-    max_results: Annotated[int, _use_default(10), Field(ge=1, le=100)] = 10
+    max_results: Annotated[
+        int,
+        Field(ge=1, le=100, description="1 to 100; default 10"),
+        _use_default(10),
+    ] = 10
     max_tokens: Annotated[
         Annotated[int, Field(ge=1)] | None, BeforeValidator(_replace_empty)
     ] = None

@@ -1,0 +1,131 @@
+"""Read records by id, or page by page."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.errors import Rejected
+from varve.domain.identity import Scope
+from varve.domain.listing import ListPlace, ListRequest, RecordPage, StoredRecord
+from varve.domain.record import Record
+from varve.domain.search.query import Filter, window
+from varve.domain.validation import valid_text
+from varve.ports.records import MemoryReader
+from varve.usecases.session import Session
+
+
+def find_record(reader: MemoryReader, scope: Scope, id_: str) -> tuple[Grain, Record]:
+    """Return a record with its grain. Raises Rejected: there is none of this id."""
+    found = _look_up(reader, scope, id_)
+    if found is None:
+        raise Rejected("id", f"there is no record {id_[:80]!r} in {scope}")
+    return found
+
+
+def get_record(session: Session, id_: str) -> StoredRecord | None:
+    """Return the record of this id; None: there is none. Raises Rejected, Retryable."""
+    found = _look_up(session.records.at(session.scope), session.scope, id_)
+    if found is None:
+        return None
+    grain, record = found
+    return StoredRecord.of(record, grain)
+
+
+def _look_up(
+    reader: MemoryReader, scope: Scope, id_: str
+) -> tuple[Grain, Record] | None:
+    valid_text(id_, "id")
+    for grain in Grain:
+        for record in reader.get(scope, grain, [id_]):
+            return grain, record
+    return None
+
+
+def list_records(session: Session, request: ListRequest) -> RecordPage:
+    """Return a page of the records that pass the filters, newest first.
+
+    Records that are written meanwhile neither repeat nor hide a record of the list.
+    Raises Rejected: the limits leave no time; Retryable.
+    """
+    found = _read_after(session, request, _build_filter(session, request))
+    page = tuple(StoredRecord.of(one, request.grain) for one in found[: request.limit])
+    following = None
+    if len(found) > request.limit:
+        following = str(ListPlace.of(found[request.limit - 1]))
+    return RecordPage(records=page, next=following)
+
+
+def read_all_records(session: Session, request: ListRequest) -> Iterator[StoredRecord]:
+    """Yield every record of a list, whatever its length."""
+    while True:
+        page = list_records(session, request)
+        yield from page.records
+        if page.next is None:
+            return
+        request = replace(request, after=ListPlace.parse(page.next))
+
+
+def list_summarized_periods(
+    session: Session, user_id: str | None = None
+) -> list[Period]:
+    """Return the periods that have summaries, of all users or of one, newest first.
+
+    Of periods that begin on one day the finer comes first. Raises Retryable.
+    """
+    reader = session.records.at(session.scope)
+    where = Filter(user_id=user_id)
+    found = []
+    for grain in SUMMARY_GRAINS:
+        tallies = reader.tally(session.scope, grain, ("period",), where=where)
+        found += [Period(grain, str(tally.key[0])) for tally in tallies]
+    return sorted(found, key=_newest_period_first)
+
+
+def _newest_period_first(period: Period) -> tuple[int, int]:
+    first, last = period.days
+    return -first.toordinal(), last.toordinal()
+
+
+def _read_after(session: Session, request: ListRequest, where: Filter) -> list[Record]:
+    """Return up to one record more than a page has."""
+    wanted = request.limit + 1
+    limit = wanted
+    while True:
+        read = session.records.browse(
+            session.scope, request.grain, where=where, limit=limit
+        )
+        found = [one for one in read if _is_after(one, request.after)]
+        if len(found) >= wanted or len(read) < limit:
+            return found[:wanted]
+        limit *= 2  # records of the page before have the same time
+
+
+def _is_after(record: Record, last: ListPlace | None) -> bool:
+    return last is None or last.precedes(ListPlace.of(record))
+
+
+def _build_filter(session: Session, request: ListRequest) -> Filter:
+    where = window(request.wanted, session.now, session.zone)
+    if request.period is not None:
+        # A summary's event time is the middle of its period.
+        where = _narrow(
+            where,
+            Filter(
+                since=request.period.start(session.zone),
+                until=request.period.end(session.zone),
+            ),
+        )
+    if request.after is not None:
+        end = request.after.event_time + timedelta(microseconds=1)
+        where = _narrow(where, Filter(until=end))
+    return where
+
+
+def _narrow(where: Filter, within: Filter) -> Filter:
+    """Return the filter with the later start and the earlier end of both."""
+    starts = [one.since for one in (where, within) if one.since is not None]
+    ends = [one.until for one in (where, within) if one.until is not None]
+    return replace(
+        where, since=max(starts, default=None), until=min(ends, default=None)
+    )
