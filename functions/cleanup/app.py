@@ -22,5 +22,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Handle a schedule's `{"scheduledTime"}`; the monthly one has `"task": "curate"`."""
     plan = plan_curation if event.get("task") == "curate" else plan_cleanup
     outcome = plan(sessions().open_planner(), parse_instant(event["scheduledTime"]))
-    count_all(metrics, outcome.metrics("Agents"))
+    count_all(metrics, outcome.metrics("PlannedAgents", "LeftAgents"))
     return {"planned": outcome.planned, "left": outcome.left}

@@ -40,5 +40,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _plan(opened: Sessions, event: dict[str, Any]) -> dict[str, Any]:
     now = parse_instant(event["scheduledTime"])
     outcome = plan_summaries(opened.open_planner(), Grain(event["grain"]), now)
-    count_all(metrics, outcome.metrics("Periods"))
+    count_all(metrics, outcome.metrics("PlannedPeriods", "LeftPeriods"))
     return asdict(outcome)

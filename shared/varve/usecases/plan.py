@@ -64,14 +64,11 @@ class PassOutcome:
     left: int
     waiting: int = 0
 
-    def metrics(self, items: str) -> dict[str, int]:
-        """Return its counts of items, such as "Periods", by the names of their metrics.
-
-        It is empty if there was nothing to plan.
-        """
+    def metrics(self, planned: str, left: str) -> dict[str, int]:
+        """Return the two counts by these metrics' names; nothing if both are 0."""
         if not self.planned and not self.left:
             return {}
-        return {f"Planned{items}": self.planned, f"Left{items}": self.left}
+        return {planned: self.planned, left: self.left}
 
 
 def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome:
