@@ -66,6 +66,24 @@ def test_nothing_to_look_for_is_no_proof_and_says_why(
     assert "nothing is proved: nothing to look for" in capsys.readouterr().out
 
 
+def test_the_id_of_an_unknown_subject_is_no_proof_and_is_found_all_the_same(
+    tmp_path: Path,
+) -> None:
+    """A long id can be looked for, but tells nothing of the words."""
+    memory = open_memory(tmp_path)
+    known = conversation("c-1", "u-dana-kim", "Dana", "I live in Kumquatolia.", "Ah!")
+    memory.ingest([known, MARCO])
+    assert memory.forget(user="u-dana-kim", verify=True)["verification"]["proved"]
+    for user in ("u-dana-kim", "u-nobody-knows"):
+        again = memory.forget(user=user, verify=True)["verification"]
+        assert (again["proved"], again["hits"]) == (None, 0)
+        assert "nothing to look for but the id" in again["reason"]
+        assert again["needles"] > 0
+    plant(tmp_path, "written by u-dana-kim")
+    found = memory.forget(user="u-dana-kim", verify=True)["verification"]
+    assert (found["proved"], found["reason"]) == (False, None)
+
+
 def test_kept_needles_hold_no_content_and_are_dropped_once_nothing_is_found(
     tmp_path: Path,
 ) -> None:

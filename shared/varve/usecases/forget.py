@@ -198,17 +198,23 @@ def _erase(
     chosen = subject.with_lessons(repeating)
     barred = bar(scope, selector, chosen, session.now, objects=objects)
     subject_hash = barred.hash("subject", outcome.subject)
-    # Before the first deletion: a run that ends half-way destroys its own needles.
-    traces = trace(barred.key, selector, subject, own_words)
-    kept_needles.keep(scope, subject_hash, traces, objects=objects)
+    is_known = subject_hash in kept_needles.load(scope, objects=objects)
+    if subject.is_known:
+        # Before the first deletion: a run that ends half-way destroys its own needles.
+        traces = trace(barred.key, selector, subject, own_words)
+        kept_needles.keep(scope, subject_hash, traces, objects=objects)
+        is_known = True
     wait = _build_wait(session, request.patience)
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
     if request.verify:
         outcome.verification = _prove(session, tools, wanted, subject, wait)
-        if outcome.erased.complete:
-            _drop_needles(session, outcome.verification)
+        outcome.verification.is_known = is_known
+        if outcome.erased.complete and not outcome.verification.unclean:
+            kept_needles.drop_all_but(
+                scope, outcome.verification.traced, objects=objects
+            )
     letters = drop_letters(session, tools.dead_letter_boxes)
     outcome.notes = [*_notes(session, tools), *letters]
     outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)
@@ -331,15 +337,6 @@ def _is_of(line: TimelineLine, subject_hash: str, barred: Tombstones) -> bool:
     """Return whether a message is of the subject with this hash."""
     names = (*line.users, line.conversation_id)
     return any(barred.hash("subject", name) == subject_hash for name in names)
-
-
-def _drop_needles(session: Session, proof: Verification) -> None:
-    """Drop the kept needles of which a proof has found none."""
-    if proof.unclean:
-        return
-    kept = kept_needles.load(session.scope, objects=session.objects)
-    gone = kept.keys() - proof.traced
-    kept_needles.drop(session.scope, gone, objects=session.objects)
 
 
 def _build_wait(session: Session, patience: timedelta) -> Wait:

@@ -4,7 +4,7 @@ An erasure destroys the words that its proof searches for. So a later run could 
 nothing to look for, and would prove nothing. The traces hold hashes and no content.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from varve.domain.identity import Scope
@@ -49,9 +49,12 @@ def keep(scope: Scope, subject: str, traces: Traces, *, objects: Objects) -> Non
     _STORED.change(scope, add, objects)
 
 
-def drop(scope: Scope, subjects: Iterable[str], *, objects: Objects) -> None:
-    """Drop the needles of these subjects, of which nothing was found. Raises Retryable."""
-    gone = set(subjects)
+def drop_all_but(scope: Scope, found: Set[str], *, objects: Objects) -> None:
+    """Drop the needles of all subjects but those of which a proof has found some.
+
+    Raises Retryable.
+    """
+    gone = load(scope, objects=objects).keys() - found
     if not gone:
         return
 

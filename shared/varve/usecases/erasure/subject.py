@@ -56,6 +56,11 @@ class Subject:
         records = self.records.union(row_keys(lessons))
         return replace(self, records=records)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether memory holds anything of it: messages, records or statements."""
+        return bool(self or self.texts)
+
     def __bool__(self) -> bool:
         return bool(self.messages or self.records)
 

@@ -15,8 +15,8 @@ from varve.usecases.erasure.needles import Needles
 from varve.usecases.erasure.sweep import fetch
 
 NOTHING_TO_LOOK_FOR = (
-    "nothing to look for: the subject is not known here, or an earlier run has proved "
-    "its erasure"
+    "nothing to look for but the id: the subject is not known here, or an earlier run "
+    "has proved its erasure"
 )
 _WORKSPACE_AREAS = ("workspaces", "audit")
 """Areas that are read for the whole workspace."""
@@ -27,7 +27,8 @@ class Verification:
     """Counts of the objects read, and the keys in which a needle was found.
 
     `found_in` and `unclean` are for the caller; the receipt holds counts alone. `traced`
-    are the subjects of which a kept needle was found, by hash.
+    are the subjects of which a kept needle was found, by hash. `is_known`: memory held
+    something of the subject, or needles of it were kept.
     """
 
     objects: int = 0
@@ -36,16 +37,18 @@ class Verification:
     found_in: list[str] = field(default_factory=list)
     unclean: list[str] = field(default_factory=list)
     traced: set[str] = field(default_factory=set)
+    is_known: bool = True
 
     @property
     def proved(self) -> bool | None:
         """Whether nothing was found, and no store keeps data that could not be read.
 
-        None: there was nothing to look for, so nothing is proved.
+        None: there was nothing to look for, or only the id of an unknown subject, so
+        nothing is proved.
         """
         if self.found_in or self.unclean:
             return False
-        return True if self.needles else None
+        return True if self.needles and self.is_known else None
 
     @property
     def reason(self) -> str | None:
