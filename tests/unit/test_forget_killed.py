@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,46 @@ def test_the_writes_of_two_rereads_are_never_duplicates_for_the_queue() -> None:
         sent.append(set(queue.deduplication_ids))
     assert len(sent[0]) >= 2
     assert not sent[0] & sent[1]
+
+
+class DroppingQueue:
+    """A queue that drops what it has seen before, as SQS does for five minutes."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.dropped = 0
+        self._seen: set[str] = set()
+
+    def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        if deduplication_id in self._seen:
+            self.dropped += 1
+            return
+        self._seen.add(deduplication_id)
+        self._inner.send(body, group=group, deduplication_id=deduplication_id)
+
+
+def test_no_message_of_a_repeated_erasure_is_a_duplicate_for_the_queue() -> None:
+    """A killed run leaves its plan, and what it sent is sent again within minutes."""
+    memory, objects = a_mortal_memory()
+    conversations = DroppingQueue(memory.conversations)
+    writes = DroppingQueue(memory.writes)
+    memory.conversations = conversations  # type: ignore[assignment]
+    memory.writes = writes  # type: ignore[assignment]
+    plan: list[Reread] = []
+    for step in range(200):
+        objects.left = step
+        try:
+            memory.forget(user="u-dana", now=NOW)
+        except Killed:
+            plan = read_plan(ACME, objects=objects) or plan
+        else:
+            break
+    objects.left = None
+    assert plan
+    for user in ("u-dana", "u-priya", "u-dana"):
+        add_to_plan(ACME, plan, objects=objects)
+        assert memory.forget(user=user, now=NOW).complete
+    assert (conversations.dropped, writes.dropped) == (0, 0)
 
 
 def test_a_plan_keeps_what_was_known_before_facts_were_erased() -> None:
