@@ -81,6 +81,25 @@ def test_a_later_statement_of_another_user_supersedes_nothing(memory: Memory) ->
     assert all(result.current for result in results)
 
 
+def test_a_list_in_passages_supersedes_nothing_without_a_word_of_change(
+    memory: Memory,
+) -> None:
+    filler = " ".join(f"Item {n} of the inventory is in its place." for n in range(99))
+    memory.ingest(
+        talk(1, f"My flat is in Porto, and this is its list: {filler}", f"On: {filler}")
+    )
+    results = search(memory, "Where is my flat?")
+    assert "Porto" in results[0].content
+    assert results[0].current
+
+
+def test_a_passage_with_a_word_of_change_supersedes(memory: Memory) -> None:
+    filler = " ".join(f"Item {n} of the inventory is in its place." for n in range(99))
+    memory.ingest(talk(1, "my flat is in Porto"))
+    memory.ingest(talk(9, f"I moved, my flat is in Lisbon now. {filler}"))
+    assert not find(search(memory, "Where is my flat?"), "Porto").current
+
+
 @pytest.mark.parametrize(
     "alike",
     [

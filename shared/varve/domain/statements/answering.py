@@ -16,6 +16,7 @@ from varve.domain.search.lexical import Bools, Floats
 from varve.domain.search.outline import TYPES
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.cues import read_cues
+from varve.domain.statements.pairs import relate, tells_beside
 from varve.domain.statements.standing import (
     Standing,
     Standings,
@@ -150,9 +151,9 @@ class _Answer:
             return
         is_echo = self._standings.is_assistant(item.number)
         score = item.score
-        if self._standings.is_beside(item.number):
+        if self._is_beside(item.number):
             score *= BESIDE
-        elif self._standings.is_unrelated(item.number):
+        elif self._is_unrelated(item.number):
             score *= UNRELATED
         if is_echo or not standing.current:
             last = self._standings.find_last(statement, self._successors)
@@ -163,7 +164,26 @@ class _Answer:
     def _is_beside_words(self, item: Ranked) -> bool:
         """Return whether words without a standing share nothing with the question."""
         is_said = self._standings.is_assistant(item.number)
-        return is_said and self._standings.is_unrelated(item.number)
+        return is_said and self._is_unrelated(item.number)
+
+    def _is_beside(self, row: int) -> bool:
+        """Return whether a turn is no answer to a question about the speaker's present.
+
+        It tells of a wish, of what never came, of another's words, or of persons whom
+        the question does not name.
+        """
+        standings = self._standings
+        question = standings.question
+        if question is None or standings.careful or not standings.is_told(row):
+            return False
+        return tells_beside(question, standings.read(row).cues)
+
+    def _is_unrelated(self, row: int) -> bool:
+        """Return whether a row shares nothing with a question about its speaker."""
+        question = self._standings.question
+        if question is None or not question.has("own"):
+            return False
+        return not relate(question, self._standings.read(row).cues)
 
     def _lift(self, row: int, item: Ranked) -> None:
         """Let the row that tells a statement have at least the score of the item."""

@@ -27,7 +27,6 @@ from varve.domain.statements.pairs import (
     leaves,
     relate,
     score_pair,
-    tells_beside,
 )
 from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 from varve.domain.statements.telling import CORRECTION, read_corrected
@@ -35,8 +34,6 @@ from varve.domain.statements.telling import CORRECTION, read_corrected
 SUPERSEDED = 0.5
 """The least score of a pair whose earlier statement no longer holds."""
 SUPERSEDED_WITH_CARE = np.inf  # only what was corrected, for other questions
-SUPERSEDED_IN_SILENCE = 1.5
-"""The same if the later one has no word of a change."""
 SUPERSEDED_IF_ASKED = -1.0
 """The same if a question about the present finds both and the later one relates to it."""
 SUPERSEDED_IF_FIRST = -2.0
@@ -262,9 +259,25 @@ class Standings:
             score = self._score(row, other)
             if score < self._get_threshold(row, other):
                 continue
+            if self._is_silent_passage(other):
+                continue
             if best is None or score > best.score:
                 best = Successor(other, score)
         return best
+
+    def _is_silent_passage(self, row: int) -> bool:
+        """Return whether a row is one passage of a long message, without a word of change.
+
+        The scores of pairs are fitted on statements. Two passages of a list differ by
+        their numbers alone, as a statement differs from its update.
+        """
+        if self.read(row).cues.tells_change:
+            return False
+        near = self._list_neighbours(row)
+        return any(
+            other != row and self.is_told(other) and self._is_same_message(row, other)
+            for other in near
+        )
 
     def _get_threshold(self, row: int, other: int) -> float:
         if self.careful:
@@ -296,22 +309,6 @@ class Standings:
         if score < threshold <= score + NEAREST and self._find_nearest(other) == row:
             score += NEAREST
         return score
-
-    def is_beside(self, row: int) -> bool:
-        """Return whether a turn is no answer to a question about the speaker's present.
-
-        It tells of a wish, of what never came, of another's words, or of persons whom
-        the question does not name.
-        """
-        if self.question is None or self.careful or not self.is_told(row):
-            return False
-        return tells_beside(self.question, self.read(row).cues)
-
-    def is_unrelated(self, row: int) -> bool:
-        """Return whether a row shares nothing with a question about its speaker."""
-        if self.question is None or not self.question.has("own"):
-            return False
-        return not relate(self.question, self.read(row).cues)
 
     def concerns(self, row: int, statement: int, successor: int) -> bool:
         """Return whether a successor of a row's statement supersedes the row itself.
