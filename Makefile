@@ -68,7 +68,7 @@ image-test: $(READY) ## build and start the Lambda image; needs buildah and podm
 wheel: ## build what a release would be into .build/dist
 	@$(PYTHON) .ci/release.py wheel
 
-test-install: ## install the wheel with each Python and extra, and try it; needs the registry
+test-install: ## install the wheel with each Python, once with all extras, and try it; needs the registry
 	$(PYTHON) .ci/release.py
 
 FRAMEWORKS := adk langchain openai-agents pydantic-ai strands

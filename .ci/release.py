@@ -123,26 +123,22 @@ def check_types(home: Path) -> None:
 
 
 def try_versions(wheel: Path, interpreters: dict[str, str], folder: Path) -> None:
-    """Install the wheel with each interpreter, first without extras and then with all."""
-    extras = ",".join(list_extras())
+    """Install the wheel with each interpreter, with the oldest one also with all extras.
+
+    What all extras together resolve to, each alone does too: none is installed alone.
+    """
     for version, interpreter in interpreters.items():
-        for name, package in (
-            ("no extra", str(wheel)),
-            (f"[{extras}]", f"{wheel}[{extras}]"),
-        ):
-            home = folder / version / name.replace(" ", "-")
-            programs = make_environment(home, interpreter, package)
-            try_command(programs / "varve", home)
-            print(f"{version}, {name}: {measure(home)}")
+        try_package(str(wheel), interpreter, folder / version / "no-extra")
+    version, interpreter = next(iter(interpreters.items()))
+    extras = ",".join(list_extras())
+    try_package(f"{wheel}[{extras}]", interpreter, folder / version / "all-extras")
 
 
-def try_extras(wheel: Path, interpreter: str, folder: Path) -> None:
-    """Install the wheel with each extra alone."""
-    for extra in list_extras():
-        home = folder / "extras" / extra
-        programs = make_environment(home, interpreter, f"{wheel}[{extra}]")
-        try_command(programs / "varve", home)
-        print(f"[{extra}]: {measure(home)}")
+def try_package(package: str, interpreter: str, home: Path) -> None:
+    """Install a package into a new environment, use its command, and print the sizes."""
+    programs = make_environment(home, interpreter, package)
+    try_command(programs / "varve", home)
+    print(f"{home.parent.name}, {home.name}: {measure(home)}")
 
 
 def try_tool(wheel: Path, folder: Path) -> None:
@@ -196,7 +192,6 @@ def main() -> None:
         folder = Path(name)
         try_versions(wheel, interpreters, folder)
         version, interpreter = next(iter(interpreters.items()))
-        try_extras(wheel, interpreter, folder)
         try_tool(wheel, folder)
         try_namesake(wheel, interpreter, folder)
         check_types(folder / version / "no-extra")
