@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.support.moto_process import PROJECT
+from varve import Memory
 
 PROBE = """
 import sys
@@ -75,3 +77,32 @@ def test_a_writer_of_stores_loads_nothing_that_ranks() -> None:
         env=here,
     )
     assert run.stdout.strip() == "[]"
+
+
+UNUSED_BY_SEARCH = (
+    "adk", "agents", "anyio", "dateparser", "detect_secrets", "duckdb", "google", "httpx",
+    "jinja2", "langchain_core", "mcp", "openai", "phonenumbers", "pydantic_ai", "starlette",
+    "strands", "uvicorn", "varve.importers.formats", "varve.importers.run",
+    "varve.integrations", "varve.look",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [["--version"], ["search", "Lisbon"]])
+def test_the_command_line_loads_nothing_that_a_search_does_not_need(
+    options: list[str], tmp_path: Path
+) -> None:
+    script = (
+        "import sys\nfrom varve.cli import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {UNUSED_BY_SEARCH} if name in sys.modules])"
+    )
+    Memory.open(tmp_path).remember("Dana moved to Lisbon.")
+    here = {"PYTHONPATH": str(PROJECT / "shared"), "VARVE_STORE": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", script, *options],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=here,
+    )
+    assert run.stdout.splitlines()[-1] == "[]"

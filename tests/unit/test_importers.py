@@ -22,6 +22,7 @@ from varve.importers.items import (
     Skipped,
 )
 from varve.importers.json_reader import JsonReader
+from varve.importers.names import AUTO, NAMES
 from varve.importers.streams import read_members, read_objects
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
@@ -448,3 +449,7 @@ def test_an_array_is_read_one_element_at_a_time() -> None:
     elements = read_objects(source)
     next(elements)
     assert source.tell() < len(data) / 4
+
+
+def test_the_names_shown_are_those_of_the_formats() -> None:
+    assert (AUTO, *(one.name for one in FORMATS)) == NAMES

@@ -11,8 +11,8 @@ import pytest
 
 from varve import Memory
 from varve.cli import main
-from varve.cli.mcp import Tools
 from varve.domain.errors import Rejected
+from varve.integrations.mcp_tools import Tools
 
 NOW = datetime(2026, 3, 9, 10, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)

@@ -14,11 +14,8 @@ from varve.cli.reading import format_results, format_status
 from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
-from varve.importers import contract
 from varve.importers.files import open_source
-from varve.importers.formats import find_format
 from varve.importers.items import ImportOptions
-from varve.importers.run import import_file
 
 QUESTIONS = "questions.json"
 _PACKAGED = Path(__file__).parents[1] / "corpus"
@@ -68,6 +65,11 @@ def _find_corpus(given: str | None) -> Path:
 
 def _ingest(options: argparse.Namespace, corpus: Path) -> dict[Scope, Memory]:
     """Store the conversations and return the memory of each agent."""
+    # here, because every command loads this module
+    from varve.importers import contract
+    from varve.importers.formats import find_format
+    from varve.importers.run import import_file
+
     memories = OpenedMemories(options)
     for path in sorted(corpus.glob("*.json")):
         if path.name == QUESTIONS:

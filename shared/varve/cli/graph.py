@@ -4,20 +4,20 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.api.graph import Graph
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
-from varve.look.branches import Branch, Edge, format_validity, grow_trees
-from varve.look.drawing import draw_html, draw_svg
+
+if TYPE_CHECKING:
+    from varve.look.branches import Branch, Edge
 
 MAX_CELL = 60
 """Characters of a value in a table of rows."""
 
-Draw = Callable[[list[Edge], str, str | None, int], str]
-_DRAWINGS: dict[str, Draw] = {".svg": draw_svg, ".html": draw_html}
+Draw = Callable[["list[Edge]", str, str | None, int], str]
 
 
 def add_graph(command: argparse.ArgumentParser) -> None:
@@ -131,12 +131,14 @@ def _format_cell(value: Any) -> str:
     return text
 
 
-def format_tree(edges: list[Edge], root: str | None) -> list[str]:
+def format_tree(edges: "list[Edge]", root: str | None) -> list[str]:
     """Return a tree of the edges from `root`; without a root one tree a subject.
 
     From a root, the tree has a second level: the edges of the current neighbours. The
     edges that point to the root come last.
     """
+    from varve.look.branches import grow_trees  # here, as every command loads this
+
     if not edges:
         return [f"nothing is known about {root}" if root else "no triples"]
     lines: list[str] = []
@@ -146,8 +148,10 @@ def format_tree(edges: list[Edge], root: str | None) -> list[str]:
     return lines
 
 
-def _format_branches(branches: Sequence[Branch], indent: str = "") -> Iterator[str]:
+def _format_branches(branches: "Sequence[Branch]", indent: str = "") -> Iterator[str]:
     """Yield a line for each branch, followed by the branches below it."""
+    from varve.look.branches import format_validity
+
     for number, branch in enumerate(branches, start=1):
         last = number == len(branches)
         fork = "└" if last else "├"
@@ -170,10 +174,13 @@ def _find_root(name: str | None, graph: Graph) -> str | None:
 
 
 def _choose_drawing(out: str) -> Draw:
+    from varve.look.drawing import draw_html, draw_svg
+
+    drawings: dict[str, Draw] = {".svg": draw_svg, ".html": draw_html}
     suffix = Path(out).suffix.lower()
-    if suffix not in _DRAWINGS:
-        raise Rejected("--out", f"must end in {' or '.join(_DRAWINGS)}")
-    return _DRAWINGS[suffix]
+    if suffix not in drawings:
+        raise Rejected("--out", f"must end in {' or '.join(drawings)}")
+    return drawings[suffix]
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.cli.opening import OpenedMemories, choose_scope
 from varve.cli.output import format_count, print_result, say
@@ -12,9 +12,11 @@ from varve.domain.calendar import parse_instant_field
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import reference
 from varve.importers.files import open_source, show_name
-from varve.importers.formats import AUTO, NAMES, find_format
 from varve.importers.items import ImportOptions
-from varve.importers.run import ImportReport, import_file
+from varve.importers.names import AUTO, NAMES
+
+if TYPE_CHECKING:
+    from varve.importers.run import ImportReport
 
 
 def add_ingest(command: argparse.ArgumentParser) -> None:
@@ -60,8 +62,12 @@ def ingest(options: argparse.Namespace) -> None:
 
 def _import(
     name: str, options: argparse.Namespace, memories: OpenedMemories
-) -> ImportReport:
+) -> "ImportReport":
     """Store one file. Raises Rejected: names the file and why it cannot be read."""
+    # here, because every command loads this module, and the readers are many
+    from varve.importers.formats import find_format
+    from varve.importers.run import import_file
+
     given = _build_options(options, name)
     with open_source(name) as source:
         try:
@@ -87,12 +93,12 @@ def _build_options(options: argparse.Namespace, name: str) -> ImportOptions:
     return ImportOptions(PurePath(show_name(name)).stem, user, at)
 
 
-def _say_progress(report: ImportReport) -> None:
+def _say_progress(report: "ImportReport") -> None:
     conversations = format_count(report.conversations, "conversation")
     say(f"read {conversations}, {format_count(report.messages, 'message')}")
 
 
-def _require_something(reports: dict[str, ImportReport]) -> None:
+def _require_something(reports: "dict[str, ImportReport]") -> None:
     """Raise the first failure if no file held anything to store.
 
     Raises Rejected, Retryable.
@@ -109,7 +115,7 @@ def _require_something(reports: dict[str, ImportReport]) -> None:
 
 
 def _sum_up(
-    reports: dict[str, ImportReport], options: argparse.Namespace
+    reports: "dict[str, ImportReport]", options: argparse.Namespace
 ) -> dict[str, Any]:
     """Return the sums over all files, and each file's report."""
     value: dict[str, Any] = {"accepted": {}, "stored": {}}
@@ -130,7 +136,7 @@ def _add_counts(sums: dict[str, int], counts: dict[str, int]) -> None:
 
 
 def _format_reports(
-    reports: dict[str, ImportReport], options: argparse.Namespace
+    reports: "dict[str, ImportReport]", options: argparse.Namespace
 ) -> Iterator[str]:
     for name, report in reports.items():
         yield f"{name}: {_format_content(report)}"
@@ -142,7 +148,7 @@ def _format_reports(
         yield "dry run: nothing was stored"
 
 
-def _format_content(report: ImportReport) -> str:
+def _format_content(report: "ImportReport") -> str:
     parts = [
         format_count(report.conversations, "conversation"),
         format_count(report.messages, "message"),
@@ -155,7 +161,7 @@ def _format_content(report: ImportReport) -> str:
     return content
 
 
-def _format_stored(report: ImportReport) -> str:
+def _format_stored(report: "ImportReport") -> str:
     stored = report.stored
     if stored is None:
         return "sent to the ingest queue"
@@ -172,14 +178,14 @@ def _format_stored(report: ImportReport) -> str:
     return line
 
 
-def _warn_of_limits(reports: dict[str, ImportReport]) -> None:
+def _warn_of_limits(reports: "dict[str, ImportReport]") -> None:
     """Name each message whose filter reached a limit."""
     for name, report in reports.items():
         for message in report.partly_filtered:
             say(f"varve: {name}: warning: {message}")
 
 
-def _raise_failures(reports: dict[str, ImportReport]) -> None:
+def _raise_failures(reports: "dict[str, ImportReport]") -> None:
     """Name each failure. Raises Rejected or Retryable if there is one."""
     failed = 0
     for name, report in reports.items():

@@ -7,12 +7,15 @@ import argparse
 import secrets
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from varve.api.memory import Memory
 from varve.cli.output import say
 from varve.domain.errors import Misconfigured, Rejected
-from varve.integrations.mcp_tools import Tools
+
+if TYPE_CHECKING:
+    from varve.integrations.mcp_tools import Tools
 
 MIN_TOKEN_CHARACTERS = 16
 
@@ -56,6 +59,8 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
         raise Misconfigured(
             "varve mcp needs the MCP SDK: pip install 'varve-memory[mcp]'"
         ) from error
+    from varve.integrations.mcp_tools import Tools
+
     session = None if options.http else f"mcp-{uuid4().hex}"
     tools = Tools(memory, options.user, conversation_id=session)
     memory.check()  # a bad store is told now, not at the first call
@@ -68,7 +73,7 @@ def serve(options: argparse.Namespace, memory: Memory) -> None:
         tools.close()
 
 
-def _serve_stdio(tools: Tools) -> None:
+def _serve_stdio(tools: "Tools") -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -87,7 +92,7 @@ def _serve_stdio(tools: Tools) -> None:
     anyio.run(run)
 
 
-def _serve_http(options: argparse.Namespace, tools: Tools) -> None:
+def _serve_http(options: argparse.Namespace, tools: "Tools") -> None:
     from varve.integrations.mcp_server import LOOPBACK, PATH, serve_http
 
     token = _read_token(options.token_file)

@@ -20,9 +20,8 @@ from varve.importers import (
     whatsapp,
 )
 from varve.importers.items import ImportOptions, Item, Source
+from varve.importers.names import AUTO, NAMES
 from varve.importers.streams import SPACE, read_first_object, read_head
-
-AUTO = "auto"
 
 Read = Callable[[Source, ImportOptions], Iterator[Item]]
 Recognize = Callable[[Mapping[str, Any]], bool]
@@ -53,8 +52,6 @@ FORMATS: tuple[Format, ...] = (
     Format(markdown.FORMAT, markdown.read, "headings with dates"),
 )
 """Every format, in the order in which they are tried."""
-
-NAMES = (AUTO, *(one.name for one in FORMATS))
 
 
 def find_format(name: str, source: Source) -> Format:
