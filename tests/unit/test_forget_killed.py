@@ -110,7 +110,7 @@ def test_the_writes_of_two_rereads_are_never_duplicates_for_the_queue() -> None:
 
 
 class DroppingQueue:
-    """A queue that drops what it has seen before, as SQS does for five minutes."""
+    """A queue that drops a message seen before, as SQS does for five minutes."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -126,7 +126,7 @@ class DroppingQueue:
 
 
 def test_no_message_of_a_repeated_erasure_is_a_duplicate_for_the_queue() -> None:
-    """A killed run leaves its plan, and what it sent is sent again within minutes."""
+    """A killed run leaves its plan, and its messages are sent again within minutes."""
     memory, objects = a_mortal_memory()
     conversations = DroppingQueue(memory.conversations)
     writes = DroppingQueue(memory.writes)
