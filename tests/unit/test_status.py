@@ -7,12 +7,15 @@ from typing import Any
 
 from tests.support.builders import ACME, an_operation
 from tests.support.traffic import Simulation
+from varve.cli.reading import format_status
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.errors import Retryable
 from varve.domain.identity import Scope
 from varve.domain.summary import SummaryTask
 from varve.domain.workspace import WorkspaceConfig
+from varve.messages.erasure import Reread
 from varve.usecases.erasure import receipts
+from varve.usecases.erasure.rereads import add_to_plan
 
 MONDAY = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -177,6 +180,16 @@ def test_the_backlog_is_what_a_pass_has_yet_to_take() -> None:
     assert agent.status(at)["backlog"] == {"periods": 0, "cleanups": 0}
     assert agent.status(MONDAY + 4 * DAY)["backlog"] == {"periods": 0, "cleanups": 1}
     assert agent.status(MONDAY + 8 * DAY)["backlog"] == {"periods": 1, "cleanups": 1}
+
+
+def test_an_interrupted_erasure_is_told() -> None:
+    agent = Agent()
+    assert agent.status(MONDAY)["rereads"] == 0
+    left = Reread(ACME, "c-1", {"m1": MONDAY}, frozenset({"m1"}))
+    add_to_plan(ACME, [left], objects=agent.sim.parts.objects)
+    told = agent.status(MONDAY)
+    assert told["rereads"] == 1
+    assert "INTERRUPTED: 1 conversation to read again" in "\n".join(format_status(told))
 
 
 def test_the_last_erasure_is_told_with_its_receipt_and_its_proof() -> None:

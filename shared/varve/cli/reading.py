@@ -262,6 +262,12 @@ def format_status(report: dict[str, Any]) -> Iterator[str]:
     yield f"  {'timeline':<10}{'':>16} {timeline:>10}"
     if report["erasure"] is not None:
         yield _format_erasure(report["erasure"])
+    if report["rereads"]:
+        waiting = format_count(report["rereads"], "conversation")
+        yield (
+            f"  {'erasure':<10}INTERRUPTED: {waiting} to read again; any varve forget "
+            "of this agent continues"
+        )
 
 
 def _format_grain(grain: str, held: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure import receipts
+from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
 
@@ -16,6 +17,7 @@ def status(session: Session) -> dict[str, Any]:
 
     `backlog`: closed periods whose summary is missing or stale and has not failed, and
     the grains of which something has expired. `erasure`: the last receipt, or None.
+    `rereads`: conversations that an interrupted erasure left to be read again.
     """
     scope = session.scope
     now = session.now
@@ -46,6 +48,7 @@ def status(session: Session) -> dict[str, Any]:
         "graph": _graph(session),
         "timeline": {"bytes": _bytes(session, f"timeline/{scope}")},
         "erasure": receipts.last(scope, objects=session.objects),
+        "rereads": len(read_plan(scope, objects=session.objects)),
     }
 
 
