@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 MAX_SECONDS = 5.0
 """Processor time for one message.
 
-The slowest megabyte of text that the tests know takes four seconds of a 2 GHz core.
+A megabyte of prose takes 0.2 seconds of a 2 GHz core, one of IBANs four to six.
 """
 MAX_PHONE_CHECKS = 2_000
 """How many passages of one message are checked as phones, at half a millisecond each.
