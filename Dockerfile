@@ -26,6 +26,7 @@ RUN python3 -c "import functions.ingest.app" \
  && python3 -c "import functions.summarize.app" \
  && python3 -c "import functions.cleanup.app" \
  && python3 -c "import functions.search.app" \
+ && python3 -c "import functions.mcp.app" \
  && python3 -c "import functions.forget.app" \
  && python3 -c "import varve.adapters.records.records" \
  && python3 -c "import varve.adapters.graph.parquet, varve.adapters.graph.table, varve.adapters.graph.query_process" \

@@ -23,7 +23,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_a_document_shows_exists(document: Path) -> None:
     shown = set(
-        re.findall(r"(?:^|`)varve ([a-z]+)", document.read_text("utf-8"), re.MULTILINE)
+        re.findall(r"(?:^|`)varve ([a-z-]+)", document.read_text("utf-8"), re.MULTILINE)
     )
     assert shown <= set(commands())
 
@@ -114,7 +114,7 @@ def test_the_index_links_every_page() -> None:
 def test_every_verb_of_the_contract_is_a_command() -> None:
     contract = (
         "demo ingest search show context summarize cleanup status graph profile config forget export import "
-        "reembed dlq episode recall lessons answers eval mcp look remember correct agents"
+        "reembed dlq episode recall lessons answers eval mcp look remember correct agents tool-schema"
     )
     assert set(contract.split()) == set(commands())
 

@@ -37,10 +37,12 @@ FUNCTION_ROLES = (
     "SummarizeRole",
     "CleanupRole",
     "SearchRole",
+    "McpRole",
     "ForgetRole",
 )
-AGENT_ROLES = ("AgentReaderRole", "AgentWorkerRole")
+AGENT_ROLES = ("AgentReaderRole", "AgentCallerRole", "AgentWorkerRole")
 AREAS = (
+    "audit/{}/proposals/{}.json",
     "audit/{}/tombstones/{}.json",
     "graphs/{}/{}/facts.parquet",
     "ledger/conversations/{}/{}/c-1.json",
@@ -146,7 +148,7 @@ def passes(session: Any, kind: str, key: str) -> bool:
 
 ALL = [
     *((role, False) for role in FUNCTION_ROLES),
-    *((role, True) for role in ("ExtractRole", "SummarizeRole")),
+    *((role, True) for role in ("ExtractRole", "SummarizeRole", "McpRole")),
     *((role, True) for role in AGENT_ROLES),
 ]
 
@@ -190,6 +192,11 @@ def test_invariant_7_a_role_lets_through_what_its_policy_says_and_nothing_else(
         ("AgentReaderRole", "LIST", "vectordb/acme/support/", True),
         ("AgentReaderRole", "LIST", "vectordb/acme/", False),
         ("AgentReaderRole", "LIST", "vectordb/acme/support-2/", False),
+        ("McpRole", "PUT", "audit/acme/proposals/support.json", True),
+        ("McpRole", "PUT", "audit/acme/tombstones/support.json", False),
+        ("AgentCallerRole", "PUT", "audit/acme/proposals/support.json", True),
+        ("AgentCallerRole", "PUT", "audit/acme/proposals/sales.json", False),
+        ("AgentCallerRole", "GET", "timeline/acme/sales/2026-03-02/c-1/x.jsonl", False),
         ("AgentWorkerRole", "PUT", "timeline/acme/support/2026-03-02/c-1/x.jsonl", True),
         ("AgentWorkerRole", "PUT", "vectordb/acme/support/daily/memories.lance/x", False),
         ("AgentWorkerRole", "DELETE", "ledger/due/daily/2026-03-02/acme/sales/t", False),

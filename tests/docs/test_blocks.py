@@ -147,7 +147,7 @@ def test_every_configuration_key_that_a_page_sets_exists(page: Path) -> None:
 def test_every_option_of_a_command_in_the_text_exists(page: Path) -> None:
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     known = options_by_command()
-    for command, rest in re.findall(r"`varve ([a-z]+)([^`]*)`", text):
+    for command, rest in re.findall(r"`varve ([a-z-]+)([^`]*)`", text):
         options = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", rest))
         assert options <= known[command], f"{page.name}: varve {command}{rest}"
 

@@ -21,7 +21,8 @@ API_KEY = "rehearsal-model-key"
 PARAMETERS = {
     "Llm": "openai:test-model",
     "Embedder": "embedded",
-    "Identities": '{"memory": "acme/support", "AGENT12345": "acme/support"}',
+    "Identities": '{"memory": "acme/support", "AGENT12345": "acme/support",'
+    ' "arn:aws:iam::123456789012:role/assistant": "mcp/assistant/dana"}',
 }
 
 

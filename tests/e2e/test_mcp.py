@@ -18,8 +18,7 @@ from mcp.shared.exceptions import MCPError
 from varve.api.memory import Memory
 from varve.cli import main
 from varve.cli.mcp_refusals import find_request_id
-from varve.integrations.mcp_tools import DEFINITIONS
-from varve.integrations.search_tool import DESCRIPTION, NAME, SCHEMA
+from varve.integrations.tool_definitions import DEFINITIONS, describe_tools
 
 ROOT = Path(__file__).parents[2]
 
@@ -181,7 +180,7 @@ def test_a_gateway_is_told_of_the_same_tool() -> None:
         text.partition("cat > target.json <<'JSON'\n")[2].partition("   JSON\n")[0]
     )
     (tool,) = target["mcp"]["lambda"]["toolSchema"]["inlinePayload"]
-    assert tool == {"name": NAME, "description": DESCRIPTION, "inputSchema": SCHEMA}
+    assert [tool] == describe_tools(["search_memory"], "bedrock")
 
 
 DEEP = "[" * 100_000 + "]" * 100_000

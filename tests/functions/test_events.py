@@ -13,8 +13,9 @@ from varve.adapters.in_memory import InMemoryObjects
 from varve.adapters.queues.lambda_batch import deliveries
 from varve.domain.errors import Rejected
 from varve.domain.experience.outcomes import Outcome
-from varve.domain.identity import Scope
+from varve.domain.identity import Identity, Scope
 from varve.domain.search.query import parse_search_request
+from varve.messages.function_url import find_caller, parse_url_event
 from varve.messages.ingest import read_ingest
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
 from varve.messages.tool_calls import ToolCall, answer_tool_call
@@ -83,6 +84,16 @@ def test_a_forget_event_says_whose_memory_and_what(name: str) -> None:
     assert request.selector is not None
 
 
+def test_an_mcp_event_is_a_request_of_the_principal_who_signed_it() -> None:
+    request = parse_url_event(load_event("mcp.search"))
+    bound = Identity(Scope("acme", "support"), "dana")
+    role = "arn:aws:iam::123456789012:role/assistant"
+    assert find_caller(request.caller, {role: bound}) == bound
+    call = json.loads(request.body)["params"]
+    assert call["name"] == "search_memory"
+    parse_search_request(call["arguments"])
+
+
 @pytest.mark.parametrize(
     "name", ["search.direct", "search.browse", "search.gateway", "search.bedrock-agent"]
 )
@@ -102,6 +113,6 @@ def test_a_search_event_is_a_call_on_behalf_of_the_callers_own_memory(
         return {}
 
     answer_tool_call(
-        load_event(name), custom, {"memory": Scope("acme", "support")}, answer
+        load_event(name), custom, {"memory": Identity(Scope("acme", "support"))}, answer
     )
     assert [call.scope for call in seen] == [Scope("acme", "support")]

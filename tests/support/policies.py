@@ -17,7 +17,7 @@ from tests.support import sam
 from varve.adapters.credentials.scoped import tags_of
 from varve.domain.identity import Scope
 
-ROLES = ("AgentReaderRole", "AgentWorkerRole")
+ROLES = ("AgentReaderRole", "AgentCallerRole", "AgentWorkerRole")
 ACTIONS = {
     "GET": "s3:GetObject",
     "HEAD": "s3:GetObject",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import attempt
 from varve.domain.errors import Misconfigured, Rejected
-from varve.domain.identity import Scope
+from varve.domain.identity import Identity, Scope
 from varve.domain.model_names import ModelName, parse_embedder_name, parse_llm_name
 from varve.domain.retention import Plan
 from varve.wiring.settings import (
@@ -79,7 +79,7 @@ def test_everything_can_be_set() -> None:
     assert settings.s3_location == ("bucket", "a/b")
     assert settings.llm == ModelName("openai", "gpt-4o-mini:free")
     assert settings.embedder == ModelName("openai", "thenlper/gte-base", 768)
-    assert settings.identities == {"my-target": Scope("acme", "support")}
+    assert settings.identities == {"my-target": Identity(Scope("acme", "support"))}
     assert (settings.api_key, settings.api_key_secret) == ("sk-1", "acme/llm")
     assert settings.default_plan is Plan.PRO
 
@@ -125,7 +125,7 @@ def test_the_store_given_by_hand_wins_over_the_variable() -> None:
         ("VARVE_IDENTITIES", "my-target=acme/support"),
         ("VARVE_IDENTITIES", "[]"),
         ("VARVE_IDENTITIES", '{"t": "acme"}'),
-        ("VARVE_IDENTITIES", '{"t": "acme/support/x"}'),
+        ("VARVE_IDENTITIES", '{"t": "acme/support/x/y"}'),
         ("VARVE_IDENTITIES", '{"t": "../support"}'),
         ("VARVE_IDENTITIES", '{"t": 5}'),
     ],

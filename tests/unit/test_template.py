@@ -38,6 +38,7 @@ FUNCTIONS = (
     "SummarizeFunction",
     "CleanupFunction",
     "SearchFunction",
+    "McpFunction",
     "ForgetFunction",
 )
 QUEUES = {
@@ -276,12 +277,23 @@ def test_only_functions_that_filter_or_embed_text_may_read_workspace_keys(
         "ExtractFunction",
         "SummarizeFunction",
         "SearchFunction",
+        "McpFunction",
     }
     assert reading == filtering | {"ForgetFunction"}
 
 
-def test_search_calls_no_language_model(stack: sam.Template) -> None:
-    assert "VARVE_LLM" not in _variables(stack, "SearchFunction")
+@pytest.mark.parametrize("name", ["SearchFunction", "McpFunction"])
+def test_search_calls_no_language_model(stack: sam.Template, name: str) -> None:
+    assert "VARVE_LLM" not in _variables(stack, name)
+
+
+def test_only_signed_requests_reach_mcp(stack: sam.Template) -> None:
+    (url,) = sam.of_type(stack, "AWS::Lambda::Url").values()
+    assert url["TargetFunctionArn"] == {"Ref": "McpFunction"}
+    assert url["AuthType"] == "AWS_IAM"
+    assert "Cors" not in url
+    permissions = sam.of_type(stack, "AWS::Lambda::Permission").values()
+    assert {"Ref": "McpFunction"} not in [it["FunctionName"] for it in permissions]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -531,7 +543,7 @@ def test_every_function_has_its_own_role_and_no_managed_policy(
     assert len(own) == len(FUNCTIONS)
     assert roles.keys() - own == {
         *("SummarizeScheduleRole", "CleanupScheduleRole"),
-        *("AgentReaderRole", "AgentWorkerRole"),
+        *("AgentReaderRole", "AgentCallerRole", "AgentWorkerRole"),
     }
     assert not [name for name, role in roles.items() if "ManagedPolicyArns" in role]
 
@@ -545,6 +557,7 @@ def test_only_the_serving_functions_may_open_an_agents_session_with_both_tags(
     )
     for name, policy, functions in (
         ("AgentReaderRole", "AssumeReaderPolicy", ["SearchFunction"]),
+        ("AgentCallerRole", "AssumeCallerPolicy", ["McpFunction"]),
         (
             "AgentWorkerRole",
             "AssumeWorkerPolicy",
@@ -580,7 +593,7 @@ def test_cached_stores_fit_on_the_functions_disks_during_a_compaction(
     stack: sam.Template,
 ) -> None:
     cache = Caching(Path(), DEFAULT_CACHE_MEGABYTES * 10**6)
-    for name in ("WriteFunction", "SummarizeFunction", "SearchFunction"):
+    for name in ("WriteFunction", "SummarizeFunction", "SearchFunction", "McpFunction"):
         properties = _function(stack, name)
         assert not [
             it
@@ -635,6 +648,8 @@ def test_search_only_reads(stack: sam.Template) -> None:
             "s3:GetObject",
             "vectordb graphs timeline ledger workspaces",
         ),
+        ("McpFunction", "s3:PutObject", "payloads audit/*/proposals"),
+        ("McpFunction", "s3:DeleteObject", ""),
     ],
 )
 def test_a_function_reaches_only_its_folders_of_the_store(
@@ -655,6 +670,8 @@ def test_a_function_reaches_only_its_folders_of_the_store(
         ("SummarizeFunction", "s3:PutObject", ""),
         ("SummarizeFunction", "s3:DeleteObject", ""),
         ("SearchFunction", "s3:GetObject", ""),
+        ("McpFunction", "s3:GetObject", ""),
+        ("McpFunction", "s3:PutObject", ""),
     ],
 )
 def test_with_scoped_credentials_the_functions_own_roles_reach_little(
@@ -684,6 +701,7 @@ def test_a_worker_session_reaches_only_its_own_agents_ledger(
         ("SummarizeFunction", {"WorkQueue", "WriteQueue", "WorkDeadLetterQueue"}),
         ("CleanupFunction", {"WorkQueue"}),
         ("ForgetFunction", {"WriteQueue", "IngestQueue"}),
+        ("McpFunction", {"WriteQueue", "IngestQueue"}),
     ],
 )
 def test_a_function_sends_to_the_next_queue_only(
@@ -917,7 +935,9 @@ def test_outputs_name_the_bucket_the_queues_and_the_functions(
     functions = {f"{name}{what}" for name in FUNCTIONS for what in ("Name", "Arn")}
     assert (
         stack["Outputs"].keys()
-        == {"BucketName", "StoreUri", "TryIngest", "TrySearch"} | queues | functions
+        == {"BucketName", "StoreUri", "McpUrl", "TryIngest", "TrySearch"}
+        | queues
+        | functions
     )
 
 

@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable
-from varve.domain.identity import Scope
+from varve.domain.identity import Identity, Scope
 from varve.domain.search.query import parse_search_request
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 
 ACME, BOUND = Scope("acme", "support"), Scope("bound", "agent")
 IDENTITIES = {
-    "my-target": BOUND,
-    "TARGETID01": BOUND,
-    "AGENT12345": BOUND,
+    "my-target": Identity(BOUND),
+    "TARGETID01": Identity(BOUND),
+    "AGENT12345": Identity(BOUND),
+    "one-user": Identity(BOUND, "u-1"),
 }
 HEADERS = {"x-varve-workspace": "acme", "x-varve-agent": "support"}
 JSON = st.recursive(
@@ -33,7 +34,7 @@ JSON = st.recursive(
 class Tool:
     """Returns its own arguments, validated as the real tool validates them."""
 
-    def __init__(self, identities: dict[str, Scope] | None = None) -> None:
+    def __init__(self, identities: dict[str, Identity] | None = None) -> None:
         self.identities = identities or {}
         self.calls: list[ToolCall] = []
 
@@ -479,3 +480,13 @@ def test_a_refusal_of_the_tool_itself_has_the_callers_form() -> None:
         "functionResponse"
     ]
     assert json.loads(wrapped["responseBody"]["TEXT"]["body"]) == expected
+
+
+def test_a_target_bound_to_one_user_serves_no_other() -> None:
+    tool = Tool(IDENTITIES)
+    context = a_gateway_context(
+        {"x-varve-user": "u-2"}, tool="one-user___search_memory"
+    )
+    answer = tool.call({"queryText": "x", "userId": "u-3"}, context)
+    assert answer["user"] == "u-1"
+    assert tool.scope == BOUND

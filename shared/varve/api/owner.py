@@ -76,7 +76,7 @@ class OwnerVerbs:
         """
         from varve.usecases.forget_proposed import propose_forget
 
-        with self._open_owner() as session:
+        with self.sessions.open(self.scope) as session:
             return propose_forget(session, query, user_id).to_dict()
 
     def forget_proposals(self) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from varve.cli.operations import add_dlq
 from varve.cli.prompt import add_context, add_profile
 from varve.cli.reading import add_search, add_show
 from varve.cli.telling import add_correct, add_remember
+from varve.cli.tool_schema import add_tool_schema
 from varve.cli.transfer import add_export, add_import, add_reembed
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
@@ -72,6 +73,11 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("remember", "remember one statement", add_remember),
     ("correct", "say what holds instead of a fact or turn", add_correct),
     ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
+    (
+        "tool-schema",
+        "print the tools' definitions in the form of a model's API",
+        add_tool_schema,
+    ),
     ("reembed", "move the workspace's stores to another embedding model", add_reembed),
 ]
 """Name, help text and own arguments of each command, in the order of `varve --help`."""

@@ -25,6 +25,7 @@ from varve.cli.mcp import serve
 from varve.cli.opening import fill_in_user, open_memory
 from varve.cli.operations import dlq
 from varve.cli.output import say
+from varve.cli.tool_schema import tool_schema
 from varve.domain.errors import Misconfigured, Rejected, VarveError
 
 FAILED = 1
@@ -108,5 +109,6 @@ COMMANDS: dict[str, Run] = {
     "show": _on_memory(reading.show),
     "status": _on_memory(reading.status),
     "summarize": _on_memory(maintenance.summarize),
+    "tool-schema": tool_schema,
 }
 """What runs each command of the parser."""

@@ -62,6 +62,26 @@ class Scope:
         return f"{self.workspace}/{self.agent}"
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The memory that a caller is bound to; with a user, that user's part of it alone."""
+
+    scope: Scope
+    user_id: str | None = None
+
+    @classmethod
+    def parse(cls, text: str, field: str) -> "Identity":
+        """Return the identity of `workspace/agent` or `workspace/agent/user`.
+
+        Raises Rejected: it has another form.
+        """
+        parts = text.split("/")
+        if len(parts) not in (2, 3):
+            raise Rejected(field, "must be 'workspace/agent' or 'workspace/agent/user'")
+        user_id = reference(parts[2], field) if len(parts) == 3 else None
+        return cls(Scope(parts[0], parts[1]), user_id)
+
+
 def digest(*parts: str, length: int = 64) -> str:
     """Return the first `length` hex digits of SHA-256 over the NUL-terminated parts."""
     sha = hashlib.sha256()

@@ -38,7 +38,8 @@ from varve.integrations.mcp_resources import (
     list_resources,
     read_resource,
 )
-from varve.integrations.mcp_tools import DEFINITIONS, INSTRUCTIONS, Tools
+from varve.integrations.mcp_tools import INSTRUCTIONS, Tools
+from varve.integrations.tool_definitions import DEFINITIONS
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"

@@ -1,11 +1,11 @@
-"""What an MCP server offers: the tools, their descriptions, and their answers.
+"""The answers of the tools that an MCP server offers.
 
 The server's owner chooses workspace, agent and user; a model's arguments never do.
 Shapes: Model Context Protocol, "Tools".
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -13,18 +13,15 @@ from pydantic import BaseModel, ValidationError
 from varve.api.memory import Memory
 from varve.domain.errors import Rejected, VarveError
 from varve.domain.identity import digest, reference
-from varve.domain.search.answer import SearchResponse
-from varve.domain.search.query import SearchRequest, spellings
+from varve.domain.search.query import spellings
 from varve.domain.validation import rejected
 from varve.integrations import tool_models as models
 from varve.integrations.search_tool import (
-    DESCRIPTION,
     NAME,
     answer_search,
     describe_error,
     shorten,
 )
-from varve.integrations.tool_schema import describe_answer, describe_arguments
 
 INSTRUCTIONS = (
     "Long-term memory of earlier conversations, with dates and sources. Search it before you ask for what "
@@ -33,87 +30,6 @@ INSTRUCTIONS = (
 )
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
-    """One tool: its name and description for a model, and its input and output.
-
-    Of a tool that writes, `writes` says so: it adds, deletes nothing, and does nothing
-    again if it is called again.
-    """
-
-    name: str
-    title: str
-    description: str
-    arguments: type[BaseModel]
-    answer: type[BaseModel]
-    writes: bool = False
-
-    def as_mcp(self) -> Json:
-        """Return the tool as an MCP server lists it."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": describe_arguments(self.arguments, rich=True),
-            "outputSchema": describe_answer(self.answer),
-            "annotations": _ADDING if self.writes else _READING,
-        }
-
-
-_READING: Json = {"readOnlyHint": True, "openWorldHint": False}
-_ADDING: Json = {
-    "readOnlyHint": False,
-    "destructiveHint": False,
-    "idempotentHint": True,
-    "openWorldHint": False,
-}
-DEFINITIONS: tuple[ToolDefinition, ...] = (
-    ToolDefinition(NAME, "Search memory", DESCRIPTION, SearchRequest, SearchResponse),
-    ToolDefinition(
-        "remember",
-        "Remember",
-        "Remember what was said, word for word; facts with their dates are made of it.",
-        models.RememberArguments,
-        models.RememberAnswer,
-        writes=True,
-    ),
-    ToolDefinition(
-        "correct",
-        "Correct a memory",
-        "Say what holds instead of a fact or turn that a search found. "
-        "History keeps both.",
-        models.CorrectArguments,
-        models.CorrectAnswer,
-        writes=True,
-    ),
-    ToolDefinition(
-        "get_context",
-        "Get context",
-        "Get the block of memories that bear on a prompt, to read before "
-        "you answer it. Empty if nothing does.",
-        models.ContextArguments,
-        models.ContextAnswer,
-    ),
-    ToolDefinition(
-        "recall_experience",
-        "Recall experience",
-        "Find past episodes like this situation with how they ended, and the lessons "
-        "drawn from them.",
-        models.RecallArguments,
-        models.RecallAnswer,
-    ),
-    ToolDefinition(
-        "propose_forget",
-        "Propose to forget",
-        "Propose what to forget. Nothing is erased until a person confirms the "
-        "proposal with the command in the answer.",
-        models.ProposeForgetArguments,
-        models.ProposeForgetAnswer,
-        writes=True,
-    ),
-)
 
 
 class Tools:

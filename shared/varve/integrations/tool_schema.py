@@ -1,8 +1,4 @@
-"""JSON Schemas of tools, read from the models that validate their arguments.
-
-Shapes: OpenAI, "Function calling"; Anthropic, "Tool use"; Amazon Bedrock AgentCore,
-"Lambda function targets"; Model Context Protocol, "Tools".
-"""
+"""JSON Schemas of tools, read from the models that validate their arguments."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from varve.domain.errors import Misconfigured, Rejected
-from varve.domain.identity import Scope, reference
+from varve.domain.identity import Identity, Scope, reference
 from varve.domain.strict_json import parse_json
 
-Identities = Mapping[str, Scope]
+Identities = Mapping[str, Identity]
 Fields = Mapping[str, Any]
 Json = dict[str, Any]
 _TOOL_NAME = "bedrockagentcoretoolname"
@@ -114,12 +114,14 @@ def _parse_gateway(
     target = tool_name.partition("___")[0]
     target_id = str(custom.get(_TARGET_ID))
     headers = _headers(custom.get(_HEADERS))
-    scope = identities.get(target) or identities.get(target_id)
-    if scope is None:
+    bound = identities.get(target) or identities.get(target_id)
+    if bound is None:
         caller = f"gateway target {target!r}"
-        scope = _scope_in_context(headers, "x-varve-workspace", "x-varve-agent", caller)
-    arguments = pinned(event, headers.get("x-varve-user"))
-    return ToolCall(scope, arguments, wrap)
+        bound = Identity(
+            _scope_in_context(headers, "x-varve-workspace", "x-varve-agent", caller)
+        )
+    arguments = pinned(event, bound.user_id or headers.get("x-varve-user"))
+    return ToolCall(bound.scope, arguments, wrap)
 
 
 def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCall:
@@ -131,12 +133,12 @@ def _parse_bedrock(event: Fields, identities: Identities, wrap: Wrap) -> ToolCal
     agent = _object(event.get("agent"))
     session = _object(event.get("sessionAttributes") or {})
     agent_id = agent.get("id")
-    scope = identities.get(str(agent_id))
-    if scope is None:
+    bound = identities.get(str(agent_id))
+    if bound is None:
         caller = f"Bedrock agent {agent_id!r}"
-        scope = _scope_in_context(session, "workspaceId", "agentId", caller)
-    arguments = pinned(_parameters(event), session.get("userId"))
-    return ToolCall(scope, arguments, wrap)
+        bound = Identity(_scope_in_context(session, "workspaceId", "agentId", caller))
+    arguments = pinned(_parameters(event), bound.user_id or session.get("userId"))
+    return ToolCall(bound.scope, arguments, wrap)
 
 
 def _parameters(event: Fields) -> Json:

@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from varve.domain.errors import Misconfigured, Rejected
-from varve.domain.identity import Scope
+from varve.domain.identity import Identity
 from varve.domain.model_names import (
     ModelName,
     parse_embedder_name,
@@ -75,13 +75,12 @@ def _parse_seconds(text: str, field: str) -> timedelta:
     return timedelta(seconds=_parse_whole_number(text, field))
 
 
-def _parse_identities(text: str, field: str) -> dict[str, Scope]:
-    """Parse `{"gateway target or Bedrock agent": "workspace/agent"}`."""
+def _parse_identities(text: str, field: str) -> dict[str, Identity]:
+    """Parse `{"target, Bedrock agent or ARN": "workspace/agent" or "workspace/agent/user"}`."""
     identities = {}
     try:
         for caller, memory in parse_json(text).items():
-            workspace, agent = memory.split("/")
-            identities[caller] = Scope(workspace, agent)
+            identities[caller] = Identity.parse(memory, field)
     except (ValueError, AttributeError, TypeError, Rejected) as error:
         raise Rejected(
             field, 'must be a JSON object such as {"my-target": "workspace/agent"}'
@@ -116,7 +115,7 @@ PrivacyMode = Annotated[Mode, _parse_text(_parse_privacy_mode)]
 Directory = Annotated[Path, _parse_text(_parse_directory)]
 WholeNumber = Annotated[int, _parse_text(_parse_whole_number)]
 Seconds = Annotated[timedelta, _parse_text(_parse_seconds)]
-Identities = Annotated[Mapping[str, Scope], _parse_text(_parse_identities)]
+Identities = Annotated[Mapping[str, Identity], _parse_text(_parse_identities)]
 KeyAddresses = Annotated[Mapping[str, str], _parse_text(_parse_key_addresses)]
 LlmName = Annotated[ModelName, _parse_text(parse_llm_name)]
 EmbedderName = Annotated[ModelName, _parse_text(parse_embedder_name)]
@@ -239,8 +238,10 @@ class Settings(BaseSettings):
     identities: Identities = Field(
         {},
         validation_alias="VARVE_IDENTITIES",
-        description="The memory of each gateway target or Bedrock agent, as a JSON "
-        'object such as `{"my-target": "workspace/agent"}`.',
+        description="The memory of each gateway target, Bedrock agent or, for MCP, role or "
+        "user of IAM by its ARN, as a JSON object such as "
+        '`{"my-target": "workspace/agent"}`. With `workspace/agent/user` the caller '
+        "reaches that user's part of it alone.",
     )
     scoped_role: str | None = Field(
         None,
