@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from varve.domain.calendar import Grain
+from varve.domain.language.tokens import words
 from varve.domain.search.choosing import (
     SAME_SCORE,
     Contender,
@@ -156,9 +157,10 @@ def _choose(
     chosen, falling = choose_diverse(kept, vectors, strategy, limit)
     shown = [kept[number] for number in chosen]
     cosines = vectors[chosen] @ question.whole
-    if not _bears_on_question(table, cosines):
-        return []
     ranked = _describe(shown, falling, cosines.tolist(), table)
+    is_known = _bears_on_question(table, cosines)
+    if not is_known and not _holds_symbols(ranked, question.question.text):
+        return []
     for item, number in zip(ranked, chosen, strict=True):
         item.also_in = places[number].also_in
         if explain:
@@ -174,6 +176,11 @@ def _bears_on_question(table: SignalTable, cosines: Floats) -> bool:
     if table.reaches("kin", LEAST_KIN):
         return True
     return bool(np.maximum.reduce(cosines, initial=0) >= LEAST_COSINE)
+
+
+def _holds_symbols(ranked: Sequence[Ranked], text: str) -> bool:
+    """Return whether a question without words, such as a rule of dashes, occurs in a row."""
+    return not words(text) and any(text in item.content for item in ranked)
 
 
 def _score_lanes(
