@@ -29,10 +29,10 @@ def bears_on(prompt: str, words: str) -> bool:
     shared = count_shared(asked.particulars.telling, told)
     if asked.has("own") and (shared or asked.topics & told.topics):
         return True
-    if shared and asked.topics & told.topics:
-        return asked.asks
-    wanted = len(asked.particulars.telling)
-    return shared >= MIN_SHARED and shared >= MIN_SHARE * wanted
+    if shared < MIN_SHARE * len(asked.particulars.telling):
+        return False
+    is_of_topic = asked.asks and bool(asked.topics & told.topics)
+    return shared >= MIN_SHARED or (shared > 0 and is_of_topic)
 
 
 def count_shared(wanted: Collection[TellingWord], told: Cues) -> int:
