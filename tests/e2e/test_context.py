@@ -210,6 +210,17 @@ class TestFloor:
         assert len(injected) <= 3, injected
 
 
+def test_few_statements_of_a_long_memory_are_marked_superseded(
+    memories: dict[str, Memory],
+) -> None:
+    """A person says hundreds of things; hardly any of them supersedes another one."""
+    results = []
+    for workspace, prompt in (*SHOULD, *UNSEEN_SHOULD):
+        results += memories[workspace].search(prompt).results
+    superseded = [result for result in results if not result.current]
+    assert len(superseded) <= len(results) / 25
+
+
 def test_a_users_block_holds_no_other_users_words(memories: dict[str, Memory]) -> None:
     memory = memories["northwind"]
     for _, prompt in SHOULD[:8]:

@@ -116,7 +116,6 @@ def build_context(
     statements = drop_superseded_attributes(
         sort_for_block(select_current_entries(sources.profile(), now)),
         question.open_stock(sources),
-        request.user_id,
     )
     profile = [attribute_entry(statement, zone) for statement in statements]
     head = build_head(profile, request.budget)

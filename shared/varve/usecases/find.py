@@ -175,7 +175,7 @@ def _settle(
     settled = settle(
         told,
         columns,
-        columns.admitted(visible),
+        visible,
         wanted.question.text,
         sought.whole,
         about_present=wanted.about_present,

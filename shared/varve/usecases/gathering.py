@@ -128,7 +128,6 @@ def gather_candidates(
     held = drop_superseded_triples(
         [triple for triple in known if triple.holds(question.now)],
         question.open_stock(sources),
-        question.request.user_id,
     )
     results = _select_results(response, prompt)
     entities = _named_entities(prompt, held, names, statements)

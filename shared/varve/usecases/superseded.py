@@ -6,7 +6,6 @@ from varve.domain.calendar import Grain
 from varve.domain.mention import in_words
 from varve.domain.profile import ProfileEntry
 from varve.domain.search.columns import Columns
-from varve.domain.search.query import Filter
 from varve.domain.search.row import Message
 from varve.domain.statements.standing import Standings
 from varve.domain.triple import Triple
@@ -17,7 +16,7 @@ Parts = dict[str, tuple[Message, str]]
 
 
 def drop_superseded_attributes(
-    statements: Sequence[ProfileEntry], stock: Stock, user_id: str | None
+    statements: Sequence[ProfileEntry], stock: Stock
 ) -> list[ProfileEntry]:
     """Return the profile's statements that no message corrects."""
     parts: Parts = {}
@@ -25,24 +24,22 @@ def drop_superseded_attributes(
         words = f"{statement.key.replace('_', ' ')} {statement.value}"
         for message in statement.message_ids[:1]:
             parts[statement.id] = ((statement.conversation_id, message), words)
-    superseded = _find_superseded(parts, stock, user_id)
-    return [one for one in statements if one.id not in superseded]
+    corrected = _find_corrected(parts, stock)
+    return [one for one in statements if one.id not in corrected]
 
 
-def drop_superseded_triples(
-    held: Sequence[Triple], stock: Stock, user_id: str | None
-) -> list[Triple]:
+def drop_superseded_triples(held: Sequence[Triple], stock: Stock) -> list[Triple]:
     """Return the triples that no message corrects."""
     parts: Parts = {}
     for triple in held:
         told = triple.evidence[-1]
         for message in told.message_ids[:1]:
             parts[triple.id] = ((told.conversation_id, message), in_words(triple))
-    superseded = _find_superseded(parts, stock, user_id)
-    return [triple for triple in held if triple.id not in superseded]
+    corrected = _find_corrected(parts, stock)
+    return [triple for triple in held if triple.id not in corrected]
 
 
-def _find_superseded(parts: Parts, stock: Stock, user_id: str | None) -> frozenset[str]:
+def _find_corrected(parts: Parts, stock: Stock) -> frozenset[str]:
     """Return the keys of the parts whose messages were corrected.
 
     Profile and graph end a value by their own rules; a statement that is only likely to
@@ -53,6 +50,4 @@ def _find_superseded(parts: Parts, stock: Stock, user_id: str | None) -> frozens
     columns = stock.columns(Grain.WORKING)
     if not isinstance(columns, Columns) or not len(columns):
         return frozenset()
-    admitted = columns.admitted(Filter(user_id=user_id))
-    standings = Standings(columns, admitted, careful=True)
-    return standings.find_superseded(parts)
+    return Standings(columns).find_corrected(parts)

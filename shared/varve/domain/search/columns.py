@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,7 @@ and the memory.
 MAX_CACHED_ROWS = 4_096
 
 NumberT = TypeVar("NumberT", bound=np.generic)
+DerivedT = TypeVar("DerivedT")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,8 @@ class Columns(Outline):
     - `occurrences_by_reach`: where words occur, by reach in places;
     - `recency_by_half_life`: recency of all rows, by half-life in days;
     - `scores_by_weights`: weighted sums of the constant signals, by weights;
-    - `row_cache`: single rows, by row number.
+    - `row_cache`: single rows, by row number;
+    - `derived_by_build`: what other packages derive from the columns (`derive`).
     """
 
     ids: Sequence[str]
@@ -70,6 +72,13 @@ class Columns(Outline):
         default_factory=dict, repr=False
     )
     row_cache: dict[int, RecordRow] = field(default_factory=dict, repr=False)
+    derived_by_build: dict[object, object] = field(default_factory=dict, repr=False)
+
+    def derive(self, build: "Callable[[Columns], DerivedT]") -> DerivedT:
+        """Return `build(self)`, built on its first use and kept with the columns."""
+        if build not in self.derived_by_build:
+            self.derived_by_build[build] = build(self)
+        return cast(DerivedT, self.derived_by_build[build])
 
     def read_rows(self, numbers: Spots) -> list[RecordRow]:
         """Return these rows and cache them: consecutive questions share answers."""

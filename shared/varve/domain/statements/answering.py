@@ -10,23 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from varve.domain.language.tokens import words
-from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
-from varve.domain.search.lexical import Bools, Floats
-from varve.domain.search.outline import TYPES
+from varve.domain.search.lexical import Floats
+from varve.domain.search.query import Filter
 from varve.domain.search.ranking import Ranked
 from varve.domain.statements.cues import read_cues
-from varve.domain.statements.pairs import relate, tells_beside
-from varve.domain.statements.standing import (
-    Standing,
-    Standings,
-    Successor,
-    is_person,
-)
+from varve.domain.statements.paired import StoreStatements
+from varve.domain.statements.standing import Standing, Standings, Successor
 
 BEHIND = 0.5
 """The factor of the score of a superseded statement, or of an echo."""
-BESIDE = 0.5
+BESIDE = 0.75
 """The factor of the score of words that tell of a wish, of others or of what never came."""
 UNRELATED = 0.7
 """The factor of the score of words that share nothing with a question about a person."""
@@ -37,7 +31,7 @@ ASKED_PLACES = 6
 def settle(
     ranked: Sequence[Ranked],
     columns: Columns,
-    admitted: Bools,
+    visible: Filter,
     text: str,
     question: Floats,
     *,
@@ -45,18 +39,22 @@ def settle(
 ) -> list[Ranked]:
     """Return the ranked rows with their standings, in the order of a present answer.
 
-    All rows are of `columns`. `admitted` marks the rows that the request may see;
-    `text` is the question and `question` its vector. Without `about_present` the order
-    stays.
+    All rows are of `columns`. `visible` passes the rows that the request may see; `text`
+    is the question and `question` its vector. Without `about_present` the order stays.
     """
-    told = _find_told(ranked, Standings(columns, admitted)) if about_present else []
-    asked = tuple(told[:ASKED_PLACES])
+    store = columns.derive(StoreStatements)
+    statements = {item.number: store.find_statement(item.number) for item in ranked}
+    told = list(dict.fromkeys(row for row in statements.values() if row is not None))
     cues = read_cues(text)
-    careful = not cues.has("own") and _is_among_persons(text, columns, admitted)
-    standings = Standings(columns, admitted, asked, cues, careful)
-    statements = {item.number: standings.find_statement(item.number) for item in ranked}
-    used = [row for row in statements.values() if row is not None]
-    successors = standings.find_successors(dict.fromkeys(used))
+    standings = Standings(
+        columns,
+        # Statements of other users supersede none of the ranked ones.
+        admitted=None if visible.until is None else columns.admitted(visible),
+        asked=tuple(told[:ASKED_PLACES]) if about_present else (),
+        question=cues,
+        careful=not cues.has("own") and _is_among_persons(text, columns, visible),
+    )
+    successors = standings.find_successors(told)
     if not about_present:
         return [_mark(item, statements, successors, standings) for item in ranked]
     answer = _Answer(standings, successors, question, _find_tellers(statements))
@@ -65,7 +63,7 @@ def settle(
     return answer.sort()
 
 
-def _is_among_persons(text: str, columns: Columns, admitted: Bools) -> bool:
+def _is_among_persons(text: str, columns: Columns, visible: Filter) -> bool:
     """Return whether a question names one of several persons who speak with each other.
 
     They tell of each other's past. Weak pairs would reorder the answers: recall on
@@ -73,17 +71,10 @@ def _is_among_persons(text: str, columns: Columns, admitted: Bools) -> bool:
     """
     asked = set(words(text))
     named = {code for word in asked for code in columns.speakers_by_word.get(word, ())}
-    is_turn = columns.types == TYPES.index(MemoryType.TURN)
-    spoken = set(columns.speakers.of[admitted & is_turn].tolist())
-    names = columns.speakers.names
-    persons = {code for code in spoken if code >= 0 and is_person(names[code])}
+    if not named:
+        return False
+    persons = columns.derive(StoreStatements).find_persons(visible)
     return bool(named & persons) and len(persons) > 1
-
-
-def _find_told(ranked: Sequence[Ranked], standings: Standings) -> list[int]:
-    """Return the rows of the statements that an answer's rows stand by, each once."""
-    rows = (standings.find_statement(item.number) for item in ranked)
-    return list(dict.fromkeys(row for row in rows if row is not None))
 
 
 def _find_tellers(statements: Mapping[int, int | None]) -> dict[int, int]:
@@ -149,11 +140,11 @@ class _Answer:
             score = item.score * (UNRELATED if self._is_beside_words(item) else 1)
             self._items[item.number] = replace(item, score=score, standing=standing)
             return
-        is_echo = self._standings.is_assistant(item.number)
+        is_echo = self._standings.store.is_assistant(item.number)
         score = item.score
-        if self._is_beside(item.number):
+        if self._standings.is_beside(item.number):
             score *= BESIDE
-        elif self._is_unrelated(item.number):
+        elif self._standings.is_unrelated(item.number):
             score *= UNRELATED
         if is_echo or not standing.current:
             last = self._standings.find_last(statement, self._successors)
@@ -163,32 +154,13 @@ class _Answer:
 
     def _is_beside_words(self, item: Ranked) -> bool:
         """Return whether words without a standing share nothing with the question."""
-        is_said = self._standings.is_assistant(item.number)
-        return is_said and self._is_unrelated(item.number)
-
-    def _is_beside(self, row: int) -> bool:
-        """Return whether a turn is no answer to a question about the speaker's present.
-
-        It tells of a wish, of what never came, of another's words, or of persons whom
-        the question does not name.
-        """
-        standings = self._standings
-        question = standings.question
-        if question is None or standings.careful or not standings.is_told(row):
-            return False
-        return tells_beside(question, standings.read(row).cues)
-
-    def _is_unrelated(self, row: int) -> bool:
-        """Return whether a row shares nothing with a question about its speaker."""
-        question = self._standings.question
-        if question is None or not question.has("own"):
-            return False
-        return not relate(question, self._standings.read(row).cues)
+        is_said = self._standings.store.is_assistant(item.number)
+        return is_said and self._standings.is_unrelated(item.number)
 
     def _lift(self, row: int, item: Ranked) -> None:
         """Let the row that tells a statement have at least the score of the item."""
         teller = self._tellers.get(row, row)
-        if not self._standings.is_assistant(teller):
+        if not self._standings.store.is_assistant(teller):
             row = teller
         self._lifted[row] = max(self._lifted.get(row, 0.0), item.score)
         if row not in self._items:

@@ -1,0 +1,294 @@
+"""The statements of one store, with what no question changes kept with its columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from varve.domain.record import MemoryType
+from varve.domain.search.columns import Columns
+from varve.domain.search.lexical import Bools, Floats
+from varve.domain.search.outline import TYPES
+from varve.domain.search.query import Filter
+from varve.domain.statements.pairs import Statement, adds_nothing, score_pair
+from varve.domain.statements.sameness import SAME_COSINE
+from varve.domain.statements.telling import CORRECTION, read_corrected
+
+MAX_LATER = 8
+"""Later statements, the nearest by meaning, that are compared with each."""
+MAX_KEPT_PAIRS = 100_000
+ECHO_REACH = 2
+"""Messages after a statement in which its answer follows."""
+MAX_RECORDS = 12
+"""Rows beside a fact among which its turn is sought."""
+ASSISTANTS = frozenset({"assistant"})
+"""The folded names of speakers who state nothing about themselves."""
+
+_TURN = TYPES.index(MemoryType.TURN)
+_FACT = TYPES.index(MemoryType.FACT)
+
+
+def is_person(speaker: str) -> bool:
+    """Return whether a speaker is another than the assistant."""
+    return speaker.casefold() not in ASSISTANTS
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The later statements of a row's speaker: the nearest first, and those alike.
+
+    `repeats` are all whose vectors are so near that they may say the same.
+    """
+
+    nearest: list[int]
+    repeats: list[int]
+
+
+class StoreStatements:
+    """The statements of a store's columns: turns, what repeats them, and their pairs."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._statements: dict[int, Statement] = {}
+        self._scores: dict[tuple[int, int], float] = {}
+        self._later: dict[int, Later] = {}
+        self._nearest: dict[int, int] = {}
+        self._crowds: dict[int, int] = {}
+
+    def read(self, row: int) -> Statement:
+        """Return a turn as a statement."""
+        statement = self._statements.get(row)
+        if statement is None:
+            statement = self._build(row)
+            self._statements[row] = statement
+        return statement
+
+    def _build(self, row: int) -> Statement:
+        columns = self._columns
+        speaker = columns.speakers.name(row)
+        return Statement(
+            text=columns.contents[row].removeprefix(f"{speaker}: "),
+            vector=columns.vectors[row],
+            time=columns.event_times.item(row),
+            conversation=columns.conversations.name(row),
+            position=columns.positions.item(row),
+        )
+
+    def score(self, row: int, other: int) -> float:
+        """Return how likely `other` supersedes `row` (`pairs.score_pair`)."""
+        pair = (row, other)
+        score = self._scores.get(pair)
+        if score is None:
+            if len(self._scores) >= MAX_KEPT_PAIRS:
+                self._scores.clear()
+            score = self._compute_score(row, other)
+            self._scores[pair] = score
+        return score
+
+    def _compute_score(self, row: int, other: int) -> float:
+        later = self.read(other)
+        if self._is_passage(other) and not later.cues.tells_change:
+            return -np.inf
+        return score_pair(self.read(row), later, self._count_later(row))
+
+    def _is_passage(self, row: int) -> bool:
+        """Return whether a turn is one passage of a long message.
+
+        The scores of pairs are fitted on statements. Two passages of a list differ by
+        their numbers alone, as a statement differs from its update.
+        """
+        near = self._list_neighbours(row)
+        return any(
+            other != row and self.is_told(other) and self._is_same_message(row, other)
+            for other in near
+        )
+
+    def _count_later(self, row: int) -> int:
+        if row not in self._crowds:
+            self._crowds[row] = int(np.count_nonzero(self._is_later(row)))
+        return self._crowds[row]
+
+    def find_later(
+        self, rows: Sequence[int], admitted: Bools | None
+    ) -> dict[int, Later]:
+        """Return the later statements of each row's speaker.
+
+        None as `admitted`: all rows of the store may be seen.
+        """
+        if admitted is not None:
+            return self._compute_later(rows, admitted)
+        missing = [row for row in rows if row not in self._later]
+        if missing:
+            everything = np.ones(len(self._columns), np.bool_)
+            self._later |= self._compute_later(missing, everything)
+        return {row: self._later[row] for row in rows}
+
+    def _compute_later(self, rows: Sequence[int], admitted: Bools) -> dict[int, Later]:
+        if not rows:
+            return {}
+        vectors = self._columns.vectors
+        likeness = vectors @ vectors[list(rows)].T
+        found: dict[int, Later] = {}
+        for number, row in enumerate(rows):
+            candidates = np.flatnonzero(self._is_later(row) & admitted)
+            cosines = likeness[candidates, number]
+            nearest = np.argsort(-cosines, kind="stable")[:MAX_LATER]
+            found[row] = Later(
+                nearest=candidates[nearest].tolist(),
+                repeats=candidates[cosines >= SAME_COSINE].tolist(),
+            )
+        return found
+
+    def _is_later(self, row: int) -> Bools:
+        return self._is_same_person(row) & self._is_after(row)
+
+    def is_later(self, row: int, other: int) -> bool:
+        """Return whether `other` is a later turn of the same speaker and user."""
+        return bool(self._is_later(row)[other])
+
+    def _is_same_person(self, row: int) -> Bools:
+        columns = self._columns
+        masks = (
+            columns.types == _TURN,
+            columns.speakers.of == columns.speakers.of[row],
+            columns.users.of == columns.users.of[row],
+        )
+        is_same: Bools = np.logical_and.reduce(masks)
+        return is_same
+
+    def _is_after(self, row: int) -> Bools:
+        columns = self._columns
+        times = columns.event_times
+        is_after: Bools = times > times[row]
+        is_tied = times == times[row]
+        is_same_talk = columns.conversations.of == columns.conversations.of[row]
+        is_behind = columns.positions > columns.positions[row]
+        is_later: Bools = is_after | (is_tied & is_same_talk & is_behind)
+        return is_later
+
+    def is_nearest(self, row: int, other: int) -> bool:
+        """Return whether no earlier statement of its speaker is nearer to `other`."""
+        if other not in self._nearest:
+            self._nearest[other] = self._find_nearest(other)
+        return self._nearest[other] == row
+
+    def _find_nearest(self, row: int) -> int:
+        """Return the nearest earlier statement of the speaker, or -1."""
+        is_earlier = self._is_same_person(row) & ~self._is_after(row)
+        is_earlier[row] = False
+        candidates = np.flatnonzero(is_earlier)
+        if not len(candidates):
+            return -1
+        vectors = self._columns.vectors
+        cosines: Floats = vectors[candidates] @ vectors[row]
+        return int(candidates[cosines.argmax()])
+
+    def find_corrections(self, admitted: Bools | None) -> dict[int, int]:
+        """Return the last admitted correction of each corrected statement, by row."""
+        found: dict[int, int] = {}
+        for corrected, row in self._corrections:
+            if admitted is None or admitted[row]:
+                found[corrected] = row
+        return found
+
+    @cached_property
+    def _corrections(self) -> list[tuple[int, int]]:
+        """The corrected statements with their corrections, by row, the last one last."""
+        columns = self._columns
+        names = columns.conversations.names
+        codes = [at for at, name in enumerate(names) if name.startswith(CORRECTION)]
+        if not codes:
+            return []
+        is_telling = np.isin(columns.conversations.of, codes)
+        rows = np.flatnonzero(is_telling & (columns.types == _TURN))
+        order = np.argsort(columns.event_times[rows], kind="stable")
+        row_by_id = {id_: row for row, id_ in enumerate(columns.ids)}
+        found: list[tuple[int, int]] = []
+        for row in rows[order].tolist():
+            corrected = self._find_corrected(row, row_by_id)
+            if corrected is not None:
+                found.append((corrected, row))
+        return found
+
+    def _find_corrected(self, row: int, row_by_id: Mapping[str, int]) -> int | None:
+        for message in self._columns.sources[row]:
+            named = row_by_id.get(read_corrected(message) or "")
+            if named is not None:
+                return self.find_statement(named)
+        return None
+
+    def find_statement(self, row: int) -> int | None:
+        """Return the turn by whose standing a row stands; None: it has no standing.
+
+        That is the row itself, the turn of a fact's message, or the statement that the
+        assistant's answer repeats.
+        """
+        if self._columns.types.item(row) == _FACT:
+            return self._find_turn(row)
+        if self.is_told(row):
+            return row
+        answered = self._find_answered(row)
+        if answered is not None and self._echoes(row, answered):
+            return answered
+        return None
+
+    def _find_turn(self, fact: int) -> int | None:
+        """Return the turn of a fact's last message; the rows of a message are adjacent."""
+        for other in self._list_neighbours(fact):
+            if self.is_told(other) and self._is_same_message(fact, other):
+                return other
+        return None
+
+    def _list_neighbours(self, row: int) -> Iterable[int]:
+        last = min(len(self._columns), row + MAX_RECORDS + 1)
+        near = range(max(0, row - MAX_RECORDS), last)
+        return sorted(near, key=lambda other: abs(other - row))
+
+    def _is_same_message(self, row: int, other: int) -> bool:
+        columns = self._columns
+        if columns.conversations.name(row) is None:
+            return False
+        is_same_talk = columns.conversations.of[row] == columns.conversations.of[other]
+        return bool(is_same_talk and columns.positions[row] == columns.positions[other])
+
+    def is_told(self, row: int) -> bool:
+        """Return whether a row is a turn of a speaker other than the assistant."""
+        is_turn = self._columns.types.item(row) == _TURN
+        return is_turn and not self.is_assistant(row)
+
+    def is_fact(self, row: int) -> bool:
+        """Return whether a row is a fact."""
+        return bool(self._columns.types.item(row) == _FACT)
+
+    def is_assistant(self, row: int) -> bool:
+        """Return whether the assistant said the row."""
+        return not is_person(self._columns.speakers.name(row) or "")
+
+    def _find_answered(self, row: int) -> int | None:
+        """Return the statement that a row of the assistant answers; None: it is no answer."""
+        if not self.is_assistant(row):
+            return None
+        for other in range(row - 1, max(-1, row - 1 - 4 * ECHO_REACH), -1):
+            if self.is_told(other) and self._answers(row, other):
+                return other
+        return None
+
+    def _answers(self, row: int, other: int) -> bool:
+        columns = self._columns
+        if columns.conversations.of[row] != columns.conversations.of[other]:
+            return False
+        distance = columns.positions.item(row) - columns.positions.item(other)
+        return 0 < distance <= ECHO_REACH
+
+    def _echoes(self, row: int, statement: int) -> bool:
+        """Return whether an answer adds nothing to the statement that it answers."""
+        return adds_nothing(self.read(row).cues, self.read(statement).cues)
+
+    def find_persons(self, visible: Filter) -> set[int]:
+        """Return the codes of the persons who said the turns that pass the filter."""
+        columns = self._columns
+        is_shown = columns.admitted(visible) & (columns.types == _TURN)
+        names = columns.speakers.names
+        spoken = np.unique(columns.speakers.of[is_shown]).tolist()
+        return {code for code in spoken if code >= 0 and is_person(names[code])}
