@@ -34,8 +34,9 @@ from varve.usecases.experience.outcomes import accept_report
 from varve.usecases.experience.recall import RecallRequest, recall
 from varve.usecases.experience.rows import read_past
 from varve.usecases.extract import ExtractOutcome, extract_batch
-from varve.usecases.forget import ForgetOutcome, ForgetRequest, forget
-from varve.usecases.forget import read_forget_event as read_forget_event
+from varve.usecases.forget import ForgetOutcome, forget
+from varve.usecases.forget_requests import ForgetRequest
+from varve.usecases.forget_requests import read_forget_event as read_forget_event
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.ledger import Ledger
 from varve.usecases.local import catch_up

@@ -77,10 +77,10 @@ def test_a_directory_with_other_files_is_refused(
 
 
 def test_progress_is_told_for_each_page(memory: Memory, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     found = write_pages(memory, "x", tmp_path, lambda *counts: told.append(counts))
-    assert [done for done, _ in told] == list(range(1, found.pages + 1))
-    assert told[-1] == (found.pages, found.pages)
+    assert [done for _, done, _ in told] == list(range(1, found.pages + 1))
+    assert told[-1] == ("pages", found.pages, found.pages)
 
 
 def test_the_command_writes_them(

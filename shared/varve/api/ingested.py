@@ -27,5 +27,6 @@ class Ingested:
             "facts": self.stored.facts,
             "tripleOperations": self.stored.operations,
             "ignored": self.stored.ignored,
+            "forgotten": self.stored.forgotten,
         }
         return {**answer, "stored": stored}

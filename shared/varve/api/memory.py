@@ -25,6 +25,7 @@ from varve.domain.search.query import (
     parse_search_request,
 )
 from varve.usecases.ingest import ingest, parse_conversations
+from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Now, Sessions
 
@@ -73,11 +74,13 @@ class Memory(RecordVerbs, OutcomeRecorder):
         | Iterable[Conversation | Mapping[str, Any]],
         *,
         now: datetime | None = None,
+        progress: Progress = no_progress,
     ) -> Ingested:
         """Take in a conversation or several; all are validated before any is stored.
 
-        Raises Rejected: names the field, and nothing was stored; Retryable,
-        Misconfigured: some may be stored, and sending all again adds the rest.
+        `progress` is called as messages are taken in. Raises Rejected: names the
+        field, and nothing was stored; Retryable, Misconfigured: some may be stored, and
+        sending all again adds the rest.
         """
         from varve.usecases.local import catch_up
 
@@ -85,7 +88,8 @@ class Memory(RecordVerbs, OutcomeRecorder):
         self.close()
         with self._open(now) as session:
             accepted = ingest(session, conversations)
-            return Ingested(accepted, catch_up(session))
+            step = StepCounter("messages", accepted.messages, progress)
+            return Ingested(accepted, catch_up(session, step))
 
     def search(
         self,
@@ -269,17 +273,21 @@ class Memory(RecordVerbs, OutcomeRecorder):
             return show(session, record_id, depth)
 
     def summarize(
-        self, *, grain: str | None = None, now: datetime | None = None
+        self,
+        *,
+        grain: str | None = None,
+        now: datetime | None = None,
+        progress: Progress = no_progress,
     ) -> dict[str, int]:
         """Build the summaries that are due, of one grain or from daily up; count them.
 
-        Raises Rejected: the grain has no summaries.
+        `progress` is called as periods are done. Raises Rejected: the grain has no summaries.
         """
         from varve.usecases.work import summarize_agent
 
         grains = _summary_grains(grain)
         with self._open(now) as session:
-            outcome = summarize_agent(session, grains)
+            outcome = summarize_agent(session, grains, progress)
         return {
             "built": outcome.built,
             "unchanged": outcome.unchanged,

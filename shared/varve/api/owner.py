@@ -1,15 +1,13 @@
 """The owner's verbs of a memory: they run with the process's own credentials."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from varve.domain.identity import Scope
+from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
-
-Progress = Callable[[str, int, int], None]
-"""Receives a store's name, how many of its records are done, and of how many."""
 
 
 class OwnerVerbs:
@@ -30,18 +28,20 @@ class OwnerVerbs:
         only: Sequence[int] | None = None,
         dry_run: bool = False,
         verify: bool = False,
+        progress: Progress = no_progress,
     ) -> dict[str, Any]:
         """Erase a user, a conversation, or facts and turns with their messages.
 
         `query` erases the statements that `dry_run` lists for it, of facts, turns,
         triples, profile entries and summaries at every grain; `proposal` those of a
         proposal (`propose_forget`). Of these `only` takes those with the given numbers,
-        from 1. `verify` searches everything left for the erased words. Return the
-        receipt's figures.
+        from 1. `verify` searches everything left for the erased words. `progress` is
+        called as passes and objects are done. Return the receipt's figures.
         Raises Rejected: not exactly one of the five; Retryable: call again to go on.
         """
-        from varve.usecases.forget import forget, parse_forget_request
+        from varve.usecases.forget import forget
         from varve.usecases.forget_proposed import forget_proposed
+        from varve.usecases.forget_requests import parse_forget_request
 
         with self._open_owner() as session:
             if proposal is not None and not (user or conversation or ids or query):
@@ -52,6 +52,7 @@ class OwnerVerbs:
                     only=only,
                     dry_run=dry_run,
                     verify=verify,
+                    progress=progress,
                 )
                 return outcome.to_dict()
             request = parse_forget_request(
@@ -63,7 +64,7 @@ class OwnerVerbs:
                 dry_run=dry_run,
                 verify=verify,
             )
-            return forget(session, request, self.sessions).to_dict()
+            return forget(session, request, self.sessions, progress).to_dict()
 
     def propose_forget(
         self, query: str, *, user_id: str | None = None
@@ -127,10 +128,17 @@ class OwnerVerbs:
             change(session, name, value)
         return self.config()
 
-    def export(self, directory: str | Path, *, force: bool = False) -> dict[str, Any]:
+    def export(
+        self,
+        directory: str | Path,
+        *,
+        force: bool = False,
+        progress: Progress = no_progress,
+    ) -> dict[str, Any]:
         """Write this memory into a directory (docs/export.md); return its manifest.
 
-        The directory appears when it is complete. Raises Rejected: it is not empty;
+        The directory appears when it is complete. `progress` is called as records and
+        days are written. Raises Rejected: it is not empty;
         with `force` an earlier export is replaced. Raises Retryable.
         """
         from varve.usecases.transfer.exporting import export
@@ -140,23 +148,26 @@ class OwnerVerbs:
             self._open_owner() as session,
             create_export(Path(directory), force=force) as writer,
         ):
-            return export(session, writer)
+            return export(session, writer, progress)
 
-    def import_(self, directory: str | Path) -> dict[str, Any]:
+    def import_(
+        self, directory: str | Path, *, progress: Progress = no_progress
+    ) -> dict[str, Any]:
         """Add what an export holds; return how much was new, as JSON values.
 
-        All of it is validated first. Importing again changes nothing.
-        Raises Rejected: names file, line and field; Retryable, Misconfigured: some may
-        be written, and importing again adds the rest.
+        All of it is validated first. Importing again changes nothing. `progress` is
+        called as conversations and records are written. Raises Rejected: names file,
+        line and field; Retryable, Misconfigured: some may be written, and importing
+        again adds the rest.
         """
         from varve.usecases.transfer.importing import import_
         from varve.wiring.exports import open_export
 
         with self._open_owner() as session:
-            return import_(session, open_export(Path(directory)))
+            return import_(session, open_export(Path(directory)), progress)
 
     def reembed(
-        self, *, to: str | None = None, progress: Progress | None = None
+        self, *, to: str | None = None, progress: Progress = no_progress
     ) -> dict[str, Any]:
         """Move the stores of all the workspace's agents to its embedding model.
 
@@ -168,9 +179,7 @@ class OwnerVerbs:
         from varve.wiring.models import spell_embedder
 
         with self._open_owner() as session:
-            outcome = reembed(
-                session, spell_embedder, to=to, progress=progress or _no_progress
-            )
+            outcome = reembed(session, spell_embedder, to=to, progress=progress)
         return outcome.to_dict()
 
     def check(self) -> None:
@@ -198,9 +207,15 @@ class OwnerVerbs:
         with self._open_owner() as session:
             return [share.to_dict() for share in list_agents(session)]
 
+    def workspaces(self) -> list[str]:
+        """Return the names of the store's workspaces that have stored anything.
+
+        Raises Misconfigured: the credentials may not list the store; Retryable.
+        """
+        from varve.usecases.agents import list_workspaces
+
+        with self._open_owner() as session:
+            return list_workspaces(session)
+
     def _open_owner(self) -> Session:
         return self.sessions.open_owner(self.scope)
-
-
-def _no_progress(store: str, done: int, total: int) -> None:
-    """Do nothing: the default progress callback."""

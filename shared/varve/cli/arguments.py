@@ -2,11 +2,12 @@
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
 from varve import __version__
+from varve.cli.completion import add_completion
 from varve.cli.demo import add_demo
 from varve.cli.evaluation import add_eval
 from varve.cli.experience import add_answers, add_episode, add_recall
@@ -26,9 +27,7 @@ from varve.cli.transfer import add_export, add_import, add_reembed
 
 AddArguments = Callable[[argparse.ArgumentParser], None]
 
-_UNKNOWN = re.compile(
-    r"invalid choice: '([^']{1,80})'|unrecognized arguments: (\S{1,80})"
-)
+_BAD_CHOICE = re.compile(r"argument COMMAND: invalid choice: '(.{1,80}?)'", re.DOTALL)
 
 _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("demo", "ingest a sample corpus and ask ten questions", add_demo),
@@ -72,6 +71,7 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("import", "add an exported memory to an agent's memory", add_import),
     ("remember", "remember one statement", add_remember),
     ("correct", "say what holds instead of a fact or turn", add_correct),
+    ("completion", "print a script that completes commands in a shell", add_completion),
     ("mcp", "serve the memory tools over MCP on standard input and output", add_mcp),
     (
         "tool-schema",
@@ -86,29 +86,51 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
 class SuggestingParser(argparse.ArgumentParser):
     """A parser whose errors propose the command or option that was probably meant."""
 
+    def parse_args(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        namespace: argparse.Namespace | None = None,
+    ) -> argparse.Namespace:
+        """Return the arguments; print usage and the fault and exit with 2 if one is unknown."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self._refuse(unknown[0], options.command)
+        return options
+
     def error(self, message: str) -> NoReturn:
-        """Print usage and message, with a proposal, and exit with 2."""
-        found = _UNKNOWN.search(message)
+        """Print usage and message, with a proposal for a command, and exit with 2."""
+        found = _BAD_CHOICE.match(message)
         if found is not None:
-            known = [*self._option_string_actions, *self._list_words()]
-            word = found[1] or found[2]
-            near = get_close_matches(word.partition("=")[0], known, 1)
-            if near:
-                message = f"{message[:200]} (did you mean {near[0]!r}?)"
+            near = _propose(found[1], self._commands)
+            message = f"{found[1]!r} is not a command{near} (varve --help lists all)"
         super().error(message)
 
-    def _list_words(self) -> list[str]:
-        """Return the choices of all arguments, and the options of all commands."""
-        words: list[str] = []
+    @property
+    def _commands(self) -> dict[str, argparse.ArgumentParser]:
+        """The parser of each command."""
         for action in self._actions:
-            choices = action.choices
-            if choices is None:
-                continue
-            words += [str(choice) for choice in choices]
-            if isinstance(choices, dict):
-                for command in choices.values():
-                    words += command._option_string_actions
-        return words
+            if isinstance(action.choices, dict):
+                return action.choices
+        return {}
+
+    def _refuse(self, word: str, command: str) -> NoReturn:
+        """Exit for a word that is not an argument of the command."""
+        parser = self._commands[command]
+        option = word.partition("=")[0][:80]
+        if option.startswith("-"):
+            near = _propose(option, parser._option_string_actions)
+            parser.error(f"{option} is not an option of varve {command}{near}")
+        parser.error(f"{option!r} is one argument too many")
+
+
+def _propose(word: str, known: Iterable[str]) -> str:
+    """Return the known word that this one resembles or begins, as the end of a message."""
+    bare = word.lstrip("-")
+    by_name = {name.lstrip("-"): name for name in known}
+    near = get_close_matches(bare, by_name, 1)
+    if not near and bare:
+        near = [name for name in by_name if name.startswith(bare)]
+    return f"; did you mean {by_name[near[0]]!r}?" if near else ""
 
 
 def build_parser() -> argparse.ArgumentParser:

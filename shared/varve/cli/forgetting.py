@@ -6,6 +6,7 @@ from typing import Any
 
 from varve.api.memory import Memory
 from varve.cli.output import confirm, fit_line, format_count, print_result
+from varve.cli.progress import show_progress
 from varve.domain.errors import Rejected, Retryable
 
 _ERASED = {
@@ -20,6 +21,9 @@ _ERASED = {
     "experience": ("row of experience", "rows of experience"),
 }
 """Singular and plural for each count of an erasure, in the order printed."""
+
+MAX_RECORDS = 10
+"""Facts and turns that a plan shows; the others are counted."""
 
 
 def add_forget(command: argparse.ArgumentParser) -> None:
@@ -64,7 +68,9 @@ def add_forget(command: argparse.ArgumentParser) -> None:
         "such as 1,3",
     )
     command.add_argument(
-        "--dry-run", action="store_true", help="list what forget would erase"
+        "--dry-run",
+        action="store_true",
+        help="show what forget would erase; with --json list all of it",
     )
     command.add_argument(
         "--yes", action="store_true", help="erase without asking for confirmation"
@@ -121,7 +127,10 @@ def _forget_selected(options: argparse.Namespace, memory: Memory) -> None:
     receipt = plan
     if any(selector.values()):
         chosen = only if options.proposal is not None else None
-        receipt = memory.forget(**selector, only=chosen, verify=options.verify)
+        with show_progress() as progress:
+            receipt = memory.forget(
+                **selector, only=chosen, verify=options.verify, progress=progress
+            )
     print_result(options, receipt, _format_receipt(receipt))
     _require_complete(receipt)
 
@@ -167,10 +176,26 @@ def _format_plan(plan: dict[str, Any]) -> Iterator[str]:
         yield "nothing was found"
         return
     yield from _format_statements(plan["statements"])
-    for record in plan["records"]:
+    records = plan["records"]
+    for record in records[:MAX_RECORDS]:
         yield f"  {record['date']}  {record['id']}  {fit_line(record['content'])}"
-    records = format_count(len(plan["records"]), "fact or turn", "facts and turns")
-    yield f"{records}, {format_count(plan['messages'], 'message')}"
+    more = len(records) - MAX_RECORDS
+    if more > 0:
+        yield f"  and {more} more; --json lists all"
+    yield _sum_up(plan)
+
+
+def _sum_up(plan: dict[str, Any]) -> str:
+    """Return how much a plan erases, and of which days."""
+    records = plan["records"]
+    count = format_count(len(records), "fact or turn", "facts and turns")
+    line = f"{count}, {format_count(plan['messages'], 'message')}"
+    days = sorted(record["date"] for record in records)
+    if not days:
+        return line
+    if days[0] == days[-1]:
+        return f"{line}, of {days[0]}"
+    return f"{line}, of {days[0]} to {days[-1]}"
 
 
 def _format_receipt(receipt: dict[str, Any]) -> Iterator[str]:

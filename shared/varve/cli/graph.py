@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from varve.api.graph import Graph
 from varve.api.memory import Memory
+from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
 
@@ -55,7 +56,7 @@ def graph(options: argparse.Namespace, memory: Memory) -> None:
     if options.action == "query":
         _query(options, memory.graph)
     else:
-        _show(options, memory.graph)
+        _show(options, memory)
 
 
 def _query(options: argparse.Namespace, graph: Graph) -> None:
@@ -65,7 +66,8 @@ def _query(options: argparse.Namespace, graph: Graph) -> None:
     print_result(options, rows, format_table(rows))
 
 
-def _show(options: argparse.Namespace, graph: Graph) -> None:
+def _show(options: argparse.Namespace, memory: Memory) -> None:
+    graph = memory.graph
     draw = None if options.out is None else _choose_drawing(options.out)
     root = _find_root(options.subject, graph)
     found = graph.neighbourhood(
@@ -81,6 +83,8 @@ def _show(options: argparse.Namespace, graph: Graph) -> None:
         print_result(options, edges, lines)
     if not edges and options.subject:
         _suggest(options.subject, graph)
+    if not edges:
+        name_other_memories(memory)
     if found.left_out:
         say(f"{format_count(found.left_out, 'edge')} left out; --most N shows more")
 

@@ -11,7 +11,7 @@ from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant_field
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import reference
-from varve.importers.files import open_source, show_name
+from varve.importers.files import show_name
 from varve.importers.items import ImportOptions
 from varve.importers.names import AUTO, NAMES
 
@@ -64,25 +64,12 @@ def _import(
     name: str, options: argparse.Namespace, memories: OpenedMemories
 ) -> "ImportReport":
     """Store one file. Raises Rejected: names the file and why it cannot be read."""
-    # here, because every command loads this module, and the readers are many
-    from varve.importers.formats import find_format
-    from varve.importers.run import import_file
+    from varve.cli.file_import import import_one  # the readers are many
 
     given = _build_options(options, name)
-    with open_source(name) as source:
-        try:
-            return import_file(
-                source,
-                find_format(options.format, source),
-                given,
-                memories.open,
-                dry_run=options.dry_run,
-                progress=None if options.dry_run else _say_progress,
-            )
-        except Rejected as error:
-            if error.field.startswith("--"):
-                raise
-            raise Rejected(show_name(name), error.reason) from error
+    return import_one(
+        name, options.format, given, memories.open, dry_run=options.dry_run
+    )
 
 
 def _build_options(options: argparse.Namespace, name: str) -> ImportOptions:
@@ -91,11 +78,6 @@ def _build_options(options: argparse.Namespace, name: str) -> ImportOptions:
         at = parse_instant_field(options.at, "--at")
     user = None if options.user is None else reference(options.user, "--user")
     return ImportOptions(PurePath(show_name(name)).stem, user, at)
-
-
-def _say_progress(report: "ImportReport") -> None:
-    conversations = format_count(report.conversations, "conversation")
-    say(f"read {conversations}, {format_count(report.messages, 'message')}")
 
 
 def _require_something(reports: "dict[str, ImportReport]") -> None:
@@ -175,6 +157,9 @@ def _format_stored(report: "ImportReport") -> str:
     if stored["ignored"]:
         ignored = format_count(stored["ignored"], "message")
         line += f"; ignored {ignored} stored earlier with different text"
+    if stored["forgotten"]:
+        refused = format_count(stored["forgotten"], "message")
+        line += f"; refused {refused} that this memory has forgotten"
     return line
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from varve.api.memory import Memory
 from varve.cli.output import format_count, print_result, say
+from varve.cli.progress import show_progress
 from varve.domain.errors import Rejected
 
 MAX_PORT = 65_535
@@ -39,7 +40,8 @@ def look(options: argparse.Namespace, memory: Memory) -> None:
 def _write(options: argparse.Namespace, memory: Memory, store: str) -> None:
     from varve.look.files import write_pages
 
-    written = write_pages(memory, store, Path(options.out))
+    with show_progress() as progress:
+        written = write_pages(memory, store, Path(options.out), progress)
     value = {"pages": written.pages, "index": str(written.index)}
     pages = format_count(written.pages, "page")
     print_result(options, value, [f"{pages}; open {written.index}"])

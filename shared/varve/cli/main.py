@@ -14,11 +14,13 @@ import varve
 from varve.api.memory import Memory
 from varve.cli import experience, maintenance, prompt, reading, telling, transfer
 from varve.cli.arguments import build_parser
+from varve.cli.completion import print_completion
 from varve.cli.demo import demo
 from varve.cli.evaluation import evaluate
 from varve.cli.forgetting import forget
 from varve.cli.graph import graph
 from varve.cli.ingestion import ingest
+from varve.cli.interrupted import INTERRUPTED, say_interrupted
 from varve.cli.lessons import lessons
 from varve.cli.look import look
 from varve.cli.mcp import serve
@@ -30,8 +32,6 @@ from varve.domain.errors import Misconfigured, Rejected, VarveError
 
 FAILED = 1
 BAD_INPUT = 2
-INTERRUPTED = 130
-"""The exit code that shells give a program ended by SIGINT."""
 
 Run = Callable[[argparse.Namespace], None]
 RunOnMemory = Callable[[argparse.Namespace, Memory], None]
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"varve: {error}")
         return FAILED
     except KeyboardInterrupt:
-        say("varve: interrupted; run it again to go on")
+        say_interrupted()
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has closed the pipe: discard the output that is still buffered.
@@ -73,6 +73,10 @@ def warn_of_namesake(packages: Path) -> None:
         )
 
 
+def _complete(options: argparse.Namespace) -> None:
+    print_completion(build_parser(), options)
+
+
 def _on_memory(run: RunOnMemory) -> Run:
     """Return a command that opens the memory which its options name."""
 
@@ -86,6 +90,7 @@ COMMANDS: dict[str, Run] = {
     "agents": _on_memory(reading.agents),
     "answers": _on_memory(experience.answers),
     "cleanup": _on_memory(maintenance.cleanup),
+    "completion": _complete,
     "config": _on_memory(maintenance.config),
     "context": _on_memory(prompt.context),
     "correct": _on_memory(telling.correct),

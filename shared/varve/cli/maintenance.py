@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import confirm, format_count, print_result
+from varve.cli.output import confirm, format_count, list_some, print_result
+from varve.cli.progress import show_progress
 from varve.domain.calendar import SUMMARY_GRAINS
 from varve.domain.errors import Rejected, Retryable
+
+MAX_PERIODS = 5
+"""Periods of a grain that a report of cleanup names; the others are counted."""
 
 
 def add_summarize(command: argparse.ArgumentParser) -> None:
@@ -20,11 +24,22 @@ def add_summarize(command: argparse.ArgumentParser) -> None:
 
 def summarize(options: argparse.Namespace, memory: Memory) -> None:
     """Build the summaries that are due."""
-    counts = memory.summarize(grain=options.grain)
-    line = ", ".join(f"{count} {state}" for state, count in counts.items())
-    print_result(options, counts, [line])
+    with show_progress() as progress:
+        counts = memory.summarize(grain=options.grain, progress=progress)
+    print_result(options, counts, [_format_built(counts)])
     if counts["failed"] and not counts["built"] + counts["unchanged"]:
         raise Retryable(f"every period failed: {_find_failure(memory)}")
+
+
+def _format_built(counts: dict[str, int]) -> str:
+    if not any(counts.values()):
+        return "no summary is due"
+    line = f"built {format_count(counts['built'], 'summary', 'summaries')}"
+    if counts["unchanged"]:
+        line += f"; {format_count(counts['unchanged'], 'period')} unchanged"
+    if counts["failed"]:
+        line += f"; {format_count(counts['failed'], 'period')} failed"
+    return line
 
 
 def _find_failure(memory: Memory) -> str:
@@ -85,7 +100,7 @@ def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
             limit += f", oldest kept {held['oldestKept']}"
         yield f"  {grain:<12}{records} of {periods} {verb}; {limit}"
         if held["unsealed"]:
-            waiting = ", ".join(held["unsealed"])
+            waiting = list_some(held["unsealed"], MAX_PERIODS)
             yield f"              kept until their parent summary is ready: {waiting}"
     days = format_count(report["timelineDays"], "day")
     yield f"  {'timeline':<12}{days} {verb}"

@@ -2,15 +2,20 @@
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import shorten
-from typing import Any
+from typing import Any, TextIO
 
 from varve.domain.errors import Rejected
 
 MAX_LINE = 300
 """Characters of a text that is printed on one line."""
+
+
+_FAINT = "\x1b[2m"
+_NORMAL = "\x1b[0m"
 
 
 def print_result(options: argparse.Namespace, value: Any, lines: Iterable[str]) -> None:
@@ -46,6 +51,28 @@ def format_count(number: int, singular: str, plural: str | None = None) -> str:
     if number == 1:
         return f"1 {singular}"
     return f"{number} {plural or singular + 's'}"
+
+
+def list_some(names: Sequence[str], most: int) -> str:
+    """Return the first `most` names with commas between, and how many more there are."""
+    shown = ", ".join(names[:most])
+    more = len(names) - most
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def is_screen(stream: TextIO) -> bool:
+    """Return whether a person reads the stream on a terminal that moves its cursor."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def make_faint(text: str) -> str:
+    """Return the text in faint letters on a terminal, unless NO_COLOR is set.
+
+    NO_COLOR: https://no-color.org.
+    """
+    if os.environ.get("NO_COLOR") or not is_screen(sys.stdout):
+        return text
+    return f"{_FAINT}{text}{_NORMAL}"
 
 
 def fit_line(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from varve.api.memory import Memory
+from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
 from varve.domain.errors import Rejected
 
@@ -49,6 +50,7 @@ def context(options: argparse.Namespace, memory: Memory) -> None:
     )
     if block.empty and not options.json:
         say(f"nothing to inject: {block.reason}")
+        name_other_memories(memory)
         return
     print_result(options, block.to_dict(), [str(block)])
 

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
-from varve.cli.output import fit_line, format_count, print_result
+from varve.cli.elsewhere import name_other_memories
+from varve.cli.output import (
+    fit_line,
+    format_count,
+    list_some,
+    make_faint,
+    print_result,
+)
 from varve.domain.calendar import Grain
 from varve.domain.search.answer import Result, SearchResponse
 from varve.domain.search.query import parse_search_request
@@ -144,12 +151,14 @@ def search(options: argparse.Namespace, memory: Memory) -> None:
     request = parse_search_request({"query_text": options.text, **given})
     response = memory.answer(request)
     print_result(options, response.to_dict(), format_response(response))
+    if not response.searched.records:
+        name_other_memories(memory)
 
 
 def format_response(response: SearchResponse, *, ids: bool = True) -> Iterator[str]:
     """Yield the results, the window that was searched, and the hint.
 
-    Each result takes a line, and with `ids` a second one.
+    With `ids` the line below each result names the record and its sources.
     """
     yield from format_results(response, ids=ids)
     searched = response.searched
@@ -163,21 +172,35 @@ def format_response(response: SearchResponse, *, ids: bool = True) -> Iterator[s
 
 
 def format_results(response: SearchResponse, *, ids: bool) -> Iterator[str]:
-    """Yield a line for each result, and with `ids` a second one."""
+    """Yield two lines for each result: its words, and where they are kept."""
+    places = [_format_place(result) for result in response.results]
+    width = max(map(len, places), default=0)
     for number, result in enumerate(response.results, start=1):
         content = fit_line(result.content)
         yield f"{number:>3}. {result.date}  {result.score:.2f}  {content}"
+        below = places[number - 1]
         if ids:
-            yield f"     {_format_ids(result)}"
+            below = f"{below:<{width}}  {_format_ids(result)}"
+        yield make_faint(f"     {below}")
+
+
+def _format_place(result: Result) -> str:
+    """Return grain, period, user and type of a result, and whether it holds no more."""
+    parts = [f"{result.grain} {result.period}"]
+    if result.user_id is not None:
+        parts.append(result.user_id)
+    parts.append(result.memory_type)
+    if not result.current:
+        parts.append("superseded")
+    return " · ".join(parts)
 
 
 def _format_ids(result: Result) -> str:
-    sources = ", ".join(result.source_ids[:MAX_SOURCES])
-    more = len(result.source_ids) - MAX_SOURCES
-    if more > 0:
-        sources += f" and {more} more"
-    conversation = result.conversation_id or ""
-    return f"{result.id}  {result.memory_type}  {conversation}  {sources}"
+    parts = [result.id]
+    if result.conversation_id is not None:
+        parts.append(result.conversation_id)
+    parts.append(list_some(result.source_ids, MAX_SOURCES))
+    return "  ".join(parts)
 
 
 def add_show(command: argparse.ArgumentParser) -> None:
@@ -234,6 +257,8 @@ def status(options: argparse.Namespace, memory: Memory) -> None:
     """Print how much memory holds and which periods wait."""
     report = memory.status()
     print_result(options, report, format_status(report))
+    if not any(held["records"] for held in report["grains"].values()):
+        name_other_memories(memory)
 
 
 def agents(options: argparse.Namespace, memory: Memory) -> None:

@@ -45,6 +45,8 @@ def _print_told(options: argparse.Namespace, told: Ingested) -> None:
 def _describe(told: Ingested) -> str:
     if told.stored is None:
         return "sent to the ingest queue"
+    if told.stored.forgotten:
+        return "refused: this memory has forgotten this statement"
     if not told.stored.messages:
         return "known already; nothing new"
     return f"remembered; new: {format_count(told.stored.facts, 'fact')}"

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from varve.api.memory import Memory
+from varve.cli.elsewhere import name_other_memories
 from varve.cli.output import format_count, print_result, say
+from varve.cli.progress import show_progress
 
 
 def add_export(command: argparse.ArgumentParser) -> None:
@@ -20,7 +22,10 @@ def add_export(command: argparse.ArgumentParser) -> None:
 
 def export(options: argparse.Namespace, memory: Memory) -> None:
     """Write an agent's memory to a directory."""
-    manifest = memory.export(options.directory, force=options.force)
+    with show_progress() as progress:
+        manifest = memory.export(
+            options.directory, force=options.force, progress=progress
+        )
     counts = manifest["counts"]
     records = format_count(sum(counts["records"].values()), "record")
     triples = format_count(counts["triples"], "triple")
@@ -28,6 +33,8 @@ def export(options: argparse.Namespace, memory: Memory) -> None:
     messages = format_count(counts["timeline"], "message")
     exported = f"{records}, {triples}, {entries} and {messages}"
     print_result(options, manifest, [f"exported {exported} to {options.directory}"])
+    if not any(counts["records"].values()):
+        name_other_memories(memory)
 
 
 def add_import(command: argparse.ArgumentParser) -> None:
@@ -39,7 +46,8 @@ def add_import(command: argparse.ArgumentParser) -> None:
 
 def import_(options: argparse.Namespace, memory: Memory) -> None:
     """Add an export to an agent's memory."""
-    report = memory.import_(options.directory)
+    with show_progress() as progress:
+        report = memory.import_(options.directory, progress=progress)
     print_result(options, report, _format_import(report))
 
 
@@ -70,7 +78,8 @@ def add_reembed(command: argparse.ArgumentParser) -> None:
 
 def reembed(options: argparse.Namespace, memory: Memory) -> None:
     """Move a workspace's stores to its embedding model."""
-    report = memory.reembed(to=options.to, progress=_say_progress)
+    with show_progress() as progress:
+        report = memory.reembed(to=options.to, progress=progress)
     moved = len(report["moved"])
     unchanged = report["stores"] - moved - len(report["waiting"])
     stores = format_count(moved, "store")
@@ -81,7 +90,3 @@ def reembed(options: argparse.Namespace, memory: Memory) -> None:
         say(
             f"sent to the writer: {waiting}; run reembed again when it has written them"
         )
-
-
-def _say_progress(store: str, done: int, total: int) -> None:
-    say(f"{store}: embedded {done} of {format_count(total, 'record')}")

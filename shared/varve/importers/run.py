@@ -23,6 +23,7 @@ from varve.importers.items import (
     Skipped,
     Source,
 )
+from varve.usecases.progress import StepCounter
 
 BATCH_CONVERSATIONS = 200
 BATCH_MESSAGES = 2_000
@@ -34,7 +35,6 @@ MAX_FAILURES = 50
 
 OpenAgent = Callable[[Conversation | None], Memory]
 """Opens the memory that a conversation belongs to; None: the one for facts."""
-ReportProgress = Callable[["ImportReport"], None]
 
 
 @dataclass(slots=True)
@@ -121,15 +121,15 @@ def import_file(
     open_agent: OpenAgent,
     *,
     dry_run: bool = False,
-    progress: ReportProgress | None = None,
+    step: StepCounter | None = None,
 ) -> ImportReport:
     """Store what a file holds, and report it; one bad conversation stops nothing.
 
     With `dry_run` all is read and validated, and nothing is stored. The same file again
-    adds nothing. Raises Misconfigured.
+    adds nothing. `step` counts the messages. Raises Misconfigured.
     """
     report = ImportReport(format_.name)
-    stored = _Storing(report, open_agent, dry_run, progress or _no_progress)
+    stored = _Storing(report, open_agent, dry_run, step or StepCounter("messages", 0))
     try:
         for item in format_.read(source, options):
             stored.take(item)
@@ -137,6 +137,19 @@ def import_file(
         report.fail(error.field, error.reason)
     stored.flush()
     return report
+
+
+def count_messages(source: Source, format_: Format, options: ImportOptions) -> int:
+    """Return how many messages the file's conversations have, valid or not."""
+    count = 0
+    try:
+        for item in format_.read(source, options):
+            if isinstance(item, FoundConversation):
+                messages = item.value.get("messages")
+                count += len(messages) if isinstance(messages, list) else 0
+    except Rejected:  # the file breaks off; storing it tells where
+        return count
+    return count
 
 
 class _Storing:
@@ -147,10 +160,10 @@ class _Storing:
         report: ImportReport,
         open_agent: OpenAgent,
         dry_run: bool,
-        progress: ReportProgress,
+        step: StepCounter,
     ) -> None:
         self._report = report
-        self._progress = progress
+        self._step = step
         self._open_agent = open_agent
         self._dry_run = dry_run
         self._waiting: list[_Waiting] = []
@@ -185,8 +198,6 @@ class _Storing:
                 self._store_one_by_one(memory, group)
         self._waiting.clear()
         self._messages = 0
-        if self._report.accepted:
-            self._progress(self._report)
 
     def _take_conversation(self, found: FoundConversation) -> None:
         try:
@@ -200,6 +211,7 @@ class _Storing:
         self._report.count(conversation)
         if self._dry_run:
             self._report.checked += 1
+            self._step.add(len(conversation.messages))
         else:
             self._waiting.append(_Waiting(found.place, conversation))
             self._messages += len(conversation.messages)
@@ -228,7 +240,14 @@ class _Storing:
             yield self._memories[scope], group
 
     def _store(self, memory: Memory, group: list[_Waiting]) -> None:
-        outcome = memory.ingest([one.conversation for one in group])
+        conversations = [one.conversation for one in group]
+        before = self._step.done
+
+        def show(_step: str, done: int, _total: int) -> None:
+            self._step.reach(before + done)
+
+        outcome = memory.ingest(conversations, progress=show)
+        self._step.reach(before + sum(len(one.messages) for one in conversations))
         self._report.partly_filtered += outcome.accepted.partly_filtered
         ingested = outcome.to_dict()
         self._report.accepted.update(ingested["accepted"])
@@ -251,7 +270,3 @@ class _Storing:
                 outages += error.retryable
                 self._report.again = self._report.again or error.retryable
                 self._report.fail(one.place, str(error))
-
-
-def _no_progress(report: ImportReport) -> None:
-    """Do nothing: the default progress callback."""

@@ -2,7 +2,6 @@
 
 import shutil
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +10,10 @@ from varve.domain.errors import Rejected
 from varve.look.links import HOME, Target, file_name
 from varve.look.rendering import STATIC
 from varve.look.site import FAILED, Site
+from varve.usecases.progress import Progress, no_progress
 
 MARKER = "look.css"
 """A file that tells a directory of pages from any other."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +24,11 @@ class WrittenPages:
     index: Path
 
 
-def ignore_progress(done: int, known: int) -> None:
-    """Do nothing: the default progress callback."""
-
-
 def write_pages(
     memory: Memory,
     store: str,
     directory: Path,
-    progress: Progress = ignore_progress,
+    progress: Progress = no_progress,
 ) -> WrittenPages:
     """Write all pages of a memory into a directory, in place of earlier pages.
 
@@ -83,7 +77,7 @@ class _Writer:
             path = self._directory / file_name(where)
             path.write_text(page.html, "utf-8", errors="replace")
             written += 1
-            progress(written, len(self._known))
+            progress("pages", written, len(self._known))
         return WrittenPages(written, index)
 
     def _link(self, where: Target) -> str:

@@ -48,6 +48,17 @@ def list_agents(session: Session) -> list[AgentShare]:
     return [_read_share(session, name) for name in sorted(names)]
 
 
+def list_workspaces(session: Session) -> list[str]:
+    """Return the names of the store's workspaces that have stored anything.
+
+    The session must be the owner's of the whole store. Raises Misconfigured, Retryable.
+    """
+    names: set[str] = set()
+    for place in _PLACES:
+        names.update(session.objects.folders(place))
+    return sorted(names)
+
+
 def _read_share(session: Session, agent: str) -> AgentShare:
     scope = Scope(session.scope.workspace, agent)
     users = list_users(replace(session, scope=scope))

@@ -32,6 +32,7 @@ from varve.usecases.learning import (
     send_facts_and_turns,
     spoken_in,
 )
+from varve.usecases.progress import StepCounter
 from varve.usecases.session import OpenSession, Session
 from varve.usecases.taken_in import Said, TakenIn
 from varve.usecases.timeline import keep, timeline_expiry_key, working_day
@@ -48,8 +49,9 @@ MAX_PENDING = 100
 class ExtractOutcome:
     """What deliveries added.
 
-    `ignored` messages came before with other words, which stay. `returned` must be
-    delivered again. `partly_filtered` counts limits that the filter reached in a message.
+    `ignored` messages came before with other words, which stay. `forgotten` ones are
+    refused, because memory was told to forget them. `returned` must be delivered again.
+    `partly_filtered` counts limits that the filter reached in a message.
     """
 
     messages: int = 0
@@ -57,6 +59,7 @@ class ExtractOutcome:
     facts: int = 0
     operations: int = 0
     ignored: int = 0
+    forgotten: int = 0
     returned: tuple[Delivery, ...] = ()
     partly_filtered: int = 0
 
@@ -67,6 +70,7 @@ class ExtractOutcome:
             facts=self.facts + other.facts,
             operations=self.operations + other.operations,
             ignored=self.ignored + other.ignored,
+            forgotten=self.forgotten + other.forgotten,
             returned=self.returned + other.returned,
             partly_filtered=self.partly_filtered + other.partly_filtered,
         )
@@ -108,15 +112,18 @@ def extract_batch(
     return replace(total, returned=tuple(returned))
 
 
-def extract_all(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutcome:
+def extract_all(
+    session: Session, deliveries: Sequence[Delivery], step: StepCounter
+) -> ExtractOutcome:
     """Handle messages of one agent whose sender waits for them; their writes share commits.
 
-    Raises Retryable, Rejected, Misconfigured: earlier messages' writes are kept.
+    `step` counts the messages of conversations. Raises Retryable, Rejected,
+    Misconfigured: earlier messages' writes are kept.
     """
     total = ExtractOutcome()
     for run in _runs(deliveries):
         with session.queues.hold(one.group for one in run):
-            total += _extract_run(session, run)
+            total += _extract_run(session, run, step)
     return total
 
 
@@ -135,7 +142,9 @@ def _runs(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
         yield run
 
 
-def _extract_run(session: Session, deliveries: Sequence[Delivery]) -> ExtractOutcome:
+def _extract_run(
+    session: Session, deliveries: Sequence[Delivery], step: StepCounter
+) -> ExtractOutcome:
     """Handle messages of different conversations, and write their records together."""
     total = ExtractOutcome()
     pending: list[_Extracted] = []
@@ -146,6 +155,8 @@ def _extract_run(session: Session, deliveries: Sequence[Delivery]) -> ExtractOut
                 continue
             pending.append(until_uncontended(partial(_extract, session, message)))
             total += pending[-1].outcome
+            if isinstance(message, IngestMessage):
+                step.add(len(message.conversation.messages))
     finally:
         _settle(session, pending)
     return total
@@ -205,15 +216,17 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     scope = session.scope
     conversation_id = message.conversation.conversation_id
     barred = tombstones.load(scope, objects=session.objects)
+    given = len(message.conversation.messages)
     message, whole = _admitted(message, barred)
     if not whole:
         sweep_payloads(scope, barred, objects=session.objects)
     conversation = message.conversation
+    forgotten = given - len(conversation.messages)
     taken_in = TakenIn(scope, conversation_id, session.objects)
     ignored = sum(1 for m in conversation.messages if taken_in.differs(m))
     new = taken_in.arrive(list(_timed(message)))
     if not new:
-        return _Extracted(ExtractOutcome(ignored=ignored))
+        return _Extracted(ExtractOutcome(ignored=ignored, forgotten=forgotten))
     keep(
         new,
         scope,
@@ -229,7 +242,9 @@ def extract(session: Session, message: IngestMessage) -> _Extracted:
     keep_episodes(session, message, new)
     if not turns:
         _note_expiry(session, message)
-    outcome = ExtractOutcome(len(new), len(turns), facts, operations, ignored)
+    outcome = ExtractOutcome(
+        len(new), len(turns), facts, operations, ignored, forgotten
+    )
     return _Extracted(outcome, new, taken_in, barred, conversation_id)
 
 

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from varve.domain.calendar import iso
 from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected
-from varve.domain.identity import Scope, path_id, reference
 from varve.domain.record import Record
 from varve.ports.erasure import StoreInspector
 from varve.ports.queues import DeadLetterBox
@@ -29,29 +28,18 @@ from varve.usecases.erasure.rereads import read_plan
 from varve.usecases.erasure.subject import Subject, find_subject
 from varve.usecases.erasure.sweep import TimelineLine
 from varve.usecases.erasure.verify import Verification, verify
+from varve.usecases.forget_requests import ONE_SELECTOR, ForgetRequest
 from varve.usecases.local import catch_up
+from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.proposals import Proposal, list_chosen, propose
 from varve.usecases.session import Session
 
-PATIENCE = timedelta(seconds=60)
-"""How long an erasure waits for a queue's writer, in all its passes."""
 PAUSE = timedelta(seconds=2)
 """How long it waits before another pass."""
 MAX_PROOFS = 3
 
 Wait = Callable[[], bool]
 """Let the writer catch up; False: there is no time left."""
-
-_EVENT_FIELDS: Mapping[str, type] = {
-    "workspaceId": str,
-    "agentId": str,
-    "user": str,
-    "conversation": str,
-    "ids": list,
-    "verify": bool,
-    "dryRun": bool,
-}
-_ONE_SELECTOR = "takes exactly one of: user, conversation, ids, query, proposal"
 
 
 class ErasureTools(Protocol):
@@ -70,22 +58,6 @@ class ErasureTools(Protocol):
 
         A directory is Disabled; Unknown: this process may not ask. Raises Retryable.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """What to erase: `selector`, or the best matches of `query`.
-
-    Of the matches only those with the numbers in `only`, from 1; None takes all. With
-    `dry_run` nothing is erased; with `verify` everything left is read and searched.
-    """
-
-    selector: Selector | None = None
-    query: str | None = None
-    only: tuple[int, ...] | None = None
-    dry_run: bool = False
-    verify: bool = False
-    patience: timedelta = PATIENCE
 
 
 @dataclass(slots=True)
@@ -140,7 +112,10 @@ class ForgetOutcome:
 
 
 def forget(
-    session: Session, request: ForgetRequest, tools: ErasureTools
+    session: Session,
+    request: ForgetRequest,
+    tools: ErasureTools,
+    progress: Progress = no_progress,
 ) -> ForgetOutcome:
     """Erase what the request names, bar it from being stored again, write a receipt.
 
@@ -157,7 +132,7 @@ def forget(
             nothing.proposals = proposals
             return nothing
     if selector is None:
-        raise Rejected("forget", _ONE_SELECTOR)
+        raise Rejected("forget", ONE_SELECTOR)
     subject = find_subject(session, selector)
     ids = " ".join(sorted(selector.ids))
     outcome = ForgetOutcome(
@@ -172,7 +147,7 @@ def forget(
     if request.dry_run or nothing_left:
         outcome.erased.complete = not request.dry_run
         return outcome
-    _erase(session, request, tools, selector, subject, outcome)
+    _erase(session, request, tools, selector, subject, outcome, progress)
     return outcome
 
 
@@ -188,6 +163,7 @@ def _erase(
     selector: Selector,
     subject: Subject,
     outcome: ForgetOutcome,
+    progress: Progress,
 ) -> None:
     scope = session.scope
     objects = session.objects
@@ -204,12 +180,13 @@ def _erase(
         traces = trace(barred.key, selector, subject, own_words)
         kept_needles.keep(scope, subject_hash, traces, objects=objects)
         is_known = True
-    wait = _build_wait(session, request.patience)
+    passes = StepCounter("passes of the erasure", 0, progress)
+    wait = _build_wait(session, request.patience, passes)
     must_prune = bool(subject) or bool(known)
     outcome.erased = erase(session, selector, prune=must_prune, wait=wait)
     catch_up(session)
     if request.verify:
-        outcome.verification = _prove(session, tools, wanted, subject, wait)
+        outcome.verification = _prove(session, tools, wanted, subject, wait, progress)
         outcome.verification.is_known = is_known
         if outcome.erased.complete and not outcome.verification.unclean:
             kept_needles.drop_all_but(
@@ -220,83 +197,13 @@ def _erase(
     outcome.receipt = _write_receipt(session, subject_hash, selector, outcome)
 
 
-def parse_selector(
-    user: str | None = None, conversation: str | None = None, ids: Sequence[str] = ()
-) -> Selector:
-    """Return a selector of exactly one of the three. Raises Rejected: names the field."""
-    if isinstance(ids, str):
-        raise Rejected("ids", "must be a list of ids, not one")
-    if sum(map(bool, (user, conversation, ids))) != 1:
-        raise Rejected("forget", _ONE_SELECTOR)
-    if user:
-        reference(user, "user")
-    if conversation:
-        path_id(conversation, "conversation")
-    checked = tuple(reference(id_, "id") for id_ in ids)
-    return Selector(user or None, conversation or None, checked)
-
-
-def parse_forget_request(
-    user: str | None,
-    conversation: str | None,
-    ids: Sequence[str],
-    query: str | None,
-    *,
-    only: Sequence[int] | None = None,
-    dry_run: bool,
-    verify: bool,
-) -> ForgetRequest:
-    """Return the request that names exactly one subject. Raises Rejected."""
-    if only is not None and query is None:
-        raise Rejected("only", "chooses among the statements of a query")
-    if query is None:
-        selector = parse_selector(user, conversation, ids)
-        return ForgetRequest(selector=selector, dry_run=dry_run, verify=verify)
-    if user or conversation or ids:
-        raise Rejected("forget", _ONE_SELECTOR)
-    numbers = None if only is None else tuple(only)
-    return ForgetRequest(query=query, only=numbers, dry_run=dry_run, verify=verify)
-
-
-def read_forget_event(event: Any) -> tuple[Scope, ForgetRequest]:
-    """Return whose memory to erase from and what, of an administrator's invocation.
-
-    `{"workspaceId", "agentId", "user" | "conversation" | "ids", "verify"?, "dryRun"?}`.
-    Raises Rejected: names the field.
-    """
-    if not isinstance(event, Mapping):
-        raise Rejected("event", "must be an object")
-    _check_event_fields(event)
-    scope = Scope(event["workspaceId"], event["agentId"])
-    ids = event.get("ids", ())
-    selector = parse_selector(event.get("user"), event.get("conversation"), ids)
-    request = ForgetRequest(
-        selector=selector,
-        dry_run=event.get("dryRun", False),
-        verify=event.get("verify", False),
-    )
-    return scope, request
-
-
-def _check_event_fields(event: Mapping[str, Any]) -> None:
-    for name, value in event.items():
-        if name not in _EVENT_FIELDS:
-            raise Rejected(name, "is not a known name")
-        if not isinstance(value, _EVENT_FIELDS[name]):
-            raise Rejected(name, "is not of the right type")
-    if not all(isinstance(id_, str) for id_ in event.get("ids", ())):
-        raise Rejected("ids", "must be a list of strings")
-    for name in ("workspaceId", "agentId"):
-        if name not in event:
-            raise Rejected(name, "is missing")
-
-
 def _prove(
     session: Session,
     tools: ErasureTools,
     wanted: Needles,
     subject: Subject,
     wait: Wait,
+    progress: Progress,
 ) -> Verification:
     """Search everything left for the needles of this erasure and of earlier ones.
 
@@ -312,6 +219,7 @@ def _prove(
             kept,
             objects=session.objects,
             stores=tools.inspector,
+            progress=progress,
         )
         if not result.unclean:
             break
@@ -339,11 +247,15 @@ def _is_of(line: TimelineLine, subject_hash: str, barred: Tombstones) -> bool:
     return any(barred.hash("subject", name) == subject_hash for name in names)
 
 
-def _build_wait(session: Session, patience: timedelta) -> Wait:
-    """Return a wait that writes in this process, or sleeps while a queue delivers."""
+def _build_wait(session: Session, patience: timedelta, passes: StepCounter) -> Wait:
+    """Return a wait that writes in this process, or sleeps while a queue delivers.
+
+    Each call ends a pass.
+    """
     ends = monotonic() + patience.total_seconds()
 
     def wait() -> bool:
+        passes.add()
         catch_up(session)
         if not session.queues.delivers_writes:
             return True

@@ -6,7 +6,9 @@ from typing import Any
 
 from varve.domain.erasure import Selector
 from varve.usecases.erasure import proposed
-from varve.usecases.forget import ErasureTools, ForgetOutcome, ForgetRequest, forget
+from varve.usecases.forget import ErasureTools, ForgetOutcome, forget
+from varve.usecases.forget_requests import ForgetRequest
+from varve.usecases.progress import Progress, no_progress
 from varve.usecases.proposals import Proposal, list_chosen, propose
 from varve.usecases.session import Session
 
@@ -53,6 +55,7 @@ def forget_proposed(
     only: Sequence[int] | None = None,
     dry_run: bool = False,
     verify: bool = False,
+    progress: Progress = no_progress,
 ) -> ForgetOutcome:
     """Erase what a proposal names, or its statements with the numbers in `only`.
 
@@ -63,7 +66,7 @@ def forget_proposed(
     if not ids:
         return _close_empty(session, number, dry_run=dry_run)
     request = ForgetRequest(selector=Selector(ids=ids), dry_run=dry_run, verify=verify)
-    outcome = forget(session, request, tools)
+    outcome = forget(session, request, tools, progress)
     outcome.proposals = statements
     if not dry_run and outcome.erased.complete:
         proposed.discard(session, number)

@@ -22,6 +22,7 @@ from varve.usecases.cleanup import CleanupReport, clean, inspect
 from varve.usecases.deliver import deliver_each
 from varve.usecases.experience.lessons import curate_agent
 from varve.usecases.plan import find_due
+from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import OpenSession, Session
 from varve.usecases.summarize import (
     MAX_USERS,
@@ -140,7 +141,9 @@ def _clean_noted(session: Session, notes: Sequence[str], outcome: WorkOutcome) -
         outcome.count_cleaned(report)
 
 
-def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
+def summarize_agent(
+    session: Session, grains: Sequence[Grain], progress: Progress = no_progress
+) -> WorkOutcome:
     """Summarize one agent's due periods, from the finest grain up.
 
     Each summary is written before the next is planned.
@@ -155,7 +158,8 @@ def summarize_agent(session: Session, grains: Sequence[Grain]) -> WorkOutcome:
             scope=session.scope,
             retry_now=True,
         )
-        for due in found.due:
+        step = StepCounter(f"{grain} periods", len(found.due), progress)
+        for due in step.count(found.due):
             _summarize_all(session, due.period, outcome)
     _compact_stores(session)
     return outcome

@@ -50,6 +50,7 @@ class DirectoryLocks(ProcessLocks):
 
     def __init__(self, root: Path) -> None:
         super().__init__(str(root.absolute()))
+        self._store = root
         self._folder = root / ".locks"
 
     def _acquire(self, share: str, held: ExitStack) -> None:
@@ -59,7 +60,7 @@ class DirectoryLocks(ProcessLocks):
             self._folder.mkdir(parents=True, exist_ok=True)
             held.enter_context(FileLock(path, poll_interval=POLL_SECONDS))
         except OSError as error:
-            fault = disk_error(str(path), error)
+            fault = disk_error(f"store {self._store} cannot be written", error)
             raise fault or Retryable(f"lock {path}: {error.strerror}") from error
 
 

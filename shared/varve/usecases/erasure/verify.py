@@ -13,6 +13,7 @@ from varve.ports.erasure import StoreInspector
 from varve.ports.objects import Objects
 from varve.usecases.erasure.needles import Needles
 from varve.usecases.erasure.sweep import fetch
+from varve.usecases.progress import Progress, StepCounter, no_progress
 
 NOTHING_TO_LOOK_FOR = (
     "nothing to look for but the id: the subject is not known here, or an earlier run "
@@ -94,6 +95,7 @@ def verify(
     *,
     objects: Objects,
     stores: StoreInspector,
+    progress: Progress = no_progress,
 ) -> Verification:
     """Search everything stored of the agent and its workspace for the needles.
 
@@ -103,7 +105,8 @@ def verify(
     result = Verification(needles=len(wanted) + sum(map(len, earlier.values())))
     search = _NeedleSearch(wanted, earlier, result)
     keys = {*_list_keys(scope, objects), *wanted.erased_keys}
-    for key, stored in fetch(sorted(keys), objects):
+    step = StepCounter("objects searched", len(keys), progress)
+    for key, stored in step.count(fetch(sorted(keys), objects)):
         result.objects += 1
         result.bytes += len(stored.data)
         forms = (_searched_key(scope, key), *stores.forms(stored.data))

@@ -1,7 +1,7 @@
 """Export: one agent's whole memory, in JSON and Parquet files."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from varve.domain.calendar import iso
@@ -15,6 +15,7 @@ from varve.ports.knowledge import ProfileReader
 from varve.ports.objects import Objects
 from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
+from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 from varve.usecases.taken_in import read_taken_in
 
@@ -31,7 +32,9 @@ ExportRow = tuple[StoreName, str, EmbeddedRecord]
 """A record with its store and the embedding model of its vector."""
 
 
-def export(session: Session, writer: ExportWriter) -> dict[str, Any]:
+def export(
+    session: Session, writer: ExportWriter, progress: Progress = no_progress
+) -> dict[str, Any]:
     """Write one agent's memory; return the manifest without the files' hashes.
 
     The lists of messages taken in are read first and the messages last. So a conversation
@@ -49,8 +52,14 @@ def export(session: Session, writer: ExportWriter) -> dict[str, Any]:
     writer.triples(f"{TRIPLES}.parquet", triples)
     rows, models, counts[RECORDS] = _read_rows(session)
     writer.records(f"{RECORDS}.parquet", rows)
-    writer.lines(f"{RECORDS}.jsonl", (_record(store, one) for store, _, one in rows))
-    counts[TIMELINE] = writer.lines(f"{TIMELINE}.jsonl", _timeline(scope, objects))
+    step = StepCounter("records", len(rows), progress)
+    records = (_record(store, one) for store, _, one in step.count(rows))
+    writer.lines(f"{RECORDS}.jsonl", records)
+    days = list(timeline.list_days(scope, objects=objects))
+    lines = _timeline(
+        scope, StepCounter("days", len(days), progress).count(days), objects
+    )
+    counts[TIMELINE] = writer.lines(f"{TIMELINE}.jsonl", lines)
     writer.document(f"{CONFIG}.json", _config(session.config, scope.agent))
     manifest = {
         "format": FORMAT,
@@ -111,9 +120,11 @@ def _taken_in(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
         yield {"conversationId": conversation_id, **noted}
 
 
-def _timeline(scope: Scope, objects: Objects) -> Iterator[dict[str, Any]]:
+def _timeline(
+    scope: Scope, days: Iterable[str], objects: Objects
+) -> Iterator[dict[str, Any]]:
     """Yield the messages day by day; in a day by conversation and position."""
-    for day in timeline.list_days(scope, objects=objects):
+    for day in days:
         found = list(timeline.messages_of_day(day, scope, objects=objects))
         found.sort(key=lambda pair: (pair[0], pair[1]["position"]))
         for conversation_id, line in found:

@@ -36,6 +36,7 @@ from varve.usecases import timeline
 from varve.usecases.configure import config_key
 from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
+from varve.usecases.progress import Progress, StepCounter, no_progress
 from varve.usecases.session import Session
 from varve.usecases.summarize import expiries
 from varve.usecases.taken_in import take_in
@@ -80,7 +81,9 @@ class Counts:
         }
 
 
-def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
+def import_(
+    session: Session, reader: ExportReader, progress: Progress = no_progress
+) -> dict[str, Any]:
     """Validate an export, then add what the agent's memory lacks; return the counts.
 
     Existing records stay as they are, even if the export has other words for an id.
@@ -97,11 +100,12 @@ def import_(session: Session, reader: ExportReader) -> dict[str, Any]:
     tombs = tombstones.load(session.scope, objects=objects)
     allowed, counts.forgotten = drop_forgotten(imported, tombs)
     found = ExportFilter(session.privacy).apply(allowed)
-    for (day, conversation_id), lines in found.timeline.items():
+    step = StepCounter("conversations", len(found.timeline), progress)
+    for (day, conversation_id), lines in step.count(found.timeline.items()):
         counts.messages += timeline.restore(
             day, session.scope, conversation_id, lines, objects=objects
         )
-    _RecordImport(found, session, counts).send()
+    _RecordImport(found, session, counts).send(progress)
     _send_operations(found, session, counts)
     _send_profiles(found, session, counts)
     session.queues.flush()
@@ -183,8 +187,9 @@ class _RecordImport:
             self._new[store] = list(self._find_missing(store))
         self._pending = session.ledger.pending(session.scope)
 
-    def send(self) -> None:
+    def send(self, progress: Progress) -> None:
         """Send the missing records, from working up, and those without a mark again."""
+        step = StepCounter("records", sum(map(len, self._new.values())), progress)
         for store in STORES:
             ready: frozenset[str] = frozenset()
             records = list(self._new[store])
@@ -192,7 +197,9 @@ class _RecordImport:
                 ready = self._find_ready(store)
                 records += self._find_unmarked(store, ready)
             for start in range(0, len(records), IMPORT_BATCH):
-                self._send(store, records[start : start + IMPORT_BATCH], ready)
+                batch = records[start : start + IMPORT_BATCH]
+                self._send(store, batch, ready)
+                step.add(len(batch))
 
     def _find_missing(self, store: StoreName) -> Iterator[Record]:
         """Yield the records to write, and count all of them."""

@@ -16,11 +16,9 @@ from varve.messages.moves import MoveStore, send_move
 from varve.ports.models import Embedder
 from varve.ports.transfer import StoreReader
 from varve.usecases import configure
+from varve.usecases.progress import Progress, StepCounter
 from varve.usecases.session import Session
 from varve.usecases.transfer.staging import Staging, batches, sweep
-
-Progress = Callable[[str, int, int], None]
-"""Called with a store, the number of its records embedded so far, and of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +155,8 @@ def _stage(
     The writer then embeds only records that were written in between.
     """
     _, embedded = stores.embedded(store.scope, store.grain)
-    done = 0
+    step = StepCounter(store.name, len(embedded), progress)
     for batch in batches([one.record for one in embedded]):
         staging.batch(batch)
-        done += len(batch)
-        progress(store.name, done, len(embedded))
-    return done
+        step.add(len(batch))
+    return step.done
