@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from docs.messages import messages_reference
 from varve.cli.arguments import build_parser
 from varve.domain.workspace import WorkspaceConfig
 from varve.wiring.settings import Settings
@@ -120,7 +121,11 @@ def with_generated(page: str, generated: str) -> str:
     return f"{before}{START}\n\n{generated}\n\n{END}{after}"
 
 
-PAGES = {"cli.md": cli_reference, "settings.md": settings_reference}
+PAGES = {
+    "cli.md": cli_reference,
+    "messages.md": messages_reference,
+    "settings.md": settings_reference,
+}
 
 
 def _commands(root: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

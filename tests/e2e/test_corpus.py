@@ -278,7 +278,7 @@ class TestFaces:
         commands = [
             line.split()[1] for line in out.splitlines() if line.startswith("  varve ")
         ]
-        assert len(commands) == 3
+        assert commands == ["search", "search", "summarize", "look"]
 
 
 class TestTenants:

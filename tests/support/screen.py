@@ -1,10 +1,11 @@
-"""A terminal for commands that run in this process."""
+"""Terminals for commands: in this process, or at the other end of one."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import pty
+import select
 import struct
 import termios
 import threading
@@ -13,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+
+PATIENCE_SECONDS = 120
+"""How long a program may be silent before a test gives it up."""
 
 
 @dataclass
@@ -66,3 +70,13 @@ def _read(ours: int, screen: Screen) -> None:
         if not data:
             return
         screen.written.append(data)
+
+
+def read_until(terminal: int, wanted: bytes) -> bytes:
+    """Return what a program writes to a terminal, up to the wanted words and after."""
+    said = b""
+    while wanted not in said:
+        ready, _, _ = select.select([terminal], [], [], PATIENCE_SECONDS)
+        assert ready, said
+        said += os.read(terminal, 65_536)
+    return said

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.support.screen import read_until
 from varve.cli.main import main
-
-PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
@@ -87,11 +85,3 @@ def test_zsh_completes(script: Path) -> None:
     finally:
         os.close(terminal)
         os.waitpid(shell, 0)
-
-
-def read_until(terminal: int, wanted: bytes) -> None:
-    said = b""
-    while wanted not in said:
-        ready, _, _ = select.select([terminal], [], [], PATIENCE_SECONDS)
-        assert ready, said
-        said += os.read(terminal, 65_536)

@@ -98,6 +98,7 @@ class AsyncMemory:
     check = run_in_thread(Memory.check)
     status = run_in_thread(Memory.status)
     agents = run_in_thread(Memory.agents)
+    workspaces = run_in_thread(Memory.workspaces)
 
     @property
     def scope(self) -> Scope:

@@ -30,16 +30,16 @@ def look(options: argparse.Namespace, memory: Memory) -> None:
     Raises Rejected: the port or the directory is not usable; Misconfigured: Jinja2 is
     not installed, or the port is taken.
     """
-    store = memory.sessions.settings.store
     if options.out is not None:
-        _write(options, memory, store)
+        _write(options, memory)
     else:
-        _serve(options, memory, store)
+        serve_pages(options, memory, _parse_port(options.port))
 
 
-def _write(options: argparse.Namespace, memory: Memory, store: str) -> None:
+def _write(options: argparse.Namespace, memory: Memory) -> None:
     from varve.look.files import write_pages
 
+    store = memory.sessions.settings.store
     with show_progress() as progress:
         written = write_pages(memory, store, Path(options.out), progress)
     value = {"pages": written.pages, "index": str(written.index)}
@@ -47,14 +47,19 @@ def _write(options: argparse.Namespace, memory: Memory, store: str) -> None:
     print_result(options, value, [f"{pages}; open {written.index}"])
 
 
-def _serve(options: argparse.Namespace, memory: Memory, store: str) -> None:
+def serve_pages(options: argparse.Namespace, memory: Memory, port: int) -> None:
+    """Print the address of the pages, and serve them until interrupted.
+
+    Raises Misconfigured: Jinja2 is not installed, or the port is taken.
+    """
     from varve.look.links import server_address
     from varve.look.server import ASSETS, LookServer
     from varve.look.site import Site
 
+    store = memory.sessions.settings.store
     site = Site(memory, store, server_address, assets=ASSETS)
     site.require_templates()
-    with LookServer(site, _parse_port(options.port)) as server:
+    with LookServer(site, port) as server:
         lines = [f"{memory.scope} is at {server.address}", "Ctrl-C ends it."]
         print_result(options, {"address": server.address}, lines)
         sys.stdout.flush()  # a program that reads the address waits for it

@@ -100,7 +100,7 @@ def _format_cleanup(report: dict[str, Any], verb: str) -> Iterator[str]:
             limit += f", oldest kept {held['oldestKept']}"
         yield f"  {grain:<12}{records} of {periods} {verb}; {limit}"
         if held["unsealed"]:
-            waiting = list_some(held["unsealed"], MAX_PERIODS)
+            waiting = list_some(list(held["unsealed"]), MAX_PERIODS)
             yield f"              kept until their parent summary is ready: {waiting}"
     days = format_count(report["timelineDays"], "day")
     yield f"  {'timeline':<12}{days} {verb}"

@@ -41,6 +41,15 @@ def confirm(options: argparse.Namespace, lines: Iterable[str], question: str) ->
         raise Rejected("--yes", "is required with --json or without a terminal")
     for line in lines:
         say(line)
+    return _ask(question)
+
+
+def ask_person(question: str) -> bool:
+    """Ask on standard error; return whether the answer is yes. Without a terminal: no."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and _ask(question)
+
+
+def _ask(question: str) -> bool:
     say(f"{question} [y/N] ")
     answer = sys.stdin.readline().strip().lower()
     return answer in ("y", "yes")

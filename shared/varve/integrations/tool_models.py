@@ -110,6 +110,7 @@ class StoredCounts(StrictCamelModel):
     facts: int
     triple_operations: int
     ignored: int
+    forgotten: int
 
 
 class CorrectAnswer(StrictCamelModel):

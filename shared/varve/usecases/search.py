@@ -368,7 +368,7 @@ def _explain_empty(way: Route, lanes: _Lanes, found: int, running: _Search) -> s
     """Say why nothing is shown and what to do next; `found` records matched."""
     if found:
         limit = running.request.max_tokens
-        return f"{found} memories match, but none fits maxTokens={limit}; raise it."
+        return f"Of {found} that match none fits maxTokens={limit}; raise it."
     if lanes.filled:
         return (
             "Nothing in this window matches; ask with other words, or without "
@@ -382,11 +382,11 @@ def _explain_empty(way: Route, lanes: _Lanes, found: int, running: _Search) -> s
     stored = ", ".join(f"{count} {grain}" for grain, count in counts.items() if count)
     if any(counts[grain] for grain in way.lanes):
         return (
-            f"There are {stored} records, but none within these limits "
+            f"Records by grain: {stored}; none within these limits "
             "(time, user, conversation)."
         )
     if stored:
-        return f"There are no {way.lanes[0]} records; there are {stored} ones."
+        return f"There are no {way.lanes[0]} records. By grain: {stored}."
     return (
         "This memory is empty: nothing has been ingested yet for this workspace "
         "and agent."
