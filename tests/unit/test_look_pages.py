@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.look import NOW, open_empty, open_told, page_of
+from tests.support.look import NOW, conversation, open_empty, open_told, page_of
 from varve import Memory
 from varve.api.inspection import Inspection
 from varve.look.pages.search import LEAST_PART
@@ -122,6 +122,43 @@ def test_a_superseded_statement_leads_to_what_took_its_place(memory: Memory) -> 
     page = words(shown(memory, "record", new.id))
     assert "current" in page
     assert "What took its place" not in page
+
+
+def test_a_record_tells_who_said_it_again_and_how_to_change_it(tmp_path: Path) -> None:
+    memory = open_empty(tmp_path / "store")
+    lines = (
+        (1, "2026-03-02T09:00:00Z", "u-dana", "Dana", "I live in Porto."),
+        (2, "2026-04-02T09:00:00Z", "u-dana", "Dana", "I live in Porto."),
+    )
+    memory.ingest([conversation(*line) for line in lines])
+    (fact,) = Inspection(memory).facts_of("c-1")
+    page = shown(memory, "record", fact.id)
+    assert "said 2 times, last 2 Apr 2026" in words(page)
+    assert "/conversation/2026-04-02/c-2" in links(page)
+    assert f"varve correct {fact.id}" in words(page)
+
+
+def test_a_page_names_the_day_that_it_shows(memory: Memory) -> None:
+    assert "as of: now" in words(shown(memory, "timeline"))
+    page = shown(memory, "search", q="where does Dana live", at="2026-03-01")
+    assert "as of: 2026-03-01" in words(page)
+
+
+def test_search_can_be_limited_to_a_person_or_thing(memory: Memory) -> None:
+    page = words(shown(memory, "search", about="Kestrel Logistics"))
+    assert "I work at Kestrel Logistics." in page
+    assert "The boiler was repaired." not in page
+    assert "The boiler was repaired." in words(shown(memory, "search", grain="auto"))
+
+
+def test_users_and_episodes_can_be_filtered(memory: Memory) -> None:
+    page = shown(memory, "users", q="marco")
+    assert "/user/u-marco" in links(page)
+    assert "/user/u-dana" not in links(page)
+    every = shown(memory, "experience")
+    ended = shown(memory, "experience", outcome="SUCCESS")
+    assert ended.count('<span class="outcome') == 1
+    assert every.count('<span class="outcome') > 1
 
 
 def test_a_summary_leads_to_its_sources(memory: Memory) -> None:

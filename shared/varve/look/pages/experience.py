@@ -1,6 +1,10 @@
 """Experience: episodes with their outcomes, and lessons with their evidence."""
 
+from typing import Any
+
+from varve.api.experience import Experience
 from varve.api.lessons import lesson_as_json
+from varve.domain.experience.outcomes import Outcome
 from varve.look.links import target
 from varve.look.visit import SHOWN, PageView, Visit
 
@@ -9,9 +13,12 @@ def list_experience(visit: Visit) -> PageView:
     """List lessons, the most trustworthy first, and episodes, the newest first."""
     start = visit.where.number("start")
     experience = visit.memory.experience
-    episodes = experience.episodes(limit=start + SHOWN + 1)[start:]
+    outcome = visit.where.option("outcome")
+    episodes = _list_episodes(experience, outcome, start + SHOWN + 1)[start:]
     lessons = experience.lessons.all()
     values = {
+        "outcome": outcome,
+        "outcomes": [one.value for one in Outcome],
         "lessons": [lesson_as_json(one) for one in lessons[:SHOWN]],
         "lesson_count": len(lessons),
         "episodes": episodes[:SHOWN],
@@ -26,6 +33,16 @@ def list_experience(visit: Visit) -> PageView:
         up=target("timeline"),
         command=("lessons", "list"),
     )
+
+
+def _list_episodes(
+    experience: Experience, outcome: str, most: int
+) -> list[dict[str, Any]]:
+    """Return the newest episodes that ended so; all outcomes if none is named."""
+    if not outcome:
+        return experience.episodes(limit=most)
+    ended = [one for one in experience.episodes() if one["outcome"] == outcome]
+    return ended[:most]
 
 
 def show_episode(visit: Visit) -> PageView:

@@ -13,9 +13,14 @@ NO_USER = "-"
 
 def list_users(visit: Visit) -> PageView:
     """List the users whose records memory holds."""
+    part = visit.where.option("q")
     shares = visit.inspection.users()
+    if part:
+        wanted = part.casefold()
+        shares = [one for one in shares if wanted in (one.user_id or "").casefold()]
     start = visit.where.number("start")
     values = {
+        "part": part,
         "shares": shares[start : start + SHOWN],
         "total": len(shares),
         "start": start,

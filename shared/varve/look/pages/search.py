@@ -21,6 +21,7 @@ FILTERS = {
     "at": "as_of",
     "type": "memory_types",
     "conversation": "conversation_id",
+    "about": "about",
 }
 """Names in an address, and the arguments of `Memory.search` they set."""
 SIGNALS = {

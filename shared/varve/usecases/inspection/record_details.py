@@ -31,6 +31,7 @@ class RecordDetails:
     finest grain first. `triples` are those that its messages made or changed, as JSON
     values. `current` is False if all that it stated has ended, None if the graph took
     nothing from it; `successors` are the triples that took their places.
+    `confirmations` are what other messages said of the same, the oldest first.
     """
 
     record: dict[str, Any]
@@ -39,6 +40,7 @@ class RecordDetails:
     triples: tuple[dict[str, Any], ...]
     successors: tuple[dict[str, Any], ...]
     current: bool | None
+    confirmations: tuple[TripleOperation, ...]
     facts: tuple[Record, ...]
     expires: datetime
 
@@ -57,6 +59,7 @@ def read_record_details(session: Session, record_id: str) -> RecordDetails:
         triples=taken.triples,
         successors=taken.successors,
         current=taken.current,
+        confirmations=taken.confirmations,
         facts=tuple(_read_facts(session, record)) if said else (),
         expires=expires_at(period, session.config.limit(grain), session.zone),
     )
@@ -99,6 +102,7 @@ class _Taken:
     triples: tuple[dict[str, Any], ...] = ()
     successors: tuple[dict[str, Any], ...] = ()
     current: bool | None = None
+    confirmations: tuple[TripleOperation, ...] = ()
 
 
 _NOTHING_TAKEN = _Taken()
@@ -119,7 +123,20 @@ def _read_taken(session: Session, record: dict[str, Any]) -> _Taken:
         triples=tuple(triple_as_json(one, spellings) for one in own),
         successors=tuple(triple_as_json(one, spellings) for one in successors),
         current=any(one.holds(session.now) for one in stated) if stated else None,
+        confirmations=tuple(_find_confirmations(stated, conversation_id, sources)),
     )
+
+
+def _find_confirmations(
+    stated: Iterable[Triple], conversation_id: str, message_ids: frozenset[str]
+) -> list[TripleOperation]:
+    """Return what messages besides these said for the triples, the oldest first."""
+    others: dict[str, TripleOperation] = {}
+    for triple in stated:
+        for operation in _beginnings(triple):
+            if not _cites([operation], conversation_id, message_ids):
+                others[operation.id] = operation
+    return sorted(others.values(), key=lambda one: (one.event_time, one.id))
 
 
 def _beginnings(triple: Triple) -> Sequence[TripleOperation]:
