@@ -355,6 +355,16 @@ def test_where_a_filter_lets_few_through_all_of_them_are_candidates(
     ]
 
 
+def test_ids_limit_the_candidates_of_a_store_too_large_to_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_rows(monkeypatch, 0)
+    records = directory(tmp_path)()
+    put(records, *SAID, ALONE)
+    chosen = Filter(ids=frozenset({"turn-02", "turn-08"}))
+    assert near(records, SAID[6], reach=1, where=chosen) == ["turn-02", "turn-08"]
+
+
 def test_a_reader_that_followed_all_changes_has_the_outline_that_one_has_who_reads_it_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

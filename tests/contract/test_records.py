@@ -480,6 +480,34 @@ class TestFilters:
             counted(records, Filter(unfinished=(day, "2026-W09"), user_id="u-1")) == 1
         )
 
+    def test_ids_apply_before_ranking_and_before_the_limit(
+        self, records: Records
+    ) -> None:
+        put(records, *(record(f"r{number}") for number in range(8)))
+        chosen = Filter(ids=frozenset({"r5", "r7", "it's gone"}))
+        assert {one.id for one in look(records, "tea", where=chosen, limit=2)} == {
+            "r5",
+            "r7",
+        }
+        assert ids(browsed(records, chosen)) == ["r5", "r7"]
+        assert counted(records, chosen) == 2
+        assert browsed(records, Filter(ids=frozenset())) == []
+
+    def test_reads_the_metadata_of_facts_and_turns_alone(
+        self, records: Records
+    ) -> None:
+        text = '{"ticket": 42}'
+        put(
+            records,
+            record("fact", key_facts=text),
+            record("turn", memory_type=MemoryType.TURN, key_facts=text),
+            record("summary", memory_type=MemoryType.SUMMARY, key_facts="[]"),
+            record("without"),
+        )
+        found = records.read_metadata(SCOPE, Grain.WORKING)
+        assert found == {"fact": text, "turn": text}
+        assert records.read_metadata(SCOPE, Grain.DAILY) == {}
+
     @pytest.mark.parametrize(
         "hostile",
         ["' OR 1=1 --", "' OR '1'='1", '" OR ""="', "u-1' --", "u-1\\", "\\' OR 1=1 --", "''", "'", '"', "\\",

@@ -35,7 +35,7 @@ from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.experience.outcomes import Outcome
 from varve.domain.experience.rows import Report
-from varve.domain.identity import Scope, digest
+from varve.domain.identity import Identity, Scope, digest
 from varve.domain.search.query import parse_search_request
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.messages.work import (
@@ -362,7 +362,9 @@ def test_invariant_7_no_agent_is_let_into_anothers_objects_by_its_name(
 
 def test_invariant_7_one_process_that_serves_all_mixes_nobody_up(town: Town) -> None:
     """The three faces of the tool, in any order, over one application with its caches."""
-    bound = {f"target-{n}": tenant.scope for n, tenant in enumerate(town.tenants)}
+    bound = {
+        f"target-{n}": Identity(tenant.scope) for n, tenant in enumerate(town.tenants)
+    }
 
     def ask(number_and_tenant: tuple[int, Tenant]) -> tuple[set[str], bool]:
         number, tenant = number_and_tenant

@@ -45,7 +45,7 @@ from varve.domain.context import parse_context_request
 from varve.domain.conversation import parse_conversation
 from varve.domain.errors import Rejected, Retryable, VarveError
 from varve.domain.extraction import Batch, Utterance
-from varve.domain.identity import path_id, reference
+from varve.domain.identity import Identity, path_id, reference
 from varve.domain.ledger import LedgerChanges, due_key, expiry_key, failed_key
 from varve.domain.profile import (
     ProfileEntry,
@@ -285,7 +285,7 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _tool(event: Any, custom: dict[str, Any] | None = None) -> Any:
-    bound = {"T1": ACME} if custom else {}
+    bound = {"T1": Identity(ACME)} if custom else {}
     return answer_tool_call(
         event,
         custom or {},

@@ -58,12 +58,10 @@ def test_what_each_sort_writes_is_taken() -> None:
 
 @pytest.mark.parametrize(
     "details",
-    ["no JSON", "[1]", "7", '{"ended": 3}', '[{"id": "fact-1"}]', "[" * 100_000],
+    ["no JSON", "[1]", "7", '{"ended": [3]}', '[{"id": "fact-1"}]', "[" * 100_000],
     ids=lambda text: text[:20],
 )
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.memory_type)
 def test_what_nobody_could_read_again_is_refused(record: Record, details: str) -> None:
-    if record.memory_type is MemoryType.USAGE and details == '{"ended": 3}':
-        return  # a count of reads of a record of that name
     with pytest.raises(Rejected, match="keyFacts"):
         require_details(replace(record, key_facts=details))

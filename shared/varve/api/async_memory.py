@@ -78,6 +78,7 @@ class AsyncMemory:
     correct = run_in_thread(Memory.correct)
     show = run_in_thread(Memory.show)
     get = run_in_thread(Memory.get)
+    delete = run_in_thread(Memory.delete)
     periods = run_in_thread(Memory.periods)
     list = run_in_thread(Memory.list)
     summarize = run_in_thread(Memory.summarize)

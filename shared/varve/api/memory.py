@@ -17,6 +17,7 @@ from varve.domain.conversation import Conversation
 from varve.domain.errors import Rejected
 from varve.domain.evaluation import Figures, LabelledQuestion
 from varve.domain.identity import Scope
+from varve.domain.metadata import Scalar
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import (
     GrainName,
@@ -109,6 +110,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
         about: str | None = None,
         people: Sequence[str] | None = None,
         topics: Sequence[str] | None = None,
+        where: Mapping[str, Scalar] | None = None,
         explain: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResponse:
@@ -122,7 +124,8 @@ class Memory(RecordVerbs, OutcomeRecorder):
         pin the search. `memory_types` keeps records of these types; experience is
         searched only if it is named. Results must mention what `about` names, by any of
         its names or a first name that is unambiguous, one of `people` and one of
-        `topics`. `explain` adds each signal's share of the score.
+        `topics`. `where` has entries that the metadata of a fact or turn must have.
+        `explain` adds each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         given = {
@@ -141,6 +144,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "about": about,
             "people": people,
             "topics": topics,
+            "where": where,
             "explain": explain,
         }
         return self.answer(parse_search_request(without_missing(given)), now=now)

@@ -5,7 +5,9 @@ from datetime import date
 from typing import Any, TypeAlias
 
 from varve.api.owner import OwnerVerbs
+from varve.domain.errors import Rejected
 from varve.domain.listing import RecordPage, StoredRecord, parse_list_request
+from varve.domain.metadata import Scalar
 from varve.domain.search.query import GrainName, MemoryTypeName
 
 Moment: TypeAlias = date | str
@@ -24,6 +26,52 @@ class RecordVerbs(OwnerVerbs):
 
         with self.sessions.open(self.scope) as session:
             return get_record(session, record_id)
+
+    def delete(
+        self,
+        *,
+        ids: Sequence[str] = (),
+        memory_types: Sequence[MemoryTypeName] | None = None,
+        user_id: str | None = None,
+        conversation_id: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        where: Mapping[str, Scalar] | None = None,
+        dry_run: bool = False,
+        verify: bool = False,
+    ) -> dict[str, Any]:
+        """Erase the facts and turns in working memory that pass the filters, as `forget` does.
+
+        The messages in which they were said go with them, and so does all that was made
+        of these: summaries, triples, profile values. `ids` names records; without them at
+        least one filter is needed. A user or a conversation alone is erased as a whole.
+        With `dry_run` nothing is erased. Return the receipt's figures.
+        Raises Rejected: names the argument, or nothing is named; Retryable: call again.
+        """
+        from varve.usecases.erasure.filtered import choose_ids
+
+        filters = {
+            "memory_types": memory_types,
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "since": as_json_time(since),
+            "until": as_json_time(until),
+            "where": where,
+        }
+        given = without_missing(filters)
+        if ids and given:
+            raise Rejected(min(given), "cannot stand beside ids")
+        if ids:
+            return self.forget(ids=ids, dry_run=dry_run, verify=verify)
+        if given.keys() <= {"user_id"}:
+            return self.forget(user=user_id, dry_run=dry_run, verify=verify)
+        if given.keys() == {"conversation_id"}:
+            return self.forget(
+                conversation=conversation_id, dry_run=dry_run, verify=verify
+            )
+        with self.sessions.open_owner(self.scope) as session:
+            chosen = choose_ids(session, given)
+        return self.forget(ids=chosen, dry_run=dry_run, verify=verify)
 
     def periods(self, *, user_id: str | None = None) -> tuple[str, ...]:
         """Return the labels of the periods that have summaries, newest first.
@@ -46,13 +94,15 @@ class RecordVerbs(OwnerVerbs):
         conversation_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
+        where: Mapping[str, Scalar] | None = None,
         limit: int | None = None,
         after: str | None = None,
     ) -> RecordPage:
         """List the records of one grain that pass the filters, newest first.
 
         `period` is a label, such as `2026-W47`. Without `grain` it is the period's, and
-        without both it is working, which has facts and turns. `limit` lies in 1 to 1,000
+        without both it is working, which has facts and turns. `where` has entries that
+        the metadata of a fact or turn must have. `limit` lies in 1 to 1,000
         (default 100). `after` is the `next` of the page before.
         Raises Rejected: names the argument; Retryable.
         """
@@ -66,6 +116,7 @@ class RecordVerbs(OwnerVerbs):
             "conversation_id": conversation_id,
             "since": as_json_time(since),
             "until": as_json_time(until),
+            "where": where,
             "limit": limit,
             "after": after,
         }

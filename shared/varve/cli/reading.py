@@ -6,6 +6,7 @@ from typing import Any
 
 from varve.api.memory import Memory
 from varve.cli.elsewhere import name_other_memories
+from varve.cli.entries import AddEntry
 from varve.cli.output import (
     fit_line,
     format_count,
@@ -35,6 +36,7 @@ SEARCH_OPTIONS = [
     "about",
     "people",
     "topics",
+    "where",
 ]
 """Options of `varve search` with the names of `search_memory`, in snake case."""
 _SHOWN_FIELDS = [
@@ -77,6 +79,12 @@ def add_search(command: argparse.ArgumentParser) -> None:
         "--topics",
         metavar="WORDS",
         help="only what mentions one of them; commas between",
+    )
+    command.add_argument(
+        "--where",
+        metavar="KEY=VALUE",
+        action=AddEntry,
+        help="only facts and turns whose metadata has this; may be repeated",
     )
     command.add_argument(
         "--explain",

@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from varve.domain import calendar, identity
 from varve.domain.errors import Rejected
+from varve.domain.metadata import MAX_VALUE_CHARACTERS, Metadata
 from varve.domain.validation import (
     build_converter,
     build_validator,
@@ -103,6 +104,7 @@ class Message(_Contract):
 
     `state` is what the agent is doing (debugging, planning, any label). `signal` marks
     where an episode begins or ends. `outcome` is how it ended, in upper or lower case.
+    `metadata` is what search may filter by; that of the conversation holds for each message.
     """
 
     role: Role
@@ -114,6 +116,7 @@ class Message(_Contract):
     state: Label | None = None
     signal: Literal["episode_start", "episode_end"] | None = None
     outcome: OutcomeName | None = None
+    metadata: Metadata = None
 
     @property
     def text(self) -> str:
@@ -157,6 +160,7 @@ class Conversation(_Contract):
     agent_id: PathId | None = None
     user_id: Reference | None = None
     started_at: Instant | None = None
+    metadata: Metadata = None
 
     def in_scope(self, scope: identity.Scope) -> "Conversation":
         """Return the conversation with workspace and agent filled in.
@@ -208,7 +212,20 @@ def parse_conversation(value: object) -> Conversation:
             _find_unstorable(conversation),
             "is not valid Unicode text or is nested too deeply",
         )
-    return conversation.model_copy(update={"messages": _with_ids(conversation)})
+    messages = _with_shared_metadata(_with_ids(conversation), conversation.metadata)
+    return conversation.model_copy(update={"messages": messages})
+
+
+def _with_shared_metadata(
+    messages: list[Message], shared: Mapping[str, Any] | None
+) -> list[Message]:
+    """Give each message its conversation's metadata too; its own values come first."""
+    if not shared:
+        return messages
+    return [
+        one.model_copy(update={"metadata": {**shared, **(one.metadata or {})}})
+        for one in messages
+    ]
 
 
 def reword(
@@ -222,6 +239,7 @@ def reword(
     attacker could find a removed telephone number by hashing guesses.
     """
     extra = _changed_values(conversation.extra, partial(change, None))
+    extra |= _changed_metadata(conversation.metadata, partial(change, None))
     messages = []
     for index, message in enumerate(conversation.messages):
         messages.append(_reword_message(message, partial(change, index)))
@@ -241,6 +259,7 @@ def reword(
 def _reword_message(message: Message, change: Callable[[object], object]) -> Message:
     values = {"content": message.content, "state": message.state, **message.extra}
     changed = _changed_values(values, change)
+    changed |= _changed_metadata(message.metadata, change)
     if isinstance(state := changed.get("state"), str):
         # A placeholder may be longer than its value, and the label is checked again.
         changed["state"] = state[:MAX_LABEL_CHARACTERS]
@@ -259,6 +278,21 @@ def _with_new_id(
     while f"{key}-{number}" in taken:
         number += 1
     return message.model_copy(update={"id": f"{key}-{number}"})
+
+
+def _changed_metadata(
+    metadata: Mapping[str, Any] | None, change: Callable[[object], object]
+) -> dict[str, object]:
+    """Return the metadata with changed values, if there is any; names stay.
+
+    A placeholder may be longer than its value, and the length is checked again.
+    """
+    changed = _changed_values(metadata or {}, change)
+    if not changed:
+        return {}
+    for name, value in changed.items():
+        changed[name] = str(value)[:MAX_VALUE_CHARACTERS]
+    return {"metadata": {**(metadata or {}), **changed}}
 
 
 def _changed_values(

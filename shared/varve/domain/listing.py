@@ -39,6 +39,7 @@ class StoredRecord(StrictCamelModel):
     source_ids: tuple[str, ...]
     importance: float
     confidence: float
+    metadata: dict[str, Any]
 
     @classmethod
     def of(cls, record: Record, grain: Grain) -> "StoredRecord":
@@ -57,6 +58,7 @@ class StoredRecord(StrictCamelModel):
             source_ids=record.source_ids,
             importance=record.importance,
             confidence=record.confidence,
+            metadata=record.metadata,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from varve.domain.calendar import Grain, Period, iso
 from varve.domain.identity import digest
+from varve.domain.metadata import Scalar, decode_metadata
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +68,8 @@ class Record:
     Only summaries have people, topics, open questions, key facts (as JSON) and, for each
     source id, the fingerprint that the source had. Their `about` is the first and the last
     local day of their sources (`as_span`). Rows of the experience store keep
-    their details in `key_facts` (domain.experience.rows). They may grow: a row with a
+    their details in `key_facts` (domain.experience.rows), and facts and turns the metadata
+    of their messages (domain.metadata). They may grow: a row with a
     smaller `position` never replaces one of the same id with a greater.
     """
 
@@ -110,6 +112,13 @@ class Record:
         if self.memory_type is MemoryType.TURN and self.about:
             return self.content.removeprefix(f"{self.about}: ")
         return self.content
+
+    @property
+    def metadata(self) -> dict[str, Scalar]:
+        """The metadata of a fact's or turn's messages; other types have none."""
+        if self.memory_type in (MemoryType.FACT, MemoryType.TURN):
+            return decode_metadata(self.key_facts)
+        return {}
 
     @property
     def fingerprint(self) -> str:

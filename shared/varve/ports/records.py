@@ -31,6 +31,9 @@ class MemoryReader(CandidatesReader, Protocol):
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         """Return how many records pass the filter."""
 
+    def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
+        """Return the metadata of the facts and turns that have some, as JSON, by id."""
+
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         """Return the number of records of each period, by the period's label."""
 

@@ -12,6 +12,7 @@ from varve.domain.experience.rows import Report
 from varve.domain.extraction import Utterance
 from varve.domain.identity import Scope
 from varve.domain.ledger import LedgerChanges
+from varve.domain.metadata import encode_metadata
 from varve.domain.record import MemoryType, Record, turn_id
 from varve.domain.text import passages, salience
 from varve.messages.erasure import ErasedMessage, Reread, drop_forgotten
@@ -308,4 +309,5 @@ def _turns(
                 about=utterance.speaker,
                 importance=salience(passage),
                 position=said.position,
+                key_facts=encode_metadata(said.message.metadata or {}),
             )

@@ -7,6 +7,7 @@ from varve.domain.calendar import Grain
 from varve.domain.conversation import SPOKEN, Message, owner_of_each
 from varve.domain.echo import without_injected
 from varve.domain.extraction import Fact, Utterance, restate_changes
+from varve.domain.metadata import encode_metadata, share_metadata
 from varve.domain.profile import build_entries
 from varve.domain.record import EmbeddedRecord, MemoryType, Record, fact_id
 from varve.domain.transcript import introduction, speakers
@@ -166,6 +167,9 @@ def _fact_record(
         importance=fact.importance,
         confidence=fact.confidence,
         position=last.position,
+        key_facts=encode_metadata(
+            share_metadata([said.message.metadata or {} for said in sources])
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from varve.domain.record import Record
 from varve.domain.search.query import Filter, window
 from varve.domain.validation import valid_text
 from varve.ports.records import MemoryReader
+from varve.usecases.metadata import find_ids
 from varve.usecases.session import Session
 
 
@@ -107,6 +108,8 @@ def _is_after(record: Record, last: ListPlace | None) -> bool:
 
 def _build_filter(session: Session, request: ListRequest) -> Filter:
     where = window(request.wanted, session.now, session.zone)
+    ids = find_ids(session.records, session.scope, request.wanted.where)
+    where = replace(where, ids=ids)
     if request.period is not None:
         # A summary's event time is the middle of its period.
         where = _narrow(

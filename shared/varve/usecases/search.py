@@ -42,6 +42,7 @@ from varve.usecases.experience.search import with_experience
 from varve.usecases.find import Stock, Wanted, find, rerank
 from varve.usecases.ledger import Ledger
 from varve.usecases.meant import ask_which, find_meant
+from varve.usecases.metadata import find_ids
 from varve.usecases.session import Session
 from varve.usecases.views import View
 
@@ -161,7 +162,8 @@ def look_up(lookup: Lookup, request: SearchRequest) -> SearchResponse:
         return ask_which(request, meant.candidates)
     stock = Stock(lookup.scope, lookup.reader, lookup.embedder)
     running = _Search(lookup, request, stock)
-    way = route(request, lookup.now, zone).mentioning(meant.mentions)
+    ids = find_ids(lookup.reader, lookup.scope, request.where)
+    way = route(request, lookup.now, zone).mentioning(meant.mentions).among(ids)
     lanes = _choose_lanes(way, running)
     if way.weighs and not stock.holds(lanes.filled, way):
         way = way.seen_from(stock.newest(lanes.filled, way.present), zone)

@@ -94,7 +94,7 @@ def _message(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record(record: Record, grain: Grain) -> dict[str, Any]:
-    shown = {
+    shown: dict[str, Any] = {
         "id": record.id,
         "grain": str(grain),
         "memoryType": str(record.memory_type),
@@ -109,6 +109,8 @@ def _record(record: Record, grain: Grain) -> dict[str, Any]:
         "confidence": record.confidence,
         "sourceIds": list(record.source_ids),
     }
+    if record.metadata:
+        shown["metadata"] = record.metadata
     if record.memory_type is MemoryType.SUMMARY:
         shown |= {
             "people": list(record.people),

@@ -159,6 +159,10 @@ class InMemoryRecords:
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         return len(self._matching(scope, grain, where))
 
+    def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
+        records = self._get_store(scope, grain).records
+        return {one.id: one.key_facts for one in records if one.metadata}
+
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         records = self._get_store(scope, grain).records
         counts = Counter(record.period for record in records)
@@ -306,12 +310,19 @@ def _admits(where: Filter, record: Record) -> bool:
         return False
     if where.until is not None and record.event_time >= where.until:
         return False
-    if where.user_id not in (None, record.user_id):
-        return False
-    if where.conversation_id not in (None, record.conversation_id):
+    if not _is_named(where, record):
         return False
     if where.memory_types and record.memory_type not in where.memory_types:
         return False
     if record.memory_type is MemoryType.SUMMARY:
         return record.period not in where.unfinished
     return True
+
+
+def _is_named(where: Filter, record: Record) -> bool:
+    """Return whether user, conversation and id are among those that the filter names."""
+    if where.user_id not in (None, record.user_id):
+        return False
+    if where.conversation_id not in (None, record.conversation_id):
+        return False
+    return where.ids is None or record.id in where.ids

@@ -14,10 +14,10 @@ import pyarrow as pa
 from varve.adapters.records.layout import ADDRESS, Addresses
 from varve.adapters.records.lean_import import without_rest_client
 from varve.adapters.records.outline import StoredOutline
-from varve.adapters.records.rows import apply_filter
+from varve.adapters.records.rows import apply_filter, read_all
 from varve.adapters.records.vectors import build_vector_query
 from varve.domain.record import Vector
-from varve.domain.search.lexical import Spots
+from varve.domain.search.lexical import Bools, Spots
 from varve.domain.search.query import Filter
 
 with without_rest_client():
@@ -61,7 +61,7 @@ def find_candidates(
 
     If the filter lets only a few rows through, all of them are candidates.
     """
-    passing = None if where == Filter() else outline.admitted(where)
+    passing = None if where == Filter() else _find_passing(table, outline, where)
     if passing is not None and np.count_nonzero(passing) <= FEW:
         found = np.flatnonzero(passing)
     else:
@@ -71,6 +71,18 @@ def find_candidates(
         found = outline.rows_at(np.union1d(by_vector, by_keyword))
     around = outline.around(found, reach)
     return around if passing is None else around[passing[around]]
+
+
+def _find_passing(table: Table, outline: StoredOutline, where: Filter) -> Bools:
+    """Mark the outline's rows that pass the filter; it does not have the rows' ids."""
+    passing = outline.admitted(where)
+    if where.ids is None:
+        return passing
+    named = apply_filter(table.search(), Filter(ids=where.ids))
+    rows = read_all(named.select([ADDRESS]))
+    among = np.zeros(len(outline), np.bool_)
+    among[outline.rows_at(rows[ADDRESS].to_numpy())] = True
+    return passing & among
 
 
 def rows_at(table: Table, addresses: Addresses, columns: Sequence[str]) -> pa.Table:

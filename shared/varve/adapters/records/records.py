@@ -25,6 +25,8 @@ from varve.adapters.records.rows import (
     apply_filter,
     model_of,
     read_all,
+    read_by_ids,
+    read_metadata,
     to_arrow,
     to_record,
 )
@@ -158,12 +160,12 @@ class LanceReader:
             ]
             ids = rows.sort_by(order).column("id")
             newest = ids[:limit].to_pylist()
-            return _read_by_ids(table, newest)
+            return read_by_ids(table, newest)
 
         return self._read(scope, grain, read, [])
 
     def get(self, scope: Scope, grain: StoreName, ids: Sequence[str]) -> list[Record]:
-        return self._read(scope, grain, lambda table: _read_by_ids(table, ids), [])
+        return self._read(scope, grain, lambda table: read_by_ids(table, ids), [])
 
     def count(self, scope: Scope, grain: StoreName, *, where: Filter) -> int:
         def read(table: Table) -> int:
@@ -175,6 +177,9 @@ class LanceReader:
             return int(ids.num_rows)
 
         return self._read(scope, grain, read, 0)
+
+    def read_metadata(self, scope: Scope, grain: StoreName) -> dict[str, str]:
+        return self._read(scope, grain, read_metadata, {})
 
     def periods(self, scope: Scope, grain: StoreName) -> dict[str, int]:
         def read(table: Table) -> dict[str, int]:
@@ -387,14 +392,3 @@ def _newest_by_id(records: Sequence[EmbeddedRecord]) -> list[EmbeddedRecord]:
         if known is None or known.record.gives_way_to(record):
             newest[record.id] = embedded
     return list(newest.values())
-
-
-def _read_by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
-    """Return the records that exist, in the order of the ids."""
-    if not ids:
-        return []
-    wanted = col("id").isin(list(ids))
-    query = table.search().where(wanted)
-    rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
-    found = {row["id"]: to_record(row) for row in rows.to_pylist()}
-    return [found[id_] for id_ in ids if id_ in found]

@@ -132,6 +132,26 @@ def read_all(query: Any) -> pa.Table:
     return query.limit(None).to_batches(SCAN_BATCH_ROWS).read_all()
 
 
+def read_by_ids(table: Table, ids: Sequence[str]) -> list[Record]:
+    """Return the records that exist, in the order of the ids."""
+    if not ids:
+        return []
+    wanted = col("id").isin(list(ids))
+    query = table.search().where(wanted)
+    rows = query.select(RECORD_COLUMNS).limit(None).to_arrow()
+    found = {row["id"]: to_record(row) for row in rows.to_pylist()}
+    return [found[id_] for id_ in ids if id_ in found]
+
+
+def read_metadata(table: Table) -> dict[str, str]:
+    """Return the metadata of the facts and turns that have some, as JSON, by id."""
+    said = col("memory_type").isin([MemoryType.FACT.value, MemoryType.TURN.value])
+    query = table.search().where(said & (col("key_facts") != lit("")))
+    rows = read_all(query.select(["id", "key_facts"]))
+    details = rows.column("key_facts").to_pylist()
+    return dict(zip(rows.column("id").to_pylist(), details, strict=True))
+
+
 def to_expression(where: Filter) -> Expr | None:
     """Return the filter as an expression; no value is pasted into SQL text."""
     terms = []
@@ -146,6 +166,9 @@ def to_expression(where: Filter) -> Expr | None:
         terms.append(col("conversation_id") == lit(where.conversation_id))
     if where.memory_types:
         terms.append(col("memory_type").isin(list(where.memory_types)))
+    if where.ids is not None:
+        # No record has an empty id; SQL knows no empty list.
+        terms.append(col("id").isin(sorted(where.ids) or [""]))
     if where.unfinished:
         running = col("period").isin(list(where.unfinished))
         no_summary = col("memory_type") != lit(MemoryType.SUMMARY.value)

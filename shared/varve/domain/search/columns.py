@@ -109,8 +109,11 @@ class Columns(Outline):
         )
 
     def admitted(self, where: Filter) -> Bools:
-        """Mark the rows that pass the filter, of which words are a part."""
+        """Mark the rows that pass the filter, of which words and ids are a part."""
         passing = super().admitted(where)
+        if where.ids is not None:
+            among = [id_ in where.ids for id_ in self.ids]
+            passing &= np.array(among, np.bool_)
         for phrases in where.mentions:
             passing &= self._has_any(phrases)
         return passing

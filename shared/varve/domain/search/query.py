@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from varve.domain import calendar
 from varve.domain.conversation import PathId, Reference
 from varve.domain.errors import Rejected
+from varve.domain.metadata import Where
 from varve.domain.validation import rejected, valid_text
 
 MAX_QUERY_CHARACTERS = 10_000
@@ -29,7 +30,8 @@ class Filter:
 
     Event times are half-open: `since` <= event_time < `until`. `unfinished` are labels
     of periods whose summaries are hidden: they cover events after `until` too. Of each
-    group in `mentions` a record must have the words of one phrase.
+    group in `mentions` a record must have the words of one phrase. `ids` are those of all
+    records that may be found; None sets no limit.
     """
 
     since: datetime | None = None
@@ -39,6 +41,7 @@ class Filter:
     memory_types: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
     mentions: tuple[tuple[str, ...], ...] = ()
+    ids: frozenset[str] | None = None
 
 
 def _parse_moment(value: object) -> date | datetime | None:
@@ -160,6 +163,7 @@ class SearchRequest(BaseModel):
     about: Annotated[Phrase | None, BeforeValidator(_replace_empty)] = None
     people: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
     topics: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
+    where: Where = {}
 
     @property
     def text(self) -> str:

@@ -10,6 +10,7 @@ from varve.domain.experience.answers import answer_from
 from varve.domain.experience.reads import usage_from
 from varve.domain.experience.research import finding_from
 from varve.domain.experience.rows import episode_from, lesson_from, report_from
+from varve.domain.metadata import decode_metadata, encode_metadata
 from varve.domain.record import MemoryType, Record
 from varve.domain.summary import KeyFact, key_facts_from_json
 
@@ -36,16 +37,16 @@ def _require_counts(record: Record) -> None:
     _COUNTS.validate_python(usage_from(record).counts)
 
 
-def _require_none(record: Record) -> None:
-    if record.key_facts:
-        raise ValueError("a fact or a turn has no details")
+def _require_metadata(record: Record) -> None:
+    if encode_metadata(decode_metadata(record.key_facts)) != record.key_facts:
+        raise ValueError("the metadata of a fact or a turn is sorted")
 
 
 _KEY_FACTS = TypeAdapter(list[KeyFact])
 _COUNTS = TypeAdapter(dict[str, int])
 _READERS: Mapping[MemoryType, Callable[[Record], object]] = {
-    MemoryType.FACT: _require_none,
-    MemoryType.TURN: _require_none,
+    MemoryType.FACT: _require_metadata,
+    MemoryType.TURN: _require_metadata,
     MemoryType.SUMMARY: _require_key_facts,
     MemoryType.EPISODE: episode_from,
     MemoryType.OUTCOME: report_from,
