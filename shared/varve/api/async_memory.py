@@ -72,6 +72,8 @@ class AsyncMemory:
     search = run_in_thread(Memory.search)
     answer = run_in_thread(Memory.answer)
     context = run_in_thread(Memory.context)
+    load_context = run_in_thread(Memory.load_context)
+    save_context = run_in_thread(Memory.save_context)
     profile = run_in_thread(Memory.profile)
     set_profile = run_in_thread(Memory.set_profile)
     remember = run_in_thread(Memory.remember)

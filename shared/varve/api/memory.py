@@ -11,10 +11,8 @@ from varve.api.graph import Graph
 from varve.api.ingested import Ingested
 from varve.api.outcomes import OutcomeRecorder
 from varve.api.records import Moment, RecordVerbs, as_json_time, without_missing
-from varve.domain.calendar import SUMMARY_GRAINS, Grain
 from varve.domain.context import ContextBlock, parse_context_request
 from varve.domain.conversation import Conversation
-from varve.domain.errors import Rejected
 from varve.domain.evaluation import Figures, LabelledQuestion
 from varve.domain.identity import Scope
 from varve.domain.metadata import Scalar
@@ -189,6 +187,38 @@ class Memory(RecordVerbs, OutcomeRecorder):
         with self._open(now) as session:
             return context(session, request)
 
+    def load_context(
+        self,
+        *,
+        user_id: str | None = None,
+        conversation_id: str | None = None,
+        max_tokens: int | None = None,
+    ) -> ContextBlock:
+        """Build the block for a conversation's start, before its first words.
+
+        It is the context of the last words, of the user or in a conversation that goes
+        on. Raises as `context`.
+        """
+        from varve.usecases.records import read_last_words
+
+        with self._open() as session:
+            words = read_last_words(session, user_id, conversation_id)
+        return self.context(words, user_id=user_id, max_tokens=max_tokens)
+
+    def save_context(
+        self,
+        conversation_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        user_id: str | None = None,
+    ) -> Ingested:
+        """Take in a conversation at its end or after a turn; send all or the new messages.
+
+        The same messages again add nothing. Raises as `ingest`.
+        """
+        said = {"conversationId": conversation_id, "messages": [*messages]}
+        return self.ingest(said if user_id is None else {**said, "userId": user_id})
+
     def evaluate_retrieval(
         self, questions: Sequence[LabelledQuestion], *, now: datetime | None = None
     ) -> dict[str, Figures]:
@@ -287,9 +317,9 @@ class Memory(RecordVerbs, OutcomeRecorder):
 
         `progress` is called as periods are done. Raises Rejected: the grain has no summaries.
         """
-        from varve.usecases.work import summarize_agent
+        from varve.usecases.work import parse_summary_grains, summarize_agent
 
-        grains = _summary_grains(grain)
+        grains = parse_summary_grains(grain)
         with self._open(now) as session:
             outcome = summarize_agent(session, grains, progress)
         return {
@@ -362,12 +392,3 @@ class Memory(RecordVerbs, OutcomeRecorder):
     def _write_reads(self) -> None:
         if "experience" in self.__dict__:
             self.experience.flush()
-
-
-def _summary_grains(grain: str | None) -> Sequence[Grain]:
-    if grain is None:
-        return SUMMARY_GRAINS
-    if grain not in SUMMARY_GRAINS:
-        names = ", ".join(SUMMARY_GRAINS)
-        raise Rejected("grain", f"{grain[:40]!r} is not one of {names}")
-    return (Grain(grain),)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from varve.domain.calendar import Grain, Period
+from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period
+from varve.domain.errors import Rejected
 from varve.domain.ledger import noted_grain
 from varve.domain.record import Store
 from varve.domain.summary import PeriodPart
@@ -139,6 +140,16 @@ def _clean_noted(session: Session, notes: Sequence[str], outcome: WorkOutcome) -
         report = inspect(session, {noted_grain(note) for note in standing})
         clean(session, report, standing)
         outcome.count_cleaned(report)
+
+
+def parse_summary_grains(grain: str | None) -> Sequence[Grain]:
+    """Return the grain of this name, or all that have summaries. Raises Rejected."""
+    if grain is None:
+        return SUMMARY_GRAINS
+    if grain not in SUMMARY_GRAINS:
+        names = ", ".join(SUMMARY_GRAINS)
+        raise Rejected("grain", f"{grain[:40]!r} is not one of {names}")
+    return (Grain(grain),)
 
 
 def summarize_agent(
