@@ -11,8 +11,10 @@ os.environ["TZ"] = "Pacific/Chatham"  # 12:45 h ahead, 13:45 h in summer
 if hasattr(time, "tzset"):  # not on Windows
     time.tzset()
 
-settings.register_profile("project", deadline=None)
-settings.load_profile("project")
+# Examples of one property mostly take the same path: a night's run has the many.
+settings.register_profile("project", deadline=None, max_examples=25)
+settings.register_profile("nightly", deadline=None, max_examples=500)
+settings.load_profile("nightly" if "VARVE_NIGHTLY" in os.environ else "project")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -385,7 +385,6 @@ class TestCacheOfWords:
 
 class TestEmbedded:
     @settings(
-        max_examples=200,
         suppress_health_check=[HealthCheck.function_scoped_fixture],
         deadline=None,
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.calendar import (
@@ -519,7 +519,6 @@ def test_the_first_and_the_last_week_of_the_calendar() -> None:
     assert (first.label, last.label) == ("0001-W01", "9999-W52")
 
 
-@settings(max_examples=60)
 @given(st.datetimes(timezones=st.just(UTC)), grains, zones)
 def test_every_instant_from_year_1_to_9999_has_a_period(
     instant: datetime, grain: Grain, zone: ZoneInfo

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, a_record, an_operation
@@ -415,7 +415,6 @@ WORDS = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     WORDS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=2), st.integers(1, 300)
 )

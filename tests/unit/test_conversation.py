@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import (
@@ -72,7 +72,6 @@ NEARLY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(JSON | NEARLY)
 def test_validation_raises_nothing_but_rejected_and_what_it_accepts_can_travel(
     value: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import WordEmbedder
@@ -141,7 +141,6 @@ def a_version(
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(pasts(), st.randoms(use_true_random=False))
 def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     parts: list, random: object
@@ -168,7 +167,6 @@ def test_outcomes_in_any_order_and_number_give_the_same_lessons_and_links(
     assert sum(item.score for item in one.items) <= one.familiarity + 0.01
 
 
-@settings(max_examples=40, deadline=None)
 @given(pasts())
 def test_versions_of_lessons_are_never_lost(parts: list) -> None:
     written = [part for part in parts if isinstance(part, LessonVersion)]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.experience.outcomes import (
@@ -76,7 +76,6 @@ MESSAGES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
 @given(MESSAGES, st.data())
 def test_a_growing_conversation_keeps_its_episodes(
     parts: list, data: st.DataObject
@@ -148,7 +147,6 @@ def test_an_episode_has_its_decisions_assumptions_and_corrections() -> None:
     assert episode.verdict.outcome is Outcome.FAILURE
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=30))
 def test_a_running_summary_stays_within_its_tokens_and_keeps_decisions(
     texts: list[str],

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import (
@@ -637,7 +637,6 @@ WORDS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(WORDS, st.data())
 def test_invariant_2_however_a_conversation_grows_memory_is_the_same(
     words: list[str], data: st.DataObject

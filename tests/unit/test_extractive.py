@@ -109,7 +109,6 @@ class TestForAnySources:
     ) -> None:
         assert summary(*sources, budget=budget) != [""] or not has_words(sources)
 
-    @settings(max_examples=50, deadline=None)
     @given(
         SOURCES.flatmap(lambda s: st.tuples(st.just(s), st.permutations(s))),
         st.integers(10, 200),

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, RecordingQueue
@@ -136,7 +136,6 @@ TOO = ("u-marco", "Me too!", "quinces")
 
 @example([[(*LIKES, 0), (*TOO, 0)]], "u-dana", True, Beside)
 @example([[(*LIKES, 0), (*TOO, 2)]], "u-dana", True, Beside)
-@settings(max_examples=40)
 @given(
     conversations,
     st.sampled_from([*NAMES]),

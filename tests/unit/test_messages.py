@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.support.builders import (
@@ -313,7 +313,6 @@ def test_no_records_are_no_messages() -> None:
     assert list(records_in_bounds(records_message())) == []
 
 
-@settings(max_examples=300, deadline=None)
 @given(JSON.map(lambda value: json.dumps(value)) | st.text(max_size=30))
 def test_an_invalid_body_is_rejected_on_every_queue(body: str) -> None:
     for read in (read_ingest, read_write):
@@ -356,7 +355,6 @@ PLACES = [
 ]
 
 
-@settings(max_examples=600, deadline=None)
 @given(
     st.sampled_from(PLACES),
     JSON

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, an_operation
@@ -69,7 +69,6 @@ def deliveries(
     ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(deliveries())
 def test_invariant_2_aliases_told_late_early_or_again_lead_to_the_same_triples(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],
@@ -78,7 +77,6 @@ def test_invariant_2_aliases_told_late_early_or_again_lead_to_the_same_triples(
     assert fold(operation for batch in batches for operation in batch) == fold(history)
 
 
-@settings(max_examples=60, deadline=None)
 @given(deliveries())
 def test_invariant_2_folding_only_what_a_batch_can_change_gives_the_table_of_folding_all(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import attempt
@@ -76,7 +76,6 @@ def limits(
     return where.since and iso(where.since), where.until and iso(where.until)
 
 
-@settings(max_examples=500, deadline=None)
 @given(ARGUMENTS, st.sampled_from(ZONES), INSTANTS)
 def test_any_arguments_give_a_window_or_a_rejected_field(
     arguments: dict[str, Any], zone: ZoneInfo, now: datetime
@@ -96,7 +95,6 @@ def test_any_arguments_give_a_window_or_a_rejected_field(
     request.text.encode()
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     INSTANTS,
     st.integers(-500_000, 4_000_000),

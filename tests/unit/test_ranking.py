@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import MORNING, WordEmbedder, a_record, embedded
@@ -88,7 +88,6 @@ def names(ranked: Sequence[Ranked | Contender | Place]) -> list[str]:
     return [item.id for item in ranked]
 
 
-@settings(deadline=None, max_examples=40)
 @given(RECORDS, st.randoms())
 def test_the_ranking_does_not_depend_on_the_order_of_the_input(
     records: list[Record], random: np.random.Generator
@@ -99,7 +98,6 @@ def test_the_ranking_does_not_depend_on_the_order_of_the_input(
     assert names(ranking(records)) == names(ranking(records))
 
 
-@settings(deadline=None, max_examples=40)
 @given(RECORDS)
 def test_scores_lie_between_0_and_1_and_never_rise(
     records: list[Record],
@@ -110,7 +108,6 @@ def test_scores_lie_between_0_and_1_and_never_rise(
         assert scores == sorted(scores, reverse=True)
 
 
-@settings(deadline=None, max_examples=40)
 @given(RECORDS, st.integers(-50, 900), st.sampled_from(["u-1", "u-2", None]))
 def test_filters_apply_before_the_ranking(
     records: list[Record], day: int, user: str | None
@@ -126,7 +123,6 @@ def test_filters_apply_before_the_ranking(
     assert found <= admitted
 
 
-@settings(deadline=None, max_examples=40)
 @given(RECORDS)
 def test_every_signal_lies_between_0_and_1(records: list[Record]) -> None:
     columns = columns_of(embedded(*records))
@@ -149,7 +145,6 @@ def test_every_signal_lies_between_0_and_1(records: list[Record]) -> None:
         assert ((values >= -1e-6) & (values <= 1 + 1e-5)).all(), name
 
 
-@settings(deadline=None, max_examples=40)
 @given(RECORDS, st.sampled_from([BALANCED, CURRENT]))
 def test_the_parts_of_an_explanation_add_up_to_the_score(
     records: list[Record], strategy: Strategy

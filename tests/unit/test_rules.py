@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.extraction import Batch, Extraction, Utterance
@@ -484,7 +484,6 @@ _WORDS = st.sampled_from(
 _TEXTS = st.one_of(st.text(max_size=300), st.lists(_WORDS, max_size=40).map(" ".join))
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(_TEXTS, max_size=3), st.datetimes(timezones=st.just(UTC)))
 def test_any_text_is_read_the_same_way_twice(texts: list[str], said: datetime) -> None:
     given_batch = replace(batch(*texts), created_at=said)

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, WordEmbedder, a_record, ask, embedded
@@ -139,7 +139,6 @@ def test_filters_by_user_and_conversation_come_before_ranking_and_limit(
     assert contents(shelf.ask(text, conversationId="c-9", userId="u-7")) == []
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(0, 60), max_size=12, unique=True),
     st.integers(0, 60),

@@ -9,7 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from varve.domain.calendar import Grain
@@ -421,7 +421,6 @@ ZONES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(TEXTS, MOMENTS, ZONES)
 def test_never_raises_and_is_deterministic(text: str, now: datetime, zone: str) -> None:
     found = understand(text, now, ZoneInfo(zone))

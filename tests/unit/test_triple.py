@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import ACME, MORNING, an_operation
@@ -82,7 +82,6 @@ def deliveries(
     ]
 
 
-@settings(max_examples=400, deadline=None)
 @given(deliveries())
 def test_invariant_2_any_order_and_any_repetition_gives_the_same_triples(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],
@@ -91,7 +90,6 @@ def test_invariant_2_any_order_and_any_repetition_gives_the_same_triples(
     assert fold(operation for batch in batches for operation in batch) == fold(history)
 
 
-@settings(max_examples=400, deadline=None)
 @given(deliveries())
 def test_invariant_2_a_graph_is_the_same_in_whatever_batches_it_was_told(
     delivered: tuple[list[TripleOperation], list[list[TripleOperation]]],

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.builders import (
@@ -485,7 +485,6 @@ def test_invariant_8_of_a_write_on_its_way_nothing_stays_of_what_was_forgotten_m
     assert "quinces" not in held + "".join(kept)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(
         st.tuples(
