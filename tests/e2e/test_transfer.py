@@ -411,7 +411,7 @@ def test_an_export_goes_where_a_directory_can_be(
 
 
 @pytest.mark.parametrize(
-    "details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": 3}', "7"]
+    "details", ["no JSON", "[1]", '[{"id": "fact-1"}]', '{"ended": [3]}', "7"]
 )
 def test_details_that_nobody_could_read_again_are_refused(
     copied: Path, tmp_path: Path, details: str
