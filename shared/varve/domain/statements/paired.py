@@ -9,7 +9,7 @@ import numpy as np
 from varve.domain.record import MemoryType
 from varve.domain.search.columns import Columns
 from varve.domain.search.lexical import Bools, Floats
-from varve.domain.search.outline import TYPES
+from varve.domain.search.outline import TYPES, Codes
 from varve.domain.search.query import Filter
 from varve.domain.statements.pairs import Statement, adds_nothing, score_pair
 from varve.domain.statements.sameness import SAME_COSINE
@@ -144,8 +144,16 @@ class StoreStatements:
         return self._is_same_person(row) & self._is_after(row)
 
     def is_later(self, row: int, other: int) -> bool:
-        """Return whether `other` is a later turn of the same speaker and user."""
-        return bool(self._is_later(row)[other])
+        """Return whether `other`, a turn, is later and of the same speaker and user."""
+        columns = self._columns
+        if not _have_same(columns.speakers, row, other):
+            return False
+        if not _have_same(columns.users, row, other):
+            return False
+        wait = columns.event_times.item(other) - columns.event_times.item(row)
+        if wait or not _have_same(columns.conversations, row, other):
+            return wait > 0
+        return columns.positions.item(other) > columns.positions.item(row)
 
     def _is_same_person(self, row: int) -> Bools:
         columns = self._columns
@@ -249,8 +257,8 @@ class StoreStatements:
         columns = self._columns
         if columns.conversations.name(row) is None:
             return False
-        is_same_talk = columns.conversations.of[row] == columns.conversations.of[other]
-        return bool(is_same_talk and columns.positions[row] == columns.positions[other])
+        is_same_place = columns.positions[row] == columns.positions[other]
+        return bool(is_same_place and _have_same(columns.conversations, row, other))
 
     def is_told(self, row: int) -> bool:
         """Return whether a row is a turn of a speaker other than the assistant."""
@@ -276,7 +284,7 @@ class StoreStatements:
 
     def _answers(self, row: int, other: int) -> bool:
         columns = self._columns
-        if columns.conversations.of[row] != columns.conversations.of[other]:
+        if not _have_same(columns.conversations, row, other):
             return False
         distance = columns.positions.item(row) - columns.positions.item(other)
         return 0 < distance <= ECHO_REACH
@@ -292,3 +300,8 @@ class StoreStatements:
         names = columns.speakers.names
         spoken = np.unique(columns.speakers.of[is_shown]).tolist()
         return {code for code in spoken if code >= 0 and is_person(names[code])}
+
+
+def _have_same(codes: Codes, row: int, other: int) -> bool:
+    """Return whether two rows have the same value, or both none."""
+    return bool(codes.of.item(row) == codes.of.item(other))
