@@ -6,7 +6,9 @@ the update of the earlier one. The cases are small stores. The pairs of the proj
 corpus, where each person says hundreds of things, come beside them as wrong ones; those
 that an update question of the corpus names are left out. Logistic regression on the
 signals of the pairs that nothing bars: Adam, 2,500 steps of 0.05, 0.0002 x the squared
-weights; a right pair counts 8 times, a look-alike's pair 4 times. Printed are the weights
+weights; a right pair counts 8 times, a look-alike's pair 4 times. The weight of the
+crowd stays -1: of n later statements that may supersede, each has odds of 1 to n; fitted
+freely it would be greater, for the corpus names few of its updates. Printed are the weights
 fitted on all pairs, to be copied into `domain/statements/pairs.py`, and, by weights
 fitted on four fifths of the cases each, how many of the other fifth's updates,
 look-alikes and other pairs, and of the corpus' statements, reach each threshold.
@@ -37,6 +39,7 @@ from varve.domain.statements.pairs import (
 
 EMBEDDER = WordLlamaEmbedder()
 STEPS, RATE, DECAY, FOLDS = 2_500, 0.05, 2e-4, 5
+CROWD_WEIGHT = -1.0
 THRESHOLDS = (-2.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 
 
@@ -188,16 +191,19 @@ def read_statement(
 
 
 def fit(signals: np.ndarray, pairs: Sequence[Pair]) -> np.ndarray:
-    """Return the weights of the signals."""
+    """Return the weights of the signals; that of the crowd is given."""
+    crowd = list(pairs[0].signals).index("crowd")
     right = np.array([float(pair.is_right) for pair in pairs])
     counts = np.array([pair.weight for pair in pairs])
     counts /= counts.sum()
     weights = np.zeros(signals.shape[1])
+    weights[crowd] = CROWD_WEIGHT
     mean = np.zeros_like(weights)
     square = np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         odds = 1 / (1 + np.exp(-signals @ weights))
         slope = signals.T @ ((odds - right) * counts) + DECAY * weights
+        slope[crowd] = 0
         mean = 0.9 * mean + 0.1 * slope
         square = 0.999 * square + 0.001 * slope**2
         change = (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)

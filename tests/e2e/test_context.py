@@ -218,7 +218,7 @@ def test_few_statements_of_a_long_memory_are_marked_superseded(
     for workspace, prompt in (*SHOULD, *UNSEEN_SHOULD):
         results += memories[workspace].search(prompt).results
     superseded = [result for result in results if not result.current]
-    assert len(superseded) <= len(results) / 25
+    assert len(superseded) <= len(results) / 15
 
 
 def test_a_users_block_holds_no_other_users_words(memories: dict[str, Memory]) -> None:

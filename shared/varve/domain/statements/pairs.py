@@ -36,14 +36,14 @@ NEVER = ("almost", "coming", "reported")
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "bias": -3.13, "cosine": 0.53, "topic": 2.15, "topics": 1.39,
-        "likeness": 1.68, "words": 1.24, "name": 0.66, "nearest": 1.95,
-        "numbers": 1.21, "dates": -0.77, "own before": 0.94, "own after": 0.51,
-        "guarded before": -2.03, "guarded after": -0.37, "change": 2.98,
-        "strong": 0.64, "change of topic": -0.41, "change nearby": 0.96,
-        "corrected at once": 1.77, "nothing shared": -0.74, "crowd": -2.09,
-        "correcting": 0.38, "ending": 0.09, "changing": 0.57, "fixing": 0.58,
-        "now": 0.79, "recent": -0.04,
+        "bias": -4.27, "cosine": 0.01, "topic": 1.79, "topics": 0.99,
+        "likeness": 1.69, "words": 0.87, "name": 0.32, "nearest": 1.94,
+        "numbers": 0.78, "dates": -0.98, "own before": 0.72, "own after": 0.30,
+        "guarded before": -2.08, "guarded after": -0.28, "change": 2.61,
+        "strong": 0.57, "change of topic": -0.31, "change nearby": 0.55,
+        "corrected at once": 2.11, "nothing shared": -0.66, "crowd": -1.00,
+        "correcting": 0.33, "ending": 0.11, "changing": 0.49, "fixing": 0.44,
+        "now": 0.53, "recent": 0.04,
     }
 )  # fmt: skip
 

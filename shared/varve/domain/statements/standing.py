@@ -23,9 +23,9 @@ from varve.domain.statements.sameness import SAME_COSINE, tell_difference
 
 SUPERSEDED = 0.0
 """The least score of a pair whose earlier statement no longer holds."""
-SUPERSEDED_IF_ASKED = -1.0
+SUPERSEDED_IF_ASKED = -0.5
 """The same if a question about the present finds both and the later one relates to it."""
-SUPERSEDED_IF_FIRST = -2.0
+SUPERSEDED_IF_FIRST = -1.0
 """The same if both are among the first, and the later one tells of a change or an end."""
 FIRST_PLACES = 3
 
