@@ -171,3 +171,15 @@ def test_a_question_about_one_of_two_speakers_keeps_its_order(memory: Memory) ->
     scores = [result.score for result in results]
     assert scores == sorted(scores, reverse=True)
     assert all(result.current for result in results)
+
+
+@pytest.mark.parametrize(
+    "limits", [{"conversation_id": "c1"}, {"until": "2026-03-05T00:00:00Z"}]
+)
+def test_what_supersedes_a_result_passes_the_same_filter(
+    memory: Memory, limits: dict[str, str]
+) -> None:
+    memory.ingest(talk(1, "I live in Lisbon."))
+    memory.ingest(talk(9, "I moved to Porto, I live in Porto now."))
+    (only,) = search(memory, "Where do I live?", **limits)
+    assert "Lisbon" in only.content

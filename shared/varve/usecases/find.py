@@ -180,10 +180,10 @@ def _settle(
         sought.whole,
         about_present=wanted.about_present,
     )
-    ids = wanted.where.ids
-    if ids is not None:
-        # A statement that supersedes a result need not be among those asked for.
-        settled = [item for item in settled if item.row.id in ids]
+    if len(settled) > len(told):
+        # A statement that supersedes a result need not pass the filter.
+        admitted = columns.admitted(wanted.where)
+        settled = [item for item in settled if admitted[item.number]]
     others = [item for item in ranked if item.grain is not Grain.WORKING]
     return sorted([*settled, *others], key=lambda item: -item.score)
 

@@ -29,6 +29,8 @@ ALIKE_WORDS = 3
 """Two events with so many words in common are two of a kind."""
 MAX_NEW_WORDS = 4
 """An answer with more words of its own than these adds something."""
+MIN_CROWD = 10
+"""Of fewer later statements each is as likely as among so many."""
 ASIDE = ("supposed", "almost", "reported")
 """The lists of `[changes]` whose phrases tell of nothing that is so."""
 NEVER = ("almost", "coming", "reported")
@@ -36,14 +38,14 @@ NEVER = ("almost", "coming", "reported")
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
-        "bias": -4.27, "cosine": 0.01, "topic": 1.79, "topics": 0.99,
-        "likeness": 1.69, "words": 0.87, "name": 0.32, "nearest": 1.94,
-        "numbers": 0.78, "dates": -0.98, "own before": 0.72, "own after": 0.30,
-        "guarded before": -2.08, "guarded after": -0.28, "change": 2.61,
-        "strong": 0.57, "change of topic": -0.31, "change nearby": 0.55,
-        "corrected at once": 2.11, "nothing shared": -0.66, "crowd": -1.00,
-        "correcting": 0.33, "ending": 0.11, "changing": 0.49, "fixing": 0.44,
-        "now": 0.53, "recent": 0.04,
+        "bias": -3.87, "cosine": -0.05, "topic": 1.80, "topics": 0.94,
+        "likeness": 1.69, "words": 0.80, "name": 0.27, "nearest": 1.96,
+        "numbers": 0.69, "dates": -0.99, "own before": 0.70, "own after": 0.23,
+        "guarded before": -2.06, "guarded after": -0.25, "change": 2.52,
+        "strong": 0.56, "change of topic": -0.30, "change nearby": 0.47,
+        "corrected at once": 2.39, "nothing shared": -0.53, "crowd": -1.00,
+        "correcting": 0.41, "ending": 0.13, "changing": 0.52, "fixing": 0.46,
+        "now": 0.48, "recent": 0.05,
     }
 )  # fmt: skip
 
@@ -208,7 +210,7 @@ def measure_pair(
 ) -> dict[str, float]:
     """Return the signals of a pair (`score_pair`), each about from 0 to 1.
 
-    Only "crowd" is greater: the natural logarithm of the count.
+    Only "crowd" is greater: the natural logarithm of the count, at least `MIN_CROWD`.
     """
     before = earlier.cues
     after = later.cues
@@ -238,7 +240,7 @@ def measure_pair(
         "change nearby": float(after.tells_change) * cosine,
         "corrected at once": float(after.has("correcting") and is_same_talk),
         "nothing shared": float(not shared and not told and cosine < 0.25),
-        "crowd": math.log(max(1, crowd)),
+        "crowd": math.log(max(MIN_CROWD, crowd)),
     }
     for name in (*CHANGES, "recent"):
         signals[name] = float(after.has(name))
