@@ -2,6 +2,7 @@
 do not show UTC, for what is right on a machine at UTC alone is wrong on its owner's."""
 
 import os
+import signal
 import time
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import settings
 os.environ["TZ"] = "Pacific/Chatham"  # 12:45 h ahead, 13:45 h in summer
 if hasattr(time, "tzset"):  # not on Windows
     time.tzset()
+
+# A shell starts background jobs with SIGINT ignored, and their children inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples of one property mostly take the same path: a night's run has the many.
 settings.register_profile("project", deadline=None, max_examples=25)

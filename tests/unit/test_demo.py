@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import sys
 from pathlib import Path
 
@@ -86,12 +87,17 @@ def test_at_a_terminal_it_offers_the_pages_and_serves_them(
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-c", command])
-    read_until(terminal, b"[y/N]")
-    os.write(terminal, b"y\n")
-    served = read_until(terminal, b"Ctrl-C ends it.")
-    assert b"default/default is at http://127.0.0.1:" in served
-    os.write(terminal, b"\x03")
-    read_until(terminal, b"varve: stopped")
-    _, ended = os.waitpid(child, 0)
-    os.close(terminal)
+    try:
+        read_until(terminal, b"[y/N]")
+        os.write(terminal, b"y\n")
+        served = read_until(terminal, b"Ctrl-C ends it.")
+        assert b"default/default is at http://127.0.0.1:" in served
+        os.write(terminal, b"\x03")
+        read_until(terminal, b"varve: stopped")
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        _, ended = os.waitpid(child, 0)
+        os.close(terminal)
     assert os.waitstatus_to_exitcode(ended) == 0

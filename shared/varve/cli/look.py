@@ -61,9 +61,9 @@ def serve_pages(options: argparse.Namespace, memory: Memory, port: int) -> None:
     site.require_templates()
     with LookServer(site, port) as server:
         lines = [f"{memory.scope} is at {server.address}", "Ctrl-C ends it."]
-        print_result(options, {"address": server.address}, lines)
-        sys.stdout.flush()  # a program that reads the address waits for it
         try:
+            print_result(options, {"address": server.address}, lines)
+            sys.stdout.flush()  # a program that reads the address waits for it
             server.serve_forever()
         except KeyboardInterrupt:
             say("varve: stopped")
