@@ -73,9 +73,13 @@ test-install: ## install the wheel with each Python, once with all extras, and t
 
 FRAMEWORKS := adk langchain openai-agents pydantic-ai strands
 INTEGRATIONS := .build/integrations
+UV := .build/release/bin/uv
 
-test-integrations: ## test the adapters with the real frameworks, in an environment of their own
-	@test $(INTEGRATIONS)/.ready -nt requirements-integrations.lock || { $(PYTHON) -m venv --clear $(INTEGRATIONS) && $(INTEGRATIONS)/bin/pip install -q --require-hashes -r requirements-integrations.lock && touch $(INTEGRATIONS)/.ready; }
+$(UV):
+	@$(PYTHON) -m venv .build/release && .build/release/bin/python -m pip install -q uv
+
+test-integrations: $(UV) ## test the adapters with the real frameworks, in an environment of their own
+	@test $(INTEGRATIONS)/.ready -nt requirements-integrations.lock || { $(PYTHON) -m venv --clear $(INTEGRATIONS) && $(UV) pip sync -q --require-hashes --python $(INTEGRATIONS)/bin/python requirements-integrations.lock && touch $(INTEGRATIONS)/.ready; }
 	$(INTEGRATIONS)/bin/python -m pytest -q tests/integrations
 
 # Libraries that `make peers` measures; none is a dependency of the project.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -42,6 +44,7 @@ GROWTH = 2.5
 FLOOR_SECONDS = 0.005
 """Shorter times are not compared."""
 TRIES = 12
+LEAST_STRINGS = 200
 NOW = datetime(2026, 3, 4, 10, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Lisbon")
 SECRETS, PERSONAL = SecretDetector(), PersonalDetector(("US", "GB", "ES"))
@@ -115,7 +118,7 @@ def test_the_hostile_strings_hold_the_beginning_of_every_token(
 
 
 def test_there_are_hundreds_of_hostile_strings(strings: list[tuple[str, str]]) -> None:
-    assert len(set(strings)) >= 200
+    assert len(set(strings)) >= LEAST_STRINGS
 
 
 @pytest.mark.parametrize("name", READERS_OF_TEXT)
@@ -123,7 +126,15 @@ def test_twice_the_length_takes_about_twice_the_time(
     name: str, strings: list[tuple[str, str]]
 ) -> None:
     reader = READERS_OF_TEXT[name]
-    assert [*slow(reader, strings)] == []
+    assert [*slow(reader, choose(name, strings))] == []
+
+
+def choose(name: str, strings: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the strings to try: a reader's own share, by night all of them."""
+    if "VARVE_NIGHTLY" in os.environ:
+        return strings
+    luck = random.Random(name)
+    return luck.sample(strings, LEAST_STRINGS)
 
 
 def slow(reader: Reader, strings: list[tuple[str, str]]) -> Iterator[str]:
