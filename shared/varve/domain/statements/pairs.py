@@ -97,7 +97,17 @@ def is_barred(earlier: Cues, later: Cues) -> bool:
         return True
     if any(later.has(name) for name in NEVER) or _repeats_event(earlier, later):
         return True
-    return _tells_no_present(later)
+    return _tells_no_present(later) or _tells_of_another_thing(earlier, later)
+
+
+def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
+    """Return whether neither text tells of the speaker, nor of a change, nor of one thing.
+
+    "The plumber is at …" and "The roofer is at …" are two.
+    """
+    if earlier.has("own") or later.has("own") or later.tells_change:
+        return False
+    return _count_shared_words(earlier, later) == 0
 
 
 def _repeats_event(earlier: Cues, later: Cues) -> bool:
