@@ -300,7 +300,7 @@ BAD_FILES: dict[str, tuple[bytes, str, str]] = {
     ),
     "deeply nested JSON": (b"[" * 200_000, "", "nested too deeply"),
     "deeply nested JSON inside": (
-        text(MOVE)[:-1] + b', "metadata": ' + b"[" * 600 + b"]" * 600 + b"}",
+        text(MOVE)[:-1] + b', "labels": ' + b"[" * 600 + b"]" * 600 + b"}",
         "",
         "nested too deeply",
     ),

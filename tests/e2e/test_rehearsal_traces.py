@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from varve.domain.conversation import parse_conversation
 from varve.messages.ingest import IngestMessage, send_ingest
 
 pytestmark = pytest.mark.e2e
+
+MCP_CALL = Path(__file__).parents[2] / "events" / "mcp.search.json"
 
 FOLDERS = {
     "workspaces", "vectordb", "graphs", "profiles", "timeline", "ledger", "payloads", "audit", "probe",
@@ -42,6 +45,7 @@ def ran(rehearsal: Deployment) -> Deployment:
         "dryRun": True,
     }
     rehearsal.functions["ForgetFunction"].invoke(whom)
+    rehearsal.functions["McpFunction"].invoke(json.loads(MCP_CALL.read_text()))
     return rehearsal
 
 
