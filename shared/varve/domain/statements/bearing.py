@@ -5,10 +5,8 @@ speaker's own state, and a statement about the same topic or in the same words, 
 likeness.
 """
 
-from collections.abc import Collection
-
-from varve.domain.statements.cues import Cues, read_cues
-from varve.domain.statements.particulars import TellingWord
+from varve.domain.statements.cues import read_cues
+from varve.domain.statements.particulars import count_shared
 
 MIN_SHARED = 2
 """So many of the prompt's telling words show that a statement bears on it."""
@@ -26,18 +24,10 @@ def bears_on(prompt: str, words: str) -> bool:
     told = read_cues(words)
     if asked.has("asks_help") or told.asks:
         return False
-    shared = count_shared(asked.particulars.telling, told)
+    shared = count_shared(asked.particulars, told.particulars)
     if asked.has("own") and (shared or asked.topics & told.topics):
         return True
     if shared < MIN_SHARE * len(asked.particulars.telling):
         return False
     is_of_topic = asked.asks and bool(asked.topics & told.topics)
     return shared >= MIN_SHARED or (shared > 0 and is_of_topic)
-
-
-def count_shared(wanted: Collection[TellingWord], told: Cues) -> int:
-    """Return how many of the telling words the statement has."""
-    known: set[str] = set()
-    for word in told.particulars.telling:
-        known |= word.stems
-    return sum(bool(word.stems & known) for word in wanted)

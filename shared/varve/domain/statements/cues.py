@@ -47,11 +47,6 @@ class Cues:
         return name in self.found
 
     @property
-    def is_guarded(self) -> bool:
-        """Whether the text tells of nothing that holds now."""
-        return self.asks or any(name in self.found for name in GUARDS)
-
-    @property
     def is_strong(self) -> bool:
         """Whether the text tells a correction, an end, a change or a repair."""
         return not self.found.isdisjoint(STRONG)

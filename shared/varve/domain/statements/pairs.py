@@ -6,7 +6,7 @@ on the project's corpus.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -20,7 +20,11 @@ from varve.domain.statements.cues import (
     Cues,
     read_cues,
 )
-from varve.domain.statements.particulars import TellingWord
+from varve.domain.statements.particulars import (
+    TellingWord,
+    collect_stems,
+    count_shared,
+)
 
 _CLAUSE_ENDS = re.compile(r"[.,;:!?]+\s|\s(?:and|but|y|pero)\s", re.IGNORECASE)
 NEAR_MESSAGES = 4
@@ -107,14 +111,14 @@ def _tells_of_another_thing(earlier: Cues, later: Cues) -> bool:
     """
     if earlier.has("own") or later.has("own") or later.tells_change:
         return False
-    return _count_shared_words(earlier, later) == 0
+    return count_shared(later.particulars, earlier.particulars) == 0
 
 
 def _repeats_event(earlier: Cues, later: Cues) -> bool:
     """Return whether both tell of events alike: of two purchases neither has ended."""
     if not (earlier.is_strong and later.is_strong):
         return False
-    return _count_shared_words(earlier, later) >= ALIKE_WORDS
+    return count_shared(later.particulars, earlier.particulars) >= ALIKE_WORDS
 
 
 def _tells_no_present(later: Cues) -> bool:
@@ -156,7 +160,7 @@ def _last_words(persons: frozenset[str] | set[str]) -> set[str]:
 
 def _share_name(earlier: Cues, later: Cues) -> bool:
     named = [word for word in later.particulars.telling if _is_long_name(word)]
-    known = _all_stems(word for word in earlier.particulars.telling if word.named)
+    known = collect_stems(word for word in earlier.particulars.telling if word.named)
     return any(word.stems & known for word in named)
 
 
@@ -164,16 +168,12 @@ def _is_long_name(word: TellingWord) -> bool:
     return word.named and all(len(stem) > 2 for stem in word.stems)
 
 
-def _all_stems(words: Iterable[TellingWord]) -> set[str]:
-    found: set[str] = set()
-    for word in words:
-        found |= word.stems
-    return found
-
-
 def relate(one: Cues, other: Cues) -> bool:
     """Return whether two texts share a topic or a telling word."""
-    return bool(one.topics & other.topics) or _count_shared_words(one, other) > 0
+    return (
+        bool(one.topics & other.topics)
+        or count_shared(other.particulars, one.particulars) > 0
+    )
 
 
 def leaves(part: Cues, earlier: Statement, later: Cues) -> bool:
@@ -202,7 +202,7 @@ def tells_beside(question: Cues, told: Cues) -> bool:
 
 def adds_nothing(answer: Cues, said: Cues) -> bool:
     """Return whether an answer adds nothing to what was said."""
-    known = _all_stems(said.particulars.telling)
+    known = collect_stems(said.particulars.telling)
     telling = answer.particulars.telling
     new_words = [word for word in telling if not word.stems & known]
     new_numbers = set(answer.particulars.numbers) - set(said.particulars.numbers)
@@ -227,7 +227,7 @@ def measure_pair(
     cosine = max(0.0, float(earlier.vector @ later.vector))
     shared = before.topics & after.topics
     every = before.topics | after.topics
-    told = _count_shared_words(before, after)
+    told = count_shared(after.particulars, before.particulars)
     is_same_talk = _are_near(earlier, later)
     signals = {
         "bias": 1.0,
@@ -265,8 +265,3 @@ def _are_near(earlier: Statement, later: Statement) -> bool:
     if earlier.conversation is None or earlier.conversation != later.conversation:
         return False
     return 0 < later.position - earlier.position <= NEAR_MESSAGES
-
-
-def _count_shared_words(before: Cues, after: Cues) -> int:
-    known = _all_stems(before.particulars.telling)
-    return sum(bool(word.stems & known) for word in after.particulars.telling)

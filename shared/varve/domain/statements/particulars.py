@@ -128,14 +128,13 @@ def _have_same_names(one: Particulars, other: Particulars) -> bool:
 
 def _adds_nothing(one: Particulars, other: Particulars) -> bool:
     """Return whether every telling word of the first sentence is in the other."""
-    known = _all_stems(other.telling)
-    return all(word.stems & known for word in one.telling)
+    return count_shared(one, other) == len(one.telling)
 
 
 def _have_same_order(one: Sequence[TellingWord], other: Sequence[TellingWord]) -> bool:
     """Return whether the words that both have stand in the same order."""
-    stems_of_one = _all_stems(one)
-    stems_of_other = _all_stems(other)
+    stems_of_one = collect_stems(one)
+    stems_of_other = collect_stems(other)
     first = [word for word in one if word.stems & stems_of_other]
     second = [word for word in other if word.stems & stems_of_one]
     return _match_in_order(first, second)
@@ -146,11 +145,18 @@ def _match_in_order(one: Sequence[TellingWord], other: Sequence[TellingWord]) ->
     return all(first.stems & second.stems for first, second in pairs)
 
 
-def _all_stems(words: Iterable[TellingWord]) -> set[str]:
+def collect_stems(words: Iterable[TellingWord]) -> set[str]:
+    """Return the stems of all these words."""
     found: set[str] = set()
     for word in words:
         found |= word.stems
     return found
+
+
+def count_shared(one: Particulars, other: Particulars) -> int:
+    """Return how many telling words of the first sentence the other has, in some form."""
+    known = collect_stems(other.telling)
+    return sum(not word.stems.isdisjoint(known) for word in one.telling)
 
 
 def _read_number(word: str) -> str:
