@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
+from tests.support.mcp_client import call, talk
 from varve import Memory
 from varve.cli import main
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "a-token-of-the-tests-4711"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
 TOLD = {"name": "Dana", "content": "I moved to Porto last week."}
 
 
@@ -42,25 +41,6 @@ def served(folder: Path, *options: str) -> Iterator[str]:
             yield process.stderr.readline().split()[-1]
         finally:
             process.terminate()
-
-
-def ask(
-    address: str, asking: Callable[[Client], Awaitable[None]], mode: str = "auto"
-) -> None:
-    async def run() -> None:
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            transport = streamable_http_client(address, http_client=http)
-            async with Client(transport, mode=mode) as client:
-                await asking(client)
-
-    asyncio.run(run())
-
-
-async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    (text,) = (await client.call_tool(name, arguments)).content
-    answer: dict[str, Any] = json.loads(text.text)  # type: ignore[union-attr]
-    return answer
 
 
 def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
@@ -87,8 +67,8 @@ def test_what_one_client_remembers_another_recalls(tmp_path: Path) -> None:
         assert json.loads(content.text)["userId"] == "dana"  # type: ignore[union-attr]
 
     with served(tmp_path, "--user", "dana") as address:
-        ask(address, tell)
-        ask(address, recall, mode="legacy")
+        talk(address, tell, headers=AUTHORIZED)
+        talk(address, recall, mode="legacy", headers=AUTHORIZED)
     memory = Memory.open(tmp_path / "memory", environment={})
     assert {result.user_id for result in memory.search().results} == {"dana"}
 

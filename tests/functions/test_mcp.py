@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.function_url import (
     FunctionUrl,
@@ -23,6 +21,7 @@ from tests.support.function_url import (
     role_session,
 )
 from tests.support.loopback import ACCOUNT
+from tests.support.mcp_client import call, talk
 from varve import Memory
 
 DANA = role_session("assistant", "dana")
@@ -57,27 +56,6 @@ def url(handler: Any) -> Iterator[str]:
         yield server.url
 
 
-def ask(
-    url: str,
-    principal: Principal,
-    asking: Callable[[Client], Awaitable[None]],
-    mode: str = "auto",
-) -> None:
-    async def run() -> None:
-        async with httpx2.AsyncClient(auth=SignedAuth(principal), timeout=60) as http:
-            transport = streamable_http_client(url, http_client=http)
-            async with Client(transport, mode=mode) as client:
-                await asking(client)
-
-    asyncio.run(run())
-
-
-async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
-    (text,) = (await client.call_tool(name, arguments)).content
-    answer: dict[str, Any] = json.loads(text.text)  # type: ignore[union-attr]
-    return answer
-
-
 def test_the_signer_chooses_the_memory_in_both_specifications(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,8 +76,8 @@ def test_the_signer_chooses_the_memory_in_both_specifications(
         (first, *_) = (await client.list_resource_templates()).resource_templates
         assert first.uri_template == "varve://record/{id}"
 
-    ask(url, DANA, tell)
-    ask(url, TEAM, find, mode="legacy")
+    talk(url, tell, auth=SignedAuth(DANA))
+    talk(url, find, mode="legacy", auth=SignedAuth(TEAM))
     memory = Memory.open(tmp_path, workspace="acme", agent="support", environment={})
     assert {one.user_id for one in memory.list().records} == {"dana"}
     out, err = capfd.readouterr()
