@@ -90,3 +90,26 @@ def test_the_managers_own_search_and_add_reach_memory(tmp_path: Any) -> None:
     assert entry.metadata["_date"] == str(datetime.now(UTC).date())
     turns = memory.search(memory_types=["turn"]).results
     assert len(turns) == 1
+
+
+class UnhurriedStore(VarveMemoryStore):
+    """A store whose writes take some turns of the event loop."""
+
+    async def add_messages(
+        self, messages: list[Any], context: AddMessagesContext | None = None
+    ) -> None:
+        await asyncio.sleep(0.05)
+        await super().add_messages(messages, context)
+
+
+def test_a_synchronous_call_returns_after_its_turns_are_kept(tmp_path: Any) -> None:
+    memory = Memory.open(tmp_path, environment={})
+    store = UnhurriedStore(memory, user_id="dana")
+    agent = Agent(
+        model=WrittenModel([]),
+        plugins=[MemoryManager(stores=[store])],
+        callback_handler=None,
+    )
+    agent(TOLD)
+    kept = [result.content for result in memory.search(memory_types=["turn"]).results]
+    assert any("Porto" in content for content in kept)

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
+from strands.hooks import AfterInvocationEvent, HookOrder
 from strands.memory import (
     AddMessagesContext,
     ExtractionConfig,
-    InvocationTrigger,
+    ExtractionTrigger,
+    ExtractionTriggerContext,
     MemoryEntry,
     MemoryStore,
     SearchOptions,
@@ -26,13 +28,34 @@ from varve.integrations.turns import Turn, make_turn, store_turns
 DEFAULT_RESULTS = 5
 
 
+class AwaitedTrigger(ExtractionTrigger):
+    """Keeps the turns of each invocation before the invocation returns.
+
+    Strands' own triggers save in the background. A synchronous call `agent(…)` cancels
+    its background work when it returns, and with it a save that has not begun.
+    """
+
+    name = "awaited"
+
+    def attach(self, context: ExtractionTriggerContext) -> None:
+        """Fire after each invocation, and wait for the saves that this started."""
+
+        async def save(event: AfterInvocationEvent) -> None:
+            before = asyncio.all_tasks()
+            context.fire()
+            started = asyncio.all_tasks() - before
+            if started:
+                await asyncio.wait(started)
+
+        context.agent.add_hook(save, AfterInvocationEvent, order=HookOrder.SDK_LAST)
+
+
 class VarveMemoryStore(MemoryStore):
     """One user's memory, searched and written by Strands' `MemoryManager`.
 
     `user_id` None is the agent's whole memory. `conversation_id` must differ between
-    agents; the default is a new one. The turns go in after each invocation, unless
-    `extraction` says otherwise; `await manager.flush()` waits for them. Errors are
-    raised, and the manager logs them.
+    agents; the default is a new one. The turns go in before each invocation returns,
+    unless `extraction` says otherwise. Errors are raised, and the manager logs them.
 
     >>> store = VarveMemoryStore(memory, user_id="dana", conversation_id="c-1")
     >>> agent = Agent(model, plugins=[MemoryManager(stores=[store])])
@@ -55,7 +78,7 @@ class VarveMemoryStore(MemoryStore):
         self.writable = True
         self.extraction = extraction
         if extraction is None:
-            self.extraction = ExtractionConfig(trigger=[InvocationTrigger()])
+            self.extraction = ExtractionConfig(trigger=[AwaitedTrigger()])
         self._memory = memory
         self._user_id = user_id
         self._conversation_id = conversation_id or f"strands-{uuid4().hex}"
