@@ -1,4 +1,4 @@
-"""Write the reference parts of docs/cli.md and docs/settings.md from the code.
+"""Write the reference parts of the pages in `PAGES` from the code.
 
 Run: `python -m docs.reference`. A test fails while a page is stale.
 """
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from docs.messages import messages_reference
 from varve.cli.arguments import build_parser
+from varve.domain.analytics import TABLES
 from varve.domain.workspace import WorkspaceConfig
 from varve.wiring.settings import Settings
 
@@ -100,6 +101,19 @@ def settings_reference() -> str:
     return "\n".join(lines)
 
 
+def tables_reference() -> str:
+    """Return the tables of analytics with their columns, as Markdown."""
+    lines: list[str] = []
+    for table in TABLES.values():
+        lines += [f"### {table.name}", "", table.meaning]
+        lines.append(f"`month` is that of `{table.time}`.")
+        lines += ["", "| column | type | meaning |", "|---|---|---|"]
+        for column in table.columns:
+            lines.append(f"| `{column.name}` | {column.type} | {column.meaning} |")
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
 def environment_variables() -> list[tuple[str, str, str]]:
     """Return every variable that `Settings` reads: name, default, meaning."""
     rows = []
@@ -122,6 +136,7 @@ def with_generated(page: str, generated: str) -> str:
 
 
 PAGES = {
+    "analytics.md": tables_reference,
     "cli.md": cli_reference,
     "messages.md": messages_reference,
     "settings.md": settings_reference,

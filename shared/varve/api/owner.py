@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
@@ -206,6 +207,25 @@ class OwnerVerbs:
 
         with self._open_owner() as session:
             return [share.to_dict() for share in list_agents(session)]
+
+    def sql(
+        self, query: str, *, limits: QueryLimits | None = None
+    ) -> list[dict[str, Any]]:
+        """Run one untrusted SELECT over the tables of all the workspace's agents.
+
+        The tables are those of docs/analytics.md; only the ones that the query names are
+        loaded. Return the rows as JSON objects. The query runs in a separate read-only
+        process without files, network or settings, with bounded time, memory and output.
+        Raises Rejected: field `sql`, with the reason or the limit that was exceeded;
+        Retryable.
+        """
+        from varve.usecases.analytics.query import query_workspace
+
+        with self._open_owner() as session:
+            result = query_workspace(
+                session, query, self.sessions.open_stage, limits or QueryLimits()
+            )
+        return result.to_dicts()
 
     def workspaces(self) -> list[str]:
         """Return the names of the store's workspaces that have stored anything.

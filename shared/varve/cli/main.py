@@ -12,7 +12,15 @@ from pathlib import Path
 
 import varve
 from varve.api.memory import Memory
-from varve.cli import experience, maintenance, prompt, reading, telling, transfer
+from varve.cli import (
+    analytics,
+    experience,
+    maintenance,
+    prompt,
+    reading,
+    telling,
+    transfer,
+)
 from varve.cli.arguments import build_parser
 from varve.cli.completion import print_completion
 from varve.cli.demo import demo
@@ -112,6 +120,7 @@ COMMANDS: dict[str, Run] = {
     "reembed": _on_memory(transfer.reembed),
     "search": _on_memory(reading.search),
     "show": _on_memory(reading.show),
+    "sql": _on_memory(analytics.sql),
     "status": _on_memory(reading.status),
     "summarize": _on_memory(maintenance.summarize),
     "tool-schema": tool_schema,

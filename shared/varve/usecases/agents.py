@@ -41,11 +41,19 @@ def list_agents(session: Session) -> list[AgentShare]:
 
     The session must be the owner's. Raises Retryable.
     """
+    return [_read_share(session, name) for name in list_agent_names(session)]
+
+
+def list_agent_names(session: Session) -> list[str]:
+    """Return the names of the workspace's agents that have stored anything.
+
+    The session must be the owner's. Raises Retryable.
+    """
     workspace = session.scope.workspace
     names: set[str] = set()
     for place in _PLACES:
         names.update(session.objects.folders(f"{place}/{workspace}"))
-    return [_read_share(session, name) for name in sorted(names)]
+    return sorted(names)
 
 
 def list_workspaces(session: Session) -> list[str]:

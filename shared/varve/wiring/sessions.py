@@ -3,6 +3,7 @@
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     )
     from varve.adapters.queues.dead_letters import SqsDeadLetters
     from varve.adapters.queues.sqs import SqsQueue
+    from varve.ports.analytics import TableStage
     from varve.ports.erasure import StoreInspector
     from varve.ports.queues import DeadLetterBox
     from varve.usecases.commits import WriterSession
@@ -176,6 +178,12 @@ class Sessions:
         options = lance_options() if self.settings.s3_location else None
         root = self.settings.store.rstrip("/")
         return LanceInspector(root, self.store.objects, options)
+
+    def open_stage(self) -> "AbstractContextManager[TableStage]":
+        """Open an empty stage for the tables of analytics, in a temporary file."""
+        from varve.adapters.analytics.stage import open_stage
+
+        return open_stage()
 
     def versioning(self) -> str:
         """Return whether the bucket keeps old versions: Enabled, Suspended or Disabled.

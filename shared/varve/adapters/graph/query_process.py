@@ -1,8 +1,8 @@
-"""A script that runs one untrusted SQL query over an agent's triples.
+"""A script that runs one untrusted SQL query over an agent's triples or over tables.
 
 `sandbox.py` starts it as a separate process (`python -I`). It imports only DuckDB and the
-standard library. It reads the request as JSON from stdin and the triples as Parquet from an
-inherited descriptor, and writes the answer as JSON to stdout.
+standard library. It reads the request as JSON from stdin and the triples as Parquet, or the
+tables as a DuckDB file, from an inherited descriptor. It writes the answer as JSON to stdout.
 """
 
 import contextlib
@@ -92,9 +92,15 @@ def main() -> None:
 def load(connection: duckdb.DuckDBPyConnection, request: dict[str, Any]) -> bool:
     """Create the table, its views and, for GRAPH_TABLE, the property graph.
 
-    Returns whether the property graph exists: it needs the extension DuckPGQ.
+    A request with a database attaches it and creates nothing: it stays on disk, open, and
+    is read within the memory limit. Returns whether the property graph exists: it needs
+    the extension DuckPGQ.
     """
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
+    if "database" in request:
+        connection.execute(f"attach '{request['database']}' as tables (read_only)")
+        connection.execute("use tables")
+        return False
     connection.execute(
         "create table facts as select * replace (properties::json as properties)"
         " from read_parquet($1)",

@@ -1,4 +1,4 @@
-"""Untrusted SQL over an agent's triples, in a locked-down process with hard limits.
+"""Untrusted SQL over triples or tables, in a locked-down process with hard limits.
 
 DuckDB's own settings keep a query from files, network and settings, but do not bound memory
 and time: `repeat('x', 1e9)` exceeds its memory limit and ignores interrupts. A process can
@@ -28,17 +28,35 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
     (alias, entity). Raises Rejected, with field `sql`: the query is not allowed, or it
     exceeds a limit; Misconfigured: the system has no such processes.
     """
+    # The file has no name, so nothing is left behind after a crash.
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return _ask(file, "triples", sql, limits)
+
+
+def query_database(file: BinaryIO, sql: str, limits: QueryLimits) -> QueryResult:
+    """Run one SELECT over the tables of a DuckDB file, which may have lost its name.
+
+    Raises as `query`.
+    """
+    return _ask(file, "database", sql, limits)
+
+
+def check_sql(sql: str) -> None:
+    """Check what can be told without running the query. Raises as `query`."""
     if not sql.strip():
         raise Rejected("sql", "is empty")
     if len(sql) > MAX_SQL:
         raise Rejected("sql", f"is longer than {MAX_SQL:,} characters")
     if sys.platform == "win32":
         raise Misconfigured("graph query: needs Linux or macOS")
-    # The file has no name, so nothing is left behind after a crash.
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        answer = _run_process(file, sql, limits)
+
+
+def _ask(file: BinaryIO, kind: str, sql: str, limits: QueryLimits) -> QueryResult:
+    """Run the process over a file of the kind: `triples` or `database`."""
+    check_sql(sql)
+    answer = _run_process(file, kind, sql, limits)
     if "error" in answer:
         raise Rejected("sql", answer["error"])
     if "memory" in answer:
@@ -48,11 +66,13 @@ def query(data: bytes, sql: str, limits: QueryLimits) -> QueryResult:
     return QueryResult(columns, rows)
 
 
-def _run_process(file: BinaryIO, sql: str, limits: QueryLimits) -> dict[str, Any]:
+def _run_process(
+    file: BinaryIO, kind: str, sql: str, limits: QueryLimits
+) -> dict[str, Any]:
     extensions = Path.home() / ".duckdb" / "extensions"
     request = {
         "sql": sql,
-        "triples": _path_for_child(file),
+        kind: _path_for_child(file),
         "extensions": str(extensions).replace("'", "''"),
         "memory": limits.memory,
         "seconds": limits.seconds,

@@ -1,0 +1,1 @@
+"""The tables of analytics in DuckDB files and in Parquet."""

@@ -1,0 +1,258 @@
+"""The rows of the tables of analytics, read from one agent's stores."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from varve.domain.analytics import Row
+from varve.domain.calendar import SUMMARY_GRAINS, Grain
+from varve.domain.experience.history import History
+from varve.domain.experience.lessons import derive_lessons
+from varve.domain.record import MemoryType, Record, Store, span_of
+from varve.domain.search.query import Filter
+from varve.domain.statements.telling import CORRECTION, find_turn_id, read_corrected
+from varve.domain.triple import Op, Triple
+from varve.ports.records import MemoryReader
+from varve.usecases.experience.rows import read_history
+from varve.usecases.session import Session
+
+MessageKey = tuple[str, str]
+"""The ids of a conversation and of a message in it."""
+
+
+class AgentTables:
+    """One agent's memory as rows, each store at the version it has when it is opened."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._scope = session.scope
+
+    def read_turns(self) -> Iterator[Row]:
+        """Yield a row for each turn, by day."""
+        for record in self._read_working(MemoryType.TURN):
+            yield (
+                record.id,
+                record.conversation_id,
+                record.user_id,
+                record.period,
+                str(Grain.WORKING),
+                record.event_time,
+                record.created_at,
+                record.about,
+                record.words,
+                self._is_current(record),
+                record.position,
+                record.source_ids,
+            )
+
+    def read_facts(self) -> Iterator[Row]:
+        """Yield a row for each fact, by day."""
+        for record in self._read_working(MemoryType.FACT):
+            yield (
+                record.id,
+                record.conversation_id,
+                record.user_id,
+                record.period,
+                str(Grain.WORKING),
+                record.event_time,
+                record.created_at,
+                record.about,
+                record.content,
+                self._is_current(record),
+                record.importance,
+                record.confidence,
+                record.source_ids,
+            )
+
+    def read_summaries(self) -> Iterator[Row]:
+        """Yield a row for each summary, from the finest grain up."""
+        for grain in SUMMARY_GRAINS:
+            for record in self._read_store(grain):
+                first_day, last_day = span_of(record.about, record.period)
+                yield (
+                    record.id,
+                    record.user_id,
+                    record.period,
+                    str(grain),
+                    record.event_time,
+                    record.created_at,
+                    first_day,
+                    last_day,
+                    record.content,
+                    record.people,
+                    record.topics,
+                    record.open_questions,
+                    record.source_ids,
+                    record.importance,
+                )
+
+    def read_triples(self) -> Iterator[Row]:
+        """Yield a row for each triple, past ones too."""
+        for triple in self._triples:
+            told = triple.evidence[-1]
+            yield (
+                triple.id,
+                triple.source_id,
+                triple.label,
+                triple.target_id,
+                triple.valid_at,
+                triple.invalid_at,
+                triple.created_at,
+                triple.expired_at,
+                triple.invalid_at is None,
+                triple.confidence,
+                told.conversation_id,
+                told.user_id,
+                told.message_ids,
+            )
+
+    def read_episodes(self) -> Iterator[Row]:
+        """Yield a row for each episode, the oldest first."""
+        for past in self._history.past_episodes:
+            episode = past.episode
+            yield (
+                episode.id,
+                episode.conversation_id,
+                episode.user_id,
+                episode.began,
+                episode.ended,
+                episode.created_at,
+                episode.situation,
+                episode.state,
+                episode.subject,
+                episode.task_type,
+                str(past.outcome),
+                len(past.reports),
+                past.decision,
+                past.correction,
+                episode.tags,
+                episode.importance,
+                episode.message_ids,
+            )
+
+    def read_lessons(self) -> Iterator[Row]:
+        """Yield a row for each lesson, retired ones too."""
+        for lesson in derive_lessons(self._history):
+            yield (
+                lesson.id,
+                lesson.claim,
+                lesson.condition,
+                lesson.action,
+                lesson.state,
+                lesson.standing,
+                lesson.active,
+                lesson.confidence,
+                len(lesson.supporting),
+                len(lesson.contradicting),
+                lesson.version,
+                lesson.tags,
+                min(version.created_at for version in lesson.versions),
+                max(version.at for version in lesson.versions),
+            )
+
+    def _read_working(self, memory_type: MemoryType) -> Iterator[Record]:
+        for record in self._read_store(Grain.WORKING):
+            if record.memory_type is memory_type:
+                yield record
+
+    def _read_store(self, grain: Grain) -> Iterator[Record]:
+        """Yield a store's records a period at a time, so that memory holds one."""
+        for label in sorted(self._reader.periods(self._scope, grain)):
+            yield from self._reader.in_period(self._scope, grain, label)
+
+    @cached_property
+    def _reader(self) -> MemoryReader:
+        return self.session.records.at(self._scope, (*Grain, Store.EXPERIENCE))
+
+    @cached_property
+    def _triples(self) -> list[Triple]:
+        return self.session.graph.triples(self._scope)
+
+    @cached_property
+    def _history(self) -> History:
+        return read_history(self._scope, reader=self._reader)
+
+    def _is_current(self, told: Record) -> bool:
+        """Return whether no correction and no end of its triples ended a statement."""
+        if told.id in self._corrected or find_turn_id(told) in self._corrected_turns:
+            return False
+        conversation = told.conversation_id or ""
+        stated = [
+            self._holding[conversation, message]
+            for message in told.source_ids
+            if (conversation, message) in self._holding
+        ]
+        return any(stated) if stated else True
+
+    @cached_property
+    def _corrected(self) -> frozenset[str]:
+        """The ids of corrected facts and turns, and of the turns of those facts."""
+        named = self._named_by_corrections
+        return frozenset(named) | {find_turn_id(record) for record in named.values()}
+
+    @cached_property
+    def _corrected_turns(self) -> frozenset[str]:
+        """The ids of the turns that a correction names, not one of their facts."""
+        named = self._named_by_corrections.values()
+        return frozenset(
+            record.id for record in named if record.memory_type is MemoryType.TURN
+        )
+
+    @cached_property
+    def _named_by_corrections(self) -> dict[str, Record]:
+        ids: set[str] = set()
+        for conversation in self._find_corrections():
+            where = Filter(conversation_id=conversation)
+            ids.update(self._read_named(where))
+        found = self._reader.get(self._scope, Grain.WORKING, sorted(ids))
+        return {record.id: record for record in found}
+
+    def _find_corrections(self) -> Iterator[str]:
+        """Yield the ids of the conversations that are corrections."""
+        tallies = self._reader.tally(
+            self._scope, Grain.WORKING, ("conversation_id",), where=Filter()
+        )
+        for tally in tallies:
+            name = tally.key[0] or ""
+            if name.startswith(CORRECTION):
+                yield name
+
+    def _read_named(self, where: Filter) -> Iterator[str]:
+        """Yield the ids of the records that these messages correct."""
+        for turn in self._reader.browse(
+            self._scope, Grain.WORKING, where=where, limit=1
+        ):
+            for message in turn.source_ids:
+                corrected = read_corrected(message)
+                if corrected is not None:
+                    yield corrected
+
+    @cached_property
+    def _holding(self) -> dict[MessageKey, bool]:
+        """Whether a triple that a message states has no end, by message."""
+        holding: dict[MessageKey, bool] = {}
+        for triple in self._triples:
+            for key in _list_statements(triple):
+                holding[key] = holding.get(key, False) or triple.invalid_at is None
+        return holding
+
+
+def _list_statements(triple: Triple) -> Iterator[MessageKey]:
+    """Yield the messages that state a triple, without the one that ended it."""
+    stated = triple.evidence[:-1] if triple.invalid_at else triple.evidence
+    for operation in stated:
+        if operation.op is not Op.DELETE:
+            for message in operation.message_ids:
+                yield operation.conversation_id, message
+
+
+ReadTable = Callable[[AgentTables], Iterator[Row]]
+
+READERS: Mapping[str, ReadTable] = {
+    "turns": AgentTables.read_turns,
+    "facts": AgentTables.read_facts,
+    "summaries": AgentTables.read_summaries,
+    "triples": AgentTables.read_triples,
+    "episodes": AgentTables.read_episodes,
+    "lessons": AgentTables.read_lessons,
+}
+"""What reads the rows of each of `domain.analytics.TABLES` from one agent's stores."""
