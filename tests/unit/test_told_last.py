@@ -38,6 +38,8 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def search(memory: Memory, question: str, **arguments: Any) -> list[Result]:
+    """Return the results with what is superseded, so that a test sees its mark."""
+    arguments.setdefault("include_superseded", True)
     return list(memory.search(question, **arguments).results)
 
 
@@ -183,3 +185,34 @@ def test_what_supersedes_a_result_passes_the_same_filter(
     memory.ingest(talk(9, "I moved to Porto, I live in Porto now."))
     (only,) = search(memory, "Where do I live?", **limits)
     assert "Lisbon" in only.content
+
+
+def test_a_superseded_statement_leaves_an_answer_about_the_present(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "standup is at 9:30"))
+    memory.ingest(talk(3, "from next week we do standup at 10"))
+    question = "what time is standup?"
+    present = memory.search(question).results
+    assert not any("9:30" in one.content for one in present)
+    history = search(memory, question)
+    assert find(history, "9:30").superseded_by == history[0].id
+
+
+def test_a_question_about_the_past_still_finds_what_was_superseded(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "standup is at 9:30"))
+    memory.ingest(talk(3, "from next week we do standup at 10"))
+    results = memory.search("what time was standup before?").results
+    assert not find(results, "9:30").current
+
+
+def test_the_context_dates_a_statement_by_its_last_confirmation(
+    memory: Memory,
+) -> None:
+    memory.ingest(talk(1, "my bike is a blue Brompton"))
+    memory.ingest(talk(40, "my bike is a blue Brompton"))
+    block = memory.context("what bike does the user have?").text
+    assert block.count("Brompton") == 1
+    assert "[2026-04-11 " in block

@@ -109,6 +109,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
         people: Sequence[str] | None = None,
         topics: Sequence[str] | None = None,
         where: Mapping[str, Scalar] | None = None,
+        include_superseded: bool | None = None,
         explain: bool | None = None,
         now: datetime | None = None,
     ) -> SearchResponse:
@@ -123,7 +124,8 @@ class Memory(RecordVerbs, OutcomeRecorder):
         searched only if it is named. Results must mention what `about` names, by any of
         its names or a first name that is unambiguous, one of `people` and one of
         `topics`. `where` has entries that the metadata of a fact or turn must have.
-        `explain` adds each signal's share of the score.
+        A superseded statement leaves an answer about the present that has its successor,
+        unless `include_superseded` is set. `explain` adds each signal's share of the score.
         Raises Rejected: names the argument; Misconfigured, Retryable.
         """
         given = {
@@ -143,6 +145,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
             "people": people,
             "topics": topics,
             "where": where,
+            "include_superseded": include_superseded,
             "explain": explain,
         }
         return self.answer(parse_search_request(without_missing(given)), now=now)

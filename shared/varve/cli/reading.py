@@ -31,6 +31,7 @@ SEARCH_OPTIONS = [
     "max_tokens",
     "user_id",
     "conversation_id",
+    "include_superseded",
     "explain",
     "memory_types",
     "about",
@@ -85,6 +86,12 @@ def add_search(command: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action=AddEntry,
         help="only facts and turns whose metadata has this; may be repeated",
+    )
+    command.add_argument(
+        "--include-superseded",
+        action="store_true",
+        default=None,
+        help="also statements whose successor is in the answer",
     )
     command.add_argument(
         "--explain",

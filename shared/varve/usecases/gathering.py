@@ -212,6 +212,8 @@ def _look_up(
         "query_text": question.prompt,
         "user_id": question.request.user_id,
         "max_results": MAX_FOUND,
+        # A superseded statement shows what its successor bears on.
+        "include_superseded": True,
     }
     lookup = Lookup(
         scope=question.scope,

@@ -31,7 +31,7 @@ from varve.domain.search.strategies import (
     HALF_LIFE_DAYS,
     with_half_life,
 )
-from varve.domain.search.supersession import demote_ended, find_ended
+from varve.domain.search.supersession import demote_ended, drop_succeeded, find_ended
 from varve.domain.statements.cues import asks_past
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
@@ -246,10 +246,12 @@ def _find(way: Route, lanes: _Lanes, running: _Search) -> Sequence[Ranked | Brow
     no_window = way.since is None and way.until is None
     current = no_window and asks_how_things_stand(way.text)
     found = find(_wanted(way, lanes, running, current=current), running.stock)
-    if not current:
+    if current:
+        triples = fold_of_user(running.lookup.triples(), running.request.user_id)
+        found = demote_ended(found, way.text, find_ended(triples, way.present))
+    if running.request.include_superseded or not _is_about_present(way):
         return found
-    triples = fold_of_user(running.lookup.triples(), running.request.user_id)
-    return demote_ended(found, way.text, find_ended(triples, way.present))
+    return drop_succeeded(found)
 
 
 def _wanted(way: Route, lanes: _Lanes, running: _Search, *, current: bool) -> Wanted:

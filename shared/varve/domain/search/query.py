@@ -163,6 +163,11 @@ class SearchRequest(BaseModel):
     about: Annotated[Phrase | None, BeforeValidator(_replace_empty)] = None
     people: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
     topics: Annotated[list[Phrase], BeforeValidator(_parse_names)] = []
+    include_superseded: Annotated[
+        bool,
+        _use_default(False),
+        Field(description="true: also what has been superseded; default false"),
+    ] = False
     where: Where = {}
 
     @property

@@ -73,6 +73,17 @@ def demote_ended(
     return sorted(weighed, key=lambda item: -item.score)
 
 
+def drop_succeeded(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the records without those whose successor is among them too."""
+    ids = {item.id for item in ranked}
+    kept = []
+    for item in ranked:
+        successor = item.standing.successor if item.standing else None
+        if successor is None or successor not in ids:
+            kept.append(item)
+    return kept
+
+
 def held_until(
     messages: Set[Message], content: str, statements: Iterable[EndedStatement]
 ) -> datetime | None:
