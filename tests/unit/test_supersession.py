@@ -45,7 +45,10 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def asked(memory: Memory, text: str, **arguments: Any) -> list[str]:
-    return [result.content for result in memory.search(text, include_superseded=True, **arguments).results]
+    return [
+        result.content
+        for result in memory.search(text, include_superseded=True, **arguments).results
+    ]
 
 
 def test_the_current_home_is_the_one_moved_to_last(memory: Memory) -> None:
@@ -70,7 +73,9 @@ def test_a_question_about_the_past_finds_an_ended_value(memory: Memory) -> None:
 
 
 def test_a_demoted_record_is_explained_and_still_returned(memory: Memory) -> None:
-    results = memory.search("where does Dana live?", include_superseded=True, explain=True).results
+    results = memory.search(
+        "where does Dana live?", include_superseded=True, explain=True
+    ).results
     lowered = [r for r in results if r.why.parts and "ended" in r.why.parts]
     assert [r.content for r in lowered] == [f"Dana: {FIRST}"]
     assert lowered[0].why.parts["ended"] < 0
@@ -113,7 +118,9 @@ def test_a_value_that_starts_in_the_future_has_not_ended(memory: Memory) -> None
     }
     with memory.graph as graph:
         graph.update_facts([{**home, "valid_at": datetime(2026, 6, 1, tzinfo=UTC)}])
-    results = memory.search("where does Dana live?", include_superseded=True, explain=True).results
+    results = memory.search(
+        "where does Dana live?", include_superseded=True, explain=True
+    ).results
     assert not any(
         "ended" in (r.why.parts or {}) for r in results if "Leeds" in r.content
     )
@@ -121,7 +128,9 @@ def test_a_value_that_starts_in_the_future_has_not_ended(memory: Memory) -> None
     block = memory.context("Plan Dana's moving to Leeds", user_id="u-42").text
     assert "Leeds (2026-06-01).\n" in block
     in_june = datetime(2026, 6, 2, tzinfo=UTC)
-    lowered = memory.search("where does Dana live?", include_superseded=True, explain=True, now=in_june).results
+    lowered = memory.search(
+        "where does Dana live?", include_superseded=True, explain=True, now=in_june
+    ).results
     assert any("ended" in (r.why.parts or {}) for r in lowered if "Lisbon" in r.content)
 
 
