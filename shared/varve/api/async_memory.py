@@ -101,6 +101,7 @@ class AsyncMemory:
     check = run_in_thread(Memory.check)
     status = run_in_thread(Memory.status)
     agents = run_in_thread(Memory.agents)
+    publish = run_in_thread(Memory.publish)
     sql = run_in_thread(Memory.sql)
     workspaces = run_in_thread(Memory.workspaces)
 

@@ -227,6 +227,30 @@ class OwnerVerbs:
             )
         return result.to_dicts()
 
+    def publish(
+        self,
+        target: str | Path,
+        *,
+        remove: bool = False,
+        progress: Progress = no_progress,
+    ) -> dict[str, Any]:
+        """Bring Parquet files of the workspace's tables up to date; return the counts.
+
+        `target` is a directory or `s3://bucket/prefix` outside the store. Only partitions
+        whose rows changed are written, and the ones without rows go. The store notes the
+        target, so that erasure reaches it; `remove` deletes the files and the note.
+        `progress` is called as agents are done. Raises Rejected: the target cannot be
+        one; Misconfigured, Retryable: publishing again goes on.
+        """
+        from varve.usecases.analytics import publish as usecases
+
+        name = self.sessions.name_target(target)
+        with self._open_owner() as session:
+            if remove:
+                return usecases.remove(session, name, self.sessions).to_dict()
+            outcome = usecases.publish(session, name, self.sessions, progress)
+        return outcome.to_dict()
+
     def workspaces(self) -> list[str]:
         """Return the names of the store's workspaces that have stored anything.
 

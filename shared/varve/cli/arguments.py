@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 from varve import __version__
-from varve.cli.analytics import add_sql
+from varve.cli.analytics import add_publish, add_sql
 from varve.cli.completion import add_completion
 from varve.cli.demo import add_demo
 from varve.cli.evaluation import add_eval
@@ -59,6 +59,7 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
     ("config", "show or set the workspace's configuration", add_config),
     ("graph", "query the knowledge graph with SQL, or show it", add_graph),
     ("sql", "query the tables of the workspace's agents with SQL", add_sql),
+    ("publish", "write the workspace's tables as Parquet files", add_publish),
     ("dlq", "list, show, redrive or drop dead letters", add_dlq),
     (
         "episode",

@@ -115,6 +115,7 @@ COMMANDS: dict[str, Run] = {
     "look": _on_memory(look),
     "mcp": _on_memory(serve),
     "profile": _on_memory(prompt.profile),
+    "publish": _on_memory(analytics.publish),
     "recall": _on_memory(experience.recall),
     "remember": _on_memory(telling.remember),
     "reembed": _on_memory(transfer.reembed),

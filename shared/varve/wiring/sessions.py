@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from varve.adapters.queues.sqs import SqsQueue
     from varve.ports.analytics import TableStage
     from varve.ports.erasure import StoreInspector
+    from varve.ports.objects import Objects
     from varve.ports.queues import DeadLetterBox
     from varve.usecases.commits import WriterSession
     from varve.usecases.plan import Planner
@@ -184,6 +185,18 @@ class Sessions:
         from varve.adapters.analytics.stage import open_stage
 
         return open_stage()
+
+    def name_target(self, target: str | Path) -> str:
+        """Return a publish target's full name. Raises Rejected: it cannot be one."""
+        from varve.wiring.targets import name_target
+
+        return name_target(target, self.settings)
+
+    def open_target(self, target: str) -> "Objects":
+        """Open the objects of a publish target. Raises Misconfigured."""
+        from varve.wiring.targets import open_target
+
+        return open_target(target)
 
     def versioning(self) -> str:
         """Return whether the bucket keeps old versions: Enabled, Suspended or Disabled.

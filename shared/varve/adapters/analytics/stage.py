@@ -1,5 +1,6 @@
 """The TableStage port: a temporary DuckDB file with the tables of analytics."""
 
+import io
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -10,16 +11,25 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from varve.adapters.graph.sandbox import check_sql, query_database
-from varve.domain.analytics import TABLES, AnalyticsTable, ColumnType, Row
+from varve.domain.analytics import (
+    SCHEMA_VERSION,
+    TABLES,
+    AnalyticsTable,
+    ColumnType,
+    Row,
+)
 from varve.domain.errors import Retryable
 from varve.domain.graph import QueryLimits, QueryResult
 from varve.domain.identity import Scope
+from varve.ports.analytics import TablePart
 
 BATCH_ROWS = 10_000
 _MEMORY = "256MB"
 _FILE = "tables.duckdb"
+_VERSION_KEY = "varve.schema_version"
 _TEXTS = pa.list_(pa.string())
 _ARROW_TYPES = {
     ColumnType.TEXT: pa.string(),
@@ -93,6 +103,27 @@ class DuckdbStage:
                 self._connection.unregister("incoming")
         return count
 
+    def parts(self, table: AnalyticsTable) -> Iterator[TablePart]:
+        months = self._connection.execute(
+            f"select month, count(*) from {table.name} group by month order by month"
+        ).fetchall()
+        for month, rows in months:
+            yield TablePart(month, rows, self._encode(table, month))
+
+    def _encode(self, table: AnalyticsTable, month: str) -> bytes:
+        names = ", ".join(f'"{name}"' for name in table.names)
+        query = (
+            f"select {names} from {table.name} where month = $1"
+            f" order by {table.time}, {names}"
+        )
+        rows = self._connection.sql(query, params=[month])
+        schema = _to_schema(table)
+        buffer = io.BytesIO()
+        with pq.ParquetWriter(buffer, schema, compression="zstd") as writer:
+            for batch in rows.to_arrow_reader(BATCH_ROWS):
+                writer.write_batch(batch.cast(schema))
+        return buffer.getvalue()
+
     def query(self, sql: str, limits: QueryLimits) -> QueryResult:
         check_sql(sql)
         self.close()
@@ -111,9 +142,15 @@ def _create(table: AnalyticsTable) -> str:
     return f"create table {table.name} ({', '.join(columns)})"
 
 
+def _to_schema(table: AnalyticsTable) -> pa.Schema:
+    """Return the Arrow schema of a table's own columns, with its version."""
+    fields = [(one.name, _ARROW_TYPES[one.type]) for one in table.columns]
+    return pa.schema(fields, metadata={_VERSION_KEY: str(SCHEMA_VERSION)})
+
+
 def _batches(table: AnalyticsTable, rows: Iterable[Row]) -> Iterator[Any]:
     """Yield the rows as Arrow record batches."""
-    schema = pa.schema([(one.name, _ARROW_TYPES[one.type]) for one in table.columns])
+    schema = _to_schema(table)
     pending = iter(rows)
     while chunk := list(islice(pending, BATCH_ROWS)):
         values = zip(*chunk, strict=True)

@@ -15,6 +15,8 @@ from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_history
 from varve.usecases.session import Session
 
+PLACES = ("vectordb", "graphs")
+"""The areas of the store that the rows are read from."""
 MessageKey = tuple[str, str]
 """The ids of a conversation and of a message in it."""
 

@@ -1,0 +1,284 @@
+"""Publish: write a workspace's tables as Parquet files, in a folder for each partition.
+
+A file's name is a hash of its bytes, so a partition that has not changed keeps its file.
+A new file is written before the one that it replaces goes, and an agent's manifest comes
+last. A run that ends half-way leaves the old manifest, and the next run puts it right.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, Protocol
+
+from varve.domain.analytics import TABLES, AnalyticsTable
+from varve.domain.calendar import iso
+from varve.domain.damage import intact
+from varve.domain.errors import Contended, Misconfigured
+from varve.domain.identity import Scope
+from varve.domain.publishing import (
+    MANIFESTS,
+    SCHEMA_KEY,
+    AgentManifest,
+    agent_folder,
+    manifest_from_json,
+    manifest_key,
+    partition_folder,
+    schema_as_json,
+)
+from varve.ports.analytics import TableStage
+from varve.ports.objects import ObjectInfo, Objects
+from varve.usecases.agents import list_agent_names
+from varve.usecases.analytics.rows import PLACES, READERS, AgentTables
+from varve.usecases.analytics.targets import change_targets
+from varve.usecases.progress import Progress, StepCounter, no_progress
+from varve.usecases.session import Session
+
+MAX_RACES = 5
+_NAME_DIGITS = 32
+
+
+class PublishingTools(Protocol):
+    """What publishing needs beyond a session."""
+
+    def open_stage(self) -> AbstractContextManager[TableStage]:
+        """Open an empty stage for the tables."""
+
+    def open_target(self, target: str) -> Objects:
+        """Open the objects of a target. Raises Misconfigured."""
+
+
+@dataclass(slots=True)
+class PublishOutcome:
+    """How many files and rows a target has, and what this run did for that.
+
+    `written` and `dropped` count files, `published` agents whose stores had changed,
+    `removed` agents that are no more.
+    """
+
+    target: str
+    agents: int = 0
+    published: int = 0
+    removed: int = 0
+    files: int = 0
+    rows: int = 0
+    written: int = 0
+    dropped: int = 0
+
+    def count(self, manifest: AgentManifest) -> None:
+        """Add an agent's files."""
+        self.agents += 1
+        self.files += len(manifest.files)
+        self.rows += sum(manifest.files.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "target": self.target,
+            "agents": {
+                "all": self.agents,
+                "published": self.published,
+                "removed": self.removed,
+            },
+            "files": {
+                "all": self.files,
+                "written": self.written,
+                "dropped": self.dropped,
+            },
+            "rows": self.rows,
+        }
+
+
+def publish(
+    session: Session,
+    target: str,
+    tools: PublishingTools,
+    progress: Progress = no_progress,
+) -> PublishOutcome:
+    """Bring a target up to date with all agents of the workspace.
+
+    The session must be the owner's. The store notes the target before the first file is
+    written. Raises Misconfigured, Retryable: publishing again goes on.
+    """
+    workspace = session.scope.workspace
+    noted = change_targets(
+        workspace, lambda known: known.with_target(target), objects=session.objects
+    )
+    place = tools.open_target(target)
+    _put_schema(place)
+    outcome = PublishOutcome(target)
+    states = read_states(session)
+    known = _list_published(workspace, place)
+    names = sorted(states.keys() | known)
+    step = StepCounter("agents", len(names), progress)
+    for name in step.count(names):
+        agent = replace(session, scope=Scope(workspace, name))
+        if name not in states:
+            _remove_agent(agent.scope, place, outcome)
+            continue
+        writer = AgentPublisher(agent, place, tools, outcome)
+        writer.publish(states[name], force=name in noted.owed[target])
+    for name in noted.owed[target]:
+        settle(session, target, name)
+    return outcome
+
+
+def settle(session: Session, target: str, agent: str) -> None:
+    """Note that an erasure has reached all of an agent's files at a target."""
+    change_targets(
+        session.scope.workspace,
+        lambda known: known.settled(target, agent),
+        objects=session.objects,
+    )
+
+
+def remove(session: Session, target: str, tools: PublishingTools) -> PublishOutcome:
+    """Delete the workspace's files at a target, and the store's note of it.
+
+    Raises Misconfigured, Retryable.
+    """
+    workspace = session.scope.workspace
+    place = tools.open_target(target)
+    outcome = PublishOutcome(target)
+    for name in _list_published(workspace, place):
+        _remove_agent(Scope(workspace, name), place, outcome)
+    change_targets(
+        workspace, lambda known: known.without_target(target), objects=session.objects
+    )
+    return outcome
+
+
+def require_there(place: Objects, target: str) -> None:
+    """Raise Misconfigured if the target has lost what marks it as one.
+
+    A folder on a disk that is not mounted looks empty.
+    """
+    if place.get(SCHEMA_KEY) is None:
+        raise Misconfigured(f"{target}: there is no {SCHEMA_KEY}; is it mounted?")
+
+
+def read_states(session: Session) -> dict[str, str]:
+    """Return a hash of the names, sizes and times of each agent's stored objects.
+
+    It changes with every write, so an agent with the same hash has the same rows.
+    """
+    workspace = session.scope.workspace
+    hashes = {name: sha256() for name in list_agent_names(session)}
+    for place in PLACES:
+        for info in session.objects.list(f"{place}/{workspace}"):
+            agent = info.key.split("/")[2]
+            if agent in hashes:
+                hashes[agent].update(_describe(info))
+    return {name: one.hexdigest()[:_NAME_DIGITS] for name, one in hashes.items()}
+
+
+def _describe(info: ObjectInfo) -> bytes:
+    return f"{info.key}\0{info.size}\0{iso(info.last_modified)}\0".encode()
+
+
+def _put_schema(place: Objects) -> None:
+    data = json.dumps(schema_as_json(), indent=2).encode()
+    stored = place.get(SCHEMA_KEY)
+    if stored is None or stored.data != data:
+        place.put(SCHEMA_KEY, data)
+
+
+def _list_published(workspace: str, place: Objects) -> set[str]:
+    """Return the names of the workspace's agents that have files at a target."""
+    names: set[str] = set()
+    for info in place.list(f"{MANIFESTS}/{workspace}"):
+        names.add(info.key.split("/")[2].removesuffix(".json"))
+    for folder in place.folders(f"workspace={workspace}"):
+        names.add(folder.removeprefix("agent="))
+    return names
+
+
+def _remove_agent(scope: Scope, place: Objects, outcome: PublishOutcome) -> None:
+    keys = [info.key for info in place.list(agent_folder(scope))]
+    place.delete([*keys, manifest_key(scope)])
+    outcome.dropped += len(keys)
+    outcome.removed += 1
+
+
+@dataclass(slots=True)
+class AgentPublisher:
+    """Brings one agent's files at a target up to date."""
+
+    session: Session
+    place: Objects
+    tools: PublishingTools
+    outcome: PublishOutcome
+    _there: set[str] = field(default_factory=set)
+
+    def publish(self, state: str, *, force: bool = False) -> AgentManifest:
+        """Write what changed, drop what went, put the manifest; return it.
+
+        Nothing is read if the manifest is of this state, unless `force`. Raises Contended:
+        other runs published the agent meanwhile; Misconfigured, Retryable.
+        """
+        for race in range(MAX_RACES):
+            manifest, etag = self._read_manifest()
+            # After a lost race the other run may have dropped a file of this one.
+            if manifest is not None and manifest.holds(state) and not (force or race):
+                self.outcome.count(manifest)
+                return manifest
+            fresh = self._write_files(state)
+            data = json.dumps(fresh.as_json(), indent=2).encode()
+            if self.place.put_if(manifest_key(self.session.scope), data, etag):
+                self.outcome.published += 1
+                self.outcome.count(fresh)
+                return fresh
+        raise Contended(f"publish {self.session.scope}: lost {MAX_RACES} races")
+
+    def _read_manifest(self) -> tuple[AgentManifest | None, str | None]:
+        key = manifest_key(self.session.scope)
+        stored = self.place.get(key)
+        if stored is None:
+            return None, None
+        with intact(key):
+            return manifest_from_json(json.loads(stored.data)), stored.etag
+
+    def _write_files(self, state: str) -> AgentManifest:
+        scope = self.session.scope
+        self._there = {info.key for info in self.place.list(agent_folder(scope))}
+        files: dict[str, int] = {}
+        with self.tools.open_stage() as stage:
+            _fill(stage, self.session)
+            for table in TABLES.values():
+                files |= self._write_table(stage, table)
+        self._drop(self._there - files.keys())
+        return AgentManifest(state, iso(self.session.now), files)
+
+    def _write_table(
+        self, stage: TableStage, table: AnalyticsTable
+    ) -> Iterator[tuple[str, int]]:
+        """Write a table's partitions that are new; yield the key and rows of each."""
+        for part in stage.parts(table):
+            folder = partition_folder(self.session.scope, table.name, part.month)
+            name = sha256(part.data).hexdigest()[:_NAME_DIGITS]
+            key = f"{folder}/part-{name}.parquet"
+            if key not in self._there:
+                self.place.put(key, part.data)
+                self.outcome.written += 1
+            self._drop(one for one in self._there if _lies_in(one, folder, key))
+            yield key, part.rows
+
+    def _drop(self, keys: Iterable[str]) -> None:
+        doomed = set(keys)
+        if doomed:
+            self.place.delete(sorted(doomed))
+        self._there -= doomed
+        self.outcome.dropped += len(doomed)
+
+
+def _lies_in(key: str, folder: str, kept: str) -> bool:
+    """Return whether a key is of a folder's file other than the one to keep."""
+    return key.startswith(f"{folder}/") and key != kept
+
+
+def _fill(stage: TableStage, session: Session) -> None:
+    """Add one agent's rows to all tables."""
+    tables = AgentTables(session)
+    for table in TABLES.values():
+        stage.add(session.scope, table, READERS[table.name](tables))
