@@ -77,6 +77,9 @@ KEYS = {
     "experience.answersPerSubject": "Answers kept of one subject and task type.",
     "experience.unreadDays": "Days after which an answer never read is evicted.",
     "experience.researchEntries": "Entries kept of each kind in a research log.",
+    "costs.prices": "Prices that replace the listed ones, in dollars for a million: "
+    "`gpt-4.1=2/8, puts=5.4`.",
+    "costs.keepDays": "Days that costs are kept, at least 31.",
 }
 
 

@@ -6,7 +6,6 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from varve.domain.dead_letter import correlation_of
-from varve.domain.usage import ModelUsage
 from varve.ports.queues import Delivery
 
 
@@ -35,11 +34,3 @@ def count_partly_filtered(metrics: Metrics, messages: int) -> None:
     """Count the messages whose filter reached a limit, if there are any."""
     if messages:
         metrics.add_metric("PartlyFilteredMessages", MetricUnit.Count, messages)
-
-
-def count_models(metrics: Metrics, usage: ModelUsage) -> None:
-    """Count the model calls and tokens since the last invocation, if there were any."""
-    taken = usage.take()
-    if taken.calls:
-        metrics.add_metric("ModelCalls", MetricUnit.Count, taken.calls)
-        metrics.add_metric("ModelTokens", MetricUnit.Count, taken.tokens)

@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.costs import fold_costs
 from functions.telemetry import count_all
 from varve.domain.calendar import parse_instant
 from varve.usecases.plan import plan_cleanup, plan_curation
@@ -21,6 +22,8 @@ sessions = cache(Sessions.from_environment)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Handle a schedule's `{"scheduledTime"}`; the monthly one has `"task": "curate"`."""
     plan = plan_curation if event.get("task") == "curate" else plan_cleanup
-    outcome = plan(sessions().open_planner(), parse_instant(event["scheduledTime"]))
+    opened = sessions()
+    outcome = plan(opened.open_planner(), parse_instant(event["scheduledTime"]))
     count_all(metrics, outcome.metrics("PlannedAgents", "LeftAgents"))
+    fold_costs(logger, metrics, opened)
     return {"planned": outcome.planned, "left": outcome.left}

@@ -7,7 +7,8 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_models, count_partly_filtered, log_fates
+from functions.costs import fold_costs
+from functions.telemetry import count_partly_filtered, log_fates
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.usecases.extract import extract_batch
 from varve.wiring.sessions import Sessions
@@ -31,10 +32,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         dead_letters=opened.dead_letters(queue),
     )
     log_fates(logger, batch, outcome.returned)
-    count_models(metrics, opened.models.usage)
     handled = len(batch) - len(outcome.returned)
     metrics.add_metric("ExtractedFacts", MetricUnit.Count, outcome.facts)
     metrics.add_metric("ExtractedMessages", MetricUnit.Count, handled)
     metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
     count_partly_filtered(metrics, outcome.partly_filtered)
+    fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)

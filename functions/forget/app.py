@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.costs import fold_costs
 from varve.domain.errors import Rejected
 from varve.messages.tool_calls import error_answer
 from varve.usecases.forget import forget
@@ -31,4 +32,5 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
         metrics.add_metric("RejectedRequests", MetricUnit.Count, 1)
         return error_answer(error)
     metrics.add_metric("Erasures", MetricUnit.Count, int(not outcome.dry_run))
+    fold_costs(logger, metrics, opened)
     return outcome.to_dict()

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.costs import fold_costs
 from functions.telemetry import count_partly_filtered, log_accepted
 from varve.domain.errors import Rejected
 from varve.messages.outcome import is_outcome_event, parse_outcome_event
@@ -38,4 +39,5 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     log_accepted(logger, outcome.correlation_ids)
     metrics.add_metric("AcceptedMessages", MetricUnit.Count, outcome.messages)
     count_partly_filtered(metrics, len(outcome.partly_filtered))
+    fold_costs(logger, metrics, opened)
     return outcome.to_dict()

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_models
+from functions.costs import count_costs
 from varve.api.memory import Memory
 from varve.domain.identity import Identity
 from varve.integrations.mcp_function import answer_url_event
@@ -30,5 +30,5 @@ def lambda_handler(event: Any, context: LambdaContext) -> dict[str, Any]:
 
     answer = answer_url_event(event, opened.settings.identities, open_tools)
     metrics.add_metric("McpRefused", MetricUnit.Count, answer["statusCode"] == 403)
-    count_models(metrics, opened.models.usage)
+    count_costs(metrics, opened)
     return answer

@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_models
+from functions.costs import count_costs
 from varve.domain.search.query import parse_search_request
 from varve.messages.tool_calls import ToolCall, answer_tool_call
 from varve.wiring.sessions import Sessions
@@ -33,5 +33,5 @@ def lambda_handler(event: Any, context: LambdaContext) -> Any:
 
     custom = getattr(context.client_context, "custom", None) or {}
     answered = answer_tool_call(event, custom, opened.settings.identities or {}, answer)
-    count_models(metrics, opened.models.usage)
+    count_costs(metrics, opened)
     return answered

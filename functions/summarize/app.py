@@ -8,7 +8,8 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from functions.telemetry import count_all, count_models
+from functions.costs import fold_costs
+from functions.telemetry import count_all
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.domain.calendar import Grain, parse_instant
 from varve.usecases.plan import plan_summaries
@@ -28,12 +29,11 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     if "Records" not in event:
         return _plan(opened, event)
     queue, now = opened.work_queue, opened.clock()
-    batch = deliveries(event, queue)
-    letters = opened.dead_letters(queue)
+    batch, letters = deliveries(event, queue), opened.dead_letters(queue)
     outcome = work(opened.open, batch, now=now, dead_letters=letters, queue=queue)
     count_all(metrics, outcome.metrics())
     metrics.add_metric("PyramidLag", MetricUnit.Seconds, outcome.lag_seconds)
-    count_models(metrics, opened.models.usage)
+    fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)
 
 

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from functions.costs import fold_costs
 from functions.telemetry import log_fates
 from varve.adapters.queues.lambda_batch import batch_response, deliveries
 from varve.usecases.write import write
@@ -29,4 +30,5 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     metrics.add_metric("WrittenRecords", MetricUnit.Count, outcome.records)
     metrics.add_metric("WrittenTriples", MetricUnit.Count, outcome.operations)
     metrics.add_metric("ReturnedMessages", MetricUnit.Count, len(outcome.returned))
+    fold_costs(logger, metrics, opened)
     return batch_response(outcome.returned)

@@ -117,13 +117,14 @@ class TestAsking:
     def test_counts_the_tokens_of_every_answer(self, server: ModelServer) -> None:
         server.reply = scripted("{}", FINE, FINE)
         llm = model_of(server)
-        assert llm.usage == ModelUsage()
+        assert ModelUsage.of(llm.meter.total) == ModelUsage()
         ask(llm)
         ask(llm)
-        assert llm.usage.calls == 3
+        usage = ModelUsage.of(llm.meter.total)
+        assert usage.calls == 3
         words = sum(len(prompt(chat.body).split()) for chat in server.chats)
-        assert llm.usage.prompt_tokens == words
-        assert llm.usage.completion_tokens == 1 + 4 + 4
+        assert usage.prompt_tokens == words
+        assert usage.completion_tokens == 1 + 4 + 4
 
     def test_builds_no_client_before_the_first_call(self) -> None:
         assert OpenAILLM("m", api_key=None, base_url="nowhere").model == "m"

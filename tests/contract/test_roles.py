@@ -42,6 +42,7 @@ FUNCTION_ROLES = (
 )
 AGENT_ROLES = ("AgentReaderRole", "AgentCallerRole", "AgentWorkerRole")
 AREAS = (
+    "costs/{}/{}/2026-11.json",
     "audit/{}/proposals/{}.json",
     "audit/{}/tombstones/{}.json",
     "graphs/{}/{}/facts.parquet",

@@ -3,18 +3,21 @@
 import io
 import json
 from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aws_lambda_powertools import Logger, Metrics
 
-from functions.telemetry import count_models, log_accepted, log_fates
+from functions.costs import count_costs
+from functions.telemetry import log_accepted, log_fates
 from tests.support.builders import MORNING, RecordingQueue, a_conversation
 from varve.adapters.in_memory import InMemoryObjects
-from varve.domain.usage import ModelUsage
 from varve.messages.ingest import IngestMessage, send_ingest
 from varve.messages.wire import MAX_BODY_BYTES
 from varve.ports.queues import Delivery
+from varve.wiring.sessions import Sessions
 
 services = (f"test-{number}" for number in count())
 """A logger keeps the stream that the first one of its service was given."""
@@ -72,13 +75,15 @@ def test_what_is_no_correlation_id_is_not_told(
     assert "tulip" not in stream.getvalue()
 
 
-def test_the_models_tokens_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    metrics, usage = Metrics(namespace="Varve", service="test"), ModelUsage(2, 100, 11)
-    count_models(metrics, usage)
-    assert json.loads(json.dumps(metrics.serialize_metric_set()))["ModelTokens"] == [
-        111.0
-    ]
+def test_what_was_used_is_told_once(tmp_path: Path) -> None:
+    metrics = Metrics(namespace="Varve", service="test")
+    opened = Sessions.from_environment(tmp_path, environment={})
+    opened.meter.add_model("gpt-4o-mini", SimpleNamespace(prompt_tokens=1_000_000))
+    opened.meter.add("gets", 3)
+    count_costs(metrics, opened)
+    told = json.loads(json.dumps(metrics.serialize_metric_set()))
+    names = ("ModelCalls", "ModelTokens", "StoreRequests", "EstimatedMicrodollars")
+    assert [told[name] for name in names] == [[1.0], [1e6], [3.0], [150_001.0]]
     metrics.clear_metrics()
-    count_models(metrics, usage)
+    count_costs(metrics, opened)
     assert metrics.metric_set == {}
-    assert usage == ModelUsage()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 from varve.api.administration import Administration
@@ -24,6 +24,7 @@ from varve.domain.experience.rows import Report
 from varve.domain.identity import Scope
 from varve.domain.search.answer import SearchResponse
 from varve.domain.search.query import SearchRequest
+from varve.domain.usage import ModelUsage
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.outcome import parse_outcome_event, send_outcome
 from varve.ports.queues import Delivery
@@ -134,7 +135,11 @@ class _GivenSessions(Sessions):
 
     def open_store(self, credentials: Any = None, cache_bytes: Any = None) -> OpenStore:
         store = _GivenStore(
-            self.settings, self.clock, credentials or self.own, cache_bytes
+            self.settings,
+            self.clock,
+            credentials or self.own,
+            cache_bytes,
+            self.meter,
         )
         store.given = self.given
         if credentials is not None:
@@ -151,7 +156,7 @@ class _GivenSessions(Sessions):
         return store
 
     def open_models(self) -> ConfiguredModels:
-        models = _GivenModels(self.settings, self.environment)
+        models = _GivenModels(self.settings, self.environment, self.meter)
         models.given = self.given
         return models
 
@@ -183,8 +188,8 @@ class Driver:
 
     @property
     def usage(self) -> Any:
-        """The counter of model tokens."""
-        return self._sessions.models.usage
+        """The use of models so far."""
+        return ModelUsage.of(self._sessions.meter.total)
 
     def clock(self) -> datetime:
         """The time of this process."""
@@ -446,7 +451,8 @@ def give_handler(monkeypatch: Any, function: ModuleType, **verbs: Any) -> None:
     for name, verb in verbs.items():
         run = lambda _planner, at, verb=verb: verb(at)  # noqa: E731 - bound in a loop
         monkeypatch.setattr(function, names[name], run)
-    opened = SimpleNamespace(open_planner=lambda: None)
+    opened = Sessions.from_environment("/dev/null/none", environment={})
+    monkeypatch.setattr(opened, "open_planner", lambda: None)
     monkeypatch.setattr(function, "sessions", lambda: opened)
 
 

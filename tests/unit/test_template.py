@@ -604,7 +604,10 @@ def test_cached_stores_fit_on_the_functions_disks_during_a_compaction(
         assert cache.bytes + cache.store_bytes < disk
 
 
-def test_search_only_reads(stack: sam.Template) -> None:
+_COSTS = {"memory/costs/*", "memory/costs/-/*"}
+
+
+def test_search_reads_memory_and_writes_its_costs_alone(stack: sam.Template) -> None:
     actions = {
         action
         for it in _allowed(stack, "SearchFunction")
@@ -613,8 +616,12 @@ def test_search_only_reads(stack: sam.Template) -> None:
     reading = {"s3:GetObject", "s3:ListBucket", "secretsmanager:GetSecretValue"}
     (reader,) = sam.of_type(stack, "AWS::IAM::Role")["AgentReaderRole"]["Policies"]
     statements = reader["PolicyDocument"]["Statement"]
-    assert {action for it in statements for action in _listed(it["Action"])} <= reading
-    assert actions <= reading | {"logs:CreateLogStream", "logs:PutLogEvents"}
+    writing = [it for it in statements if {*_listed(it["Action"])} - reading]
+    assert [it["Sid"] for it in writing] == ["CountForOneAgent"]
+    assert all("/memory/costs/" in arn["Fn::Sub"] for arn in writing[0]["Resource"])
+    assert _reached(stack, "SearchFunction", "s3:PutObject") <= _COSTS
+    logging = {"logs:CreateLogStream", "logs:PutLogEvents"}
+    assert actions <= reading | logging | {"s3:PutObject"}
 
 
 @pytest.mark.parametrize(
@@ -623,17 +630,17 @@ def test_search_only_reads(stack: sam.Template) -> None:
         (
             "SummarizeFunction",
             "s3:GetObject",
-            "vectordb workspaces ledger payloads timeline audit",
+            "vectordb workspaces ledger payloads timeline audit costs costs/-",
         ),
-        ("SummarizeFunction", "s3:PutObject", "ledger payloads"),
-        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline payloads"),
-        ("CleanupFunction", "s3:GetObject", ""),
-        ("CleanupFunction", "s3:PutObject", ""),
+        ("SummarizeFunction", "s3:PutObject", "ledger payloads costs costs/-"),
+        ("SummarizeFunction", "s3:DeleteObject", "ledger timeline payloads costs"),
+        ("CleanupFunction", "s3:GetObject", "costs/-"),
+        ("CleanupFunction", "s3:PutObject", "costs/-"),
         ("CleanupFunction", "s3:DeleteObject", ""),
         (
             "WriteFunction",
             "s3:PutObject",
-            "vectordb graphs profiles ledger probe payloads",
+            "vectordb graphs profiles ledger probe payloads costs",
         ),
         (
             "WriteFunction",
@@ -641,14 +648,14 @@ def test_search_only_reads(stack: sam.Template) -> None:
             "vectordb graphs profiles ledger payloads",
         ),
         ("ExtractFunction", "s3:DeleteObject", "payloads timeline"),
-        ("ForgetFunction", "s3:PutObject", "payloads timeline ledger audit"),
+        ("ForgetFunction", "s3:PutObject", "payloads timeline ledger audit costs"),
         ("ForgetFunction", "s3:DeleteObject", "payloads timeline ledger"),
         (
             "SearchFunction",
             "s3:GetObject",
-            "vectordb graphs timeline ledger workspaces",
+            "vectordb graphs timeline ledger workspaces costs costs/-",
         ),
-        ("McpFunction", "s3:PutObject", "payloads audit/*/proposals"),
+        ("McpFunction", "s3:PutObject", "payloads audit/*/proposals costs costs/-"),
         ("McpFunction", "s3:DeleteObject", ""),
     ],
 )
@@ -663,15 +670,15 @@ def test_a_function_reaches_only_its_folders_of_the_store(
 @pytest.mark.parametrize(
     ("name", "action", "folders"),
     [
-        ("ExtractFunction", "s3:GetObject", "payloads"),
-        ("ExtractFunction", "s3:PutObject", ""),
+        ("ExtractFunction", "s3:GetObject", "payloads costs/-"),
+        ("ExtractFunction", "s3:PutObject", "costs/-"),
         ("ExtractFunction", "s3:DeleteObject", ""),
-        ("SummarizeFunction", "s3:GetObject", "ledger workspaces"),
-        ("SummarizeFunction", "s3:PutObject", ""),
+        ("SummarizeFunction", "s3:GetObject", "ledger workspaces costs/-"),
+        ("SummarizeFunction", "s3:PutObject", "costs/-"),
         ("SummarizeFunction", "s3:DeleteObject", ""),
-        ("SearchFunction", "s3:GetObject", ""),
-        ("McpFunction", "s3:GetObject", ""),
-        ("McpFunction", "s3:PutObject", ""),
+        ("SearchFunction", "s3:GetObject", "costs/-"),
+        ("McpFunction", "s3:GetObject", "costs/-"),
+        ("McpFunction", "s3:PutObject", "costs/-"),
     ],
 )
 def test_with_scoped_credentials_the_functions_own_roles_reach_little(
@@ -851,6 +858,7 @@ def test_the_dashboard_shows_existing_resources_and_emitted_metrics(
             sources = [
                 ROOT / "functions" / value / "app.py",
                 ROOT / "functions" / "telemetry.py",
+                ROOT / "functions" / "costs.py",
             ]
             emitted = re.compile(rf'add_metric\(\s*"{name}"')
             assert any(emitted.search(each.read_text("utf-8")) for each in sources), (

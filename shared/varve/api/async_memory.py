@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from varve.api.memory import Memory
 from varve.domain.identity import Scope
+from varve.domain.usage import ModelUsage
 from varve.wiring.sessions import Now
 
 MAX_THREADS = 8
@@ -103,12 +104,18 @@ class AsyncMemory:
     agents = run_in_thread(Memory.agents)
     publish = run_in_thread(Memory.publish)
     sql = run_in_thread(Memory.sql)
+    costs = run_in_thread(Memory.costs)
     workspaces = run_in_thread(Memory.workspaces)
 
     @property
     def scope(self) -> Scope:
         """The workspace and the agent whose memory this is."""
         return self._memory.scope
+
+    @property
+    def usage(self) -> ModelUsage:
+        """What this process has asked of models so far, over all its memories."""
+        return self._memory.usage
 
     async def run(self, verb: Callable[[Memory], R]) -> R:
         """Run any verb of the memory in a thread: `run(lambda m: m.graph.entity("Dana"))`.

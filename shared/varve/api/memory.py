@@ -84,7 +84,7 @@ class Memory(RecordVerbs, OutcomeRecorder):
         from varve.usecases.local import catch_up
 
         conversations = parse_conversations(conversation, self.scope)
-        self.close()
+        self._write_reads()
         with self._open(now) as session:
             accepted = ingest(session, conversations)
             step = StepCounter("messages", accepted.messages, progress)
@@ -372,11 +372,13 @@ class Memory(RecordVerbs, OutcomeRecorder):
         return self.experience.recall(situation, state=state, user=user, limit=limit)
 
     def close(self) -> None:
-        """Write the reads of experience that are counted in process. Raises Retryable.
+        """Write the costs, and the reads of experience, that are counted in process.
 
-        `ingest` and every write of experience do so too. The memory stays usable.
+        `ingest` and every write of experience write the reads too. The memory stays
+        usable. Raises Retryable, Misconfigured: they may not be written.
         """
         self._write_reads()
+        self.sessions.costs.fold()
 
     def __enter__(self) -> Self:
         return self

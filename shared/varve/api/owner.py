@@ -1,14 +1,19 @@
 """The owner's verbs of a memory: they run with the process's own credentials."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varve.domain.graph import QueryLimits
 from varve.domain.identity import Scope
+from varve.domain.usage import ModelUsage
 from varve.usecases.progress import Progress, no_progress
 from varve.usecases.session import Session
 from varve.wiring.sessions import Sessions
+
+if TYPE_CHECKING:
+    from varve.domain.costs import Costs
 
 
 class OwnerVerbs:
@@ -17,6 +22,11 @@ class OwnerVerbs:
     def __init__(self, sessions: Sessions, scope: Scope) -> None:
         self.sessions = sessions
         self.scope = scope
+
+    @property
+    def usage(self) -> ModelUsage:
+        """What this process has asked of models so far, over all its memories."""
+        return ModelUsage.of(self.sessions.meter.total)
 
     def forget(
         self,
@@ -250,6 +260,22 @@ class OwnerVerbs:
                 return usecases.remove(session, name, self.sessions).to_dict()
             outcome = usecases.publish(session, name, self.sessions, progress)
         return outcome.to_dict()
+
+    def costs(
+        self, *, since: datetime | None = None, everyone: bool = False
+    ) -> "Costs":
+        """Return what the workspace's agents have used, with estimated dollars.
+
+        By default since the calendar month began, in the workspace's zone, else since the
+        day of `since`. With `everyone` all the store's workspaces are counted, and the
+        work that is no agent's. What this process has counted is folded in first.
+        Raises Misconfigured, Retryable.
+        """
+        from varve.usecases.costs import read_costs
+
+        self.sessions.costs.fold()
+        with self._open_owner() as session:
+            return read_costs(session, since, everyone=everyone)
 
     def workspaces(self) -> list[str]:
         """Return the names of the store's workspaces that have stored anything.

@@ -9,6 +9,7 @@ from typing import NoReturn
 from varve import __version__
 from varve.cli.analytics import add_publish, add_sql
 from varve.cli.completion import add_completion
+from varve.cli.costs import add_costs
 from varve.cli.demo import add_demo
 from varve.cli.evaluation import add_eval
 from varve.cli.experience import add_answers, add_episode, add_recall
@@ -57,6 +58,7 @@ _COMMANDS: list[tuple[str, str, AddArguments | None]] = [
         add_forget,
     ),
     ("config", "show or set the workspace's configuration", add_config),
+    ("costs", "show what agents have used, with estimated dollars", add_costs),
     ("graph", "query the knowledge graph with SQL, or show it", add_graph),
     ("sql", "query the tables of the workspace's agents with SQL", add_sql),
     ("publish", "write the workspace's tables as Parquet files", add_publish),

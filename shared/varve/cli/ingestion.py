@@ -3,14 +3,17 @@
 import argparse
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from varve.cli.costs import fold_costs, format_usage
 from varve.cli.opening import OpenedMemories, choose_scope
 from varve.cli.output import format_count, print_result, say
 from varve.domain.calendar import parse_instant_field
 from varve.domain.errors import Rejected, Retryable
 from varve.domain.identity import reference
+from varve.domain.usage import ModelUsage
 from varve.importers.files import show_name
 from varve.importers.items import ImportOptions
 from varve.importers.names import AUTO, NAMES
@@ -51,11 +54,17 @@ def ingest(options: argparse.Namespace) -> None:
     """
     choose_scope(options)  # an invalid option is not the fault of a file
     memories = OpenedMemories(options)
-    reports = {
-        show_name(name): _import(name, options, memories) for name in options.files
-    }
+    try:
+        reports = {
+            show_name(name): _import(name, options, memories) for name in options.files
+        }
+    finally:
+        fold_costs(memories.opened)
     _require_something(reports)
-    print_result(options, _sum_up(reports, options), _format_reports(reports, options))
+    usage = sum((memory.usage for memory in memories.opened), ModelUsage())
+    value = {**_sum_up(reports, options), "model": usage.to_dict()}
+    lines = chain(_format_reports(reports, options), format_usage(usage))
+    print_result(options, value, lines)
     _warn_of_limits(reports)
     _raise_failures(reports)
 

@@ -23,6 +23,7 @@ from varve.cli import (
 )
 from varve.cli.arguments import build_parser
 from varve.cli.completion import print_completion
+from varve.cli.costs import costs, fold_costs
 from varve.cli.demo import demo
 from varve.cli.evaluation import evaluate
 from varve.cli.forgetting import forget
@@ -89,7 +90,11 @@ def _on_memory(run: RunOnMemory) -> Run:
     """Return a command that opens the memory which its options name."""
 
     def run_on_memory(options: argparse.Namespace) -> None:
-        run(options, open_memory(options))
+        memory = open_memory(options)
+        try:
+            run(options, memory)
+        finally:
+            fold_costs([memory])
 
     return run_on_memory
 
@@ -101,6 +106,7 @@ COMMANDS: dict[str, Run] = {
     "completion": _complete,
     "config": _on_memory(maintenance.config),
     "context": _on_memory(prompt.context),
+    "costs": _on_memory(costs),
     "correct": _on_memory(telling.correct),
     "demo": demo,
     "dlq": dlq,

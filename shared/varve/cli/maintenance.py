@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from varve.api.memory import Memory
+from varve.cli.costs import format_usage
 from varve.cli.output import confirm, format_count, list_some, print_result
 from varve.cli.progress import show_progress
 from varve.domain.calendar import SUMMARY_GRAINS
@@ -26,7 +27,9 @@ def summarize(options: argparse.Namespace, memory: Memory) -> None:
     """Build the summaries that are due."""
     with show_progress() as progress:
         counts = memory.summarize(grain=options.grain, progress=progress)
-    print_result(options, counts, [_format_built(counts)])
+    lines = [_format_built(counts), *format_usage(memory.usage)]
+    value = {**counts, "model": memory.usage.to_dict()}
+    print_result(options, value, lines)
     if counts["failed"] and not counts["built"] + counts["unchanged"]:
         raise Retryable(f"every period failed: {_find_failure(memory)}")
 

@@ -63,6 +63,11 @@ class OpenedMemories:
         self._options = options
         self.by_scope: dict[Scope, Memory] = {}
 
+    @property
+    def opened(self) -> list[Memory]:
+        """The memories opened so far."""
+        return list(self.by_scope.values())
+
     def open(self, conversation: Conversation | None = None) -> Memory:
         """Open a conversation's memory, or the one that the options name.
 

@@ -23,6 +23,7 @@ from varve.domain.model_names import (
     parse_reranker_name,
 )
 from varve.domain.personal import Kind, Mode
+from varve.domain.prices import parse_prices
 from varve.domain.retention import PLANS, Limit, Plan
 from varve.domain.search.strategies import HALF_LIFE_DAYS
 from varve.domain.strict_json import NotJson, parse_json
@@ -64,6 +65,7 @@ LlmText = Annotated[str, AfterValidator(build_validator(parse_llm_name))]
 EmbedderText = Annotated[str, AfterValidator(build_validator(parse_embedder_name))]
 EmbeddersText = Annotated[str, AfterValidator(build_validator(_check_embedders))]
 RerankerText = Annotated[str, AfterValidator(build_validator(parse_reranker_name))]
+PricesText = Annotated[str, AfterValidator(build_validator(parse_prices))]
 LimitText = Annotated[str, AfterValidator(build_converter(_normalize_limit))]
 
 
@@ -303,6 +305,16 @@ class ExperienceConfig(StrictCamelModel):
         )
 
 
+class CostsConfig(StrictCamelModel):
+    """How costs are estimated, and how many days they are kept.
+
+    `prices` replace list prices, in dollars for a million: `gpt-4.1=2/8, puts=5.4`.
+    """
+
+    prices: PricesText | None = None
+    keep_days: Annotated[int, Field(ge=31)] = 400
+
+
 class WorkspaceConfig(StrictCamelModel):
     """The object at `workspaces/{workspace}/config.json`; every value is optional."""
 
@@ -316,6 +328,7 @@ class WorkspaceConfig(StrictCamelModel):
     search: SearchConfig = SearchConfig()
     summaries: SummariesConfig = SummariesConfig()
     experience: ExperienceConfig = ExperienceConfig()
+    costs: CostsConfig = CostsConfig()
 
     @property
     def zone(self) -> ZoneInfo:

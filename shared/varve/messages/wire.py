@@ -146,6 +146,16 @@ def group_of(*parts: str) -> str:
     return group
 
 
+def group_scope(group: str) -> Scope | None:
+    """Return the scope that a message group names; None: it is hashed, or names none."""
+    workspace, _, rest = group.partition(":")
+    agent = rest.partition(":")[0]
+    try:
+        return Scope(workspace, agent)
+    except Rejected:
+        return None
+
+
 def malformed(error: Exception) -> Rejected:
     """Return a Rejected for an error in decoding; it names a field but quotes no content."""
     if isinstance(error, KeyError):

@@ -16,6 +16,7 @@ from varve.domain.tally import TallyColumn
 from varve.domain.workspace import SummaryScope, WorkspaceConfig
 from varve.messages.write import ExpirePeriods, send_expiry
 from varve.ports.records import MemoryReader
+from varve.usecases.cost_objects import expire_costs
 from varve.usecases.experience.forgetting import find_forgotten
 from varve.usecases.experience.rows import delete_rows
 from varve.usecases.ledger import Ledger
@@ -139,6 +140,7 @@ def clean(session: Session, report: CleanupReport, notes: Iterable[str] = ()) ->
         send_expiry(message, queue=session.queues.write, objects=objects)
     delete_days(report.timeline, scope, objects=objects)
     delete_rows(session, list(report.forgotten))
+    expire_costs(session)
     session.ledger.change(LedgerChanges(expiries=report.next_notes))
 
 

@@ -32,6 +32,7 @@ from varve.messages.write import (
 from varve.ports.graph import GraphWriter
 from varve.ports.knowledge import ProfileWriter
 from varve.ports.locks import Locks
+from varve.ports.meter import Meter
 from varve.ports.models import Embedder
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery
@@ -63,7 +64,7 @@ class WriterSession:
 
     `embedder` returns a workspace's embedder. The writer needs it for records whose
     vectors are not of their store's model. `locks` give each store one writer where no
-    queue does.
+    queue does. `meter` counts what the writes use.
     """
 
     records: MemoryWriter
@@ -74,6 +75,7 @@ class WriterSession:
     embedder: Callable[[str], Embedder]
     objects: Objects
     locks: Locks
+    meter: Meter = field(default_factory=Meter)
 
 
 def apply_messages(

@@ -30,6 +30,7 @@ from varve.domain.search.diversity import mmr
 from varve.domain.search.query import SearchRequest
 from varve.domain.text import estimated_tokens
 from varve.ports.knowledge import Reranker
+from varve.ports.meter import doing
 from varve.ports.models import Embedder
 from varve.usecases.fold_entries import (
     Folded,
@@ -59,6 +60,7 @@ BALANCE = 0.6
 """Weight of relevance against novelty; measured with benchmarks/context.py."""
 
 
+@doing("context")
 def context(session: Session, request: ContextRequest) -> ContextBlock:
     """Build the block for a prompt; empty if nothing in memory bears on it.
 

@@ -18,6 +18,7 @@ from varve.domain.text import passages, salience
 from varve.messages.erasure import ErasedMessage, Reread, drop_forgotten
 from varve.messages.ingest import IngestMessage, read_ingest
 from varve.messages.outcome import is_outcome_delivery, read_outcome
+from varve.ports.meter import doing
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.contention import until_uncontended
@@ -143,6 +144,7 @@ def _runs(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
         yield run
 
 
+@doing("extract")
 def _extract_run(
     session: Session, deliveries: Sequence[Delivery], step: StepCounter
 ) -> ExtractOutcome:
@@ -163,6 +165,7 @@ def _extract_run(
     return total
 
 
+@doing("extract")
 def extract_message(
     session: Session, message: IngestMessage | Reread | Told
 ) -> ExtractOutcome:

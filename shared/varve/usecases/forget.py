@@ -11,6 +11,7 @@ from varve.domain.erasure import Selector, Tombstones
 from varve.domain.errors import Rejected
 from varve.domain.record import Record
 from varve.ports.erasure import StoreInspector
+from varve.ports.meter import doing
 from varve.ports.queues import DeadLetterBox
 from varve.usecases.erasure import kept_needles, receipts, tombstones
 from varve.usecases.erasure.erased import Erased
@@ -111,6 +112,7 @@ class ForgetOutcome:
         }
 
 
+@doing("forget")
 def forget(
     session: Session,
     request: ForgetRequest,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from varve.domain.erasure import Selector
+from varve.ports.meter import doing
 from varve.usecases.erasure import proposed
 from varve.usecases.forget import ErasureTools, ForgetOutcome, forget
 from varve.usecases.forget_requests import ForgetRequest
@@ -26,6 +27,7 @@ class ForgetProposal:
         return {"proposal": self.number, "statements": told}
 
 
+@doing("forget")
 def propose_forget(
     session: Session, query: str, user_id: str | None = None
 ) -> ForgetProposal:
@@ -47,6 +49,7 @@ def list_forget_proposals(session: Session) -> list[ForgetProposal]:
     ]
 
 
+@doing("forget")
 def forget_proposed(
     session: Session,
     number: int,

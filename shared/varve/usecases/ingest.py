@@ -10,6 +10,7 @@ from varve.domain.conversation import Conversation, Message, parse_conversation
 from varve.domain.errors import Rejected, prefix_field
 from varve.domain.identity import Scope
 from varve.messages.ingest import IngestMessage, send_ingest
+from varve.ports.meter import doing
 from varve.usecases.session import OpenSession, Session
 
 MESSAGES_PER_PART = 40
@@ -73,6 +74,7 @@ def parse_conversations(given: object, scope: Scope) -> list[Conversation]:
     return conversations
 
 
+@doing("ingest")
 def ingest(session: Session, conversations: Sequence[Conversation]) -> IngestOutcome:
     """Accept an agent's conversations: when this returns, all are on the ingest queue.
 

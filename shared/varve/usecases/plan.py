@@ -20,6 +20,7 @@ from varve.messages.work import (
     send_curation,
     send_work,
 )
+from varve.ports.meter import doing
 from varve.ports.queues import Queue
 from varve.usecases.ledger import Ledger
 
@@ -71,6 +72,7 @@ class PassOutcome:
         return {planned: self.planned, left: self.left}
 
 
+@doing("plan")
 def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome:
     """Put the grain's due periods of all agents on the work queue. Raises Retryable."""
     read_config = cache(partial(_config_or_default, planner))
@@ -81,6 +83,7 @@ def plan_summaries(planner: Planner, grain: Grain, now: datetime) -> PassOutcome
     return PassOutcome(len(found.due), found.left, found.waiting)
 
 
+@doing("plan")
 def plan_cleanup(planner: Planner, now: datetime) -> PassOutcome:
     """Put the agents of which something has expired on the work queue. Raises Retryable."""
     expired = planner.ledger.expiring(now)
@@ -89,6 +92,7 @@ def plan_cleanup(planner: Planner, now: datetime) -> PassOutcome:
     return _count(len(expired))
 
 
+@doing("plan")
 def plan_curation(planner: Planner, now: datetime) -> PassOutcome:
     """Put the agents whose lessons changed or may be stale on the work queue."""
     due = planner.ledger.lessons_due(now)

@@ -17,6 +17,7 @@ from varve.domain.profile import (
 )
 from varve.domain.search.row import Message
 from varve.messages.write import WriteProfile, send_profile
+from varve.ports.meter import doing
 from varve.usecases.session import Session
 from varve.usecases.tell import correct_messages
 
@@ -24,6 +25,7 @@ MAX_KEYS = 100
 """Attributes that a profile may have when another is set by hand."""
 
 
+@doing("profile")
 def read_profile(session: Session, user_id: str | None = None) -> dict[str, Any]:
     """Return a user's attributes that hold now and every statement, as JSON values.
 
@@ -41,6 +43,7 @@ def read_profile(session: Session, user_id: str | None = None) -> dict[str, Any]
     }
 
 
+@doing("profile")
 def set_attribute(
     session: Session, key: str, value: str, user_id: str | None = None
 ) -> None:

@@ -35,6 +35,7 @@ from varve.domain.search.supersession import demote_ended, drop_succeeded, find_
 from varve.domain.statements.cues import asks_past
 from varve.domain.triple import Triple
 from varve.ports.knowledge import Reranker
+from varve.ports.meter import doing
 from varve.ports.models import Embedder
 from varve.ports.records import MemoryReader
 from varve.usecases.experience.rows import read_history
@@ -56,6 +57,7 @@ SPARE_RESULTS = 10
 """Additional candidates for a question in which superseded statements are demoted."""
 
 
+@doing("search")
 def search(session: Session, request: SearchRequest) -> SearchResponse:
     """Answer `search_memory` for one agent.
 

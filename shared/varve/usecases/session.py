@@ -1,8 +1,8 @@
 """A session: what a use case needs to work on one agent's memory."""
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from types import TracebackType
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from varve.domain.identity import Scope
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.clock import Clock
+from varve.ports.meter import Meter
 from varve.ports.objects import Objects
 from varve.ports.queues import Delivery, Queue
 from varve.usecases.ledger import Ledger
@@ -24,6 +25,10 @@ if TYPE_CHECKING:  # a function loads what its own use case needs, and no more
     from varve.ports.transfer import StoreReader
     from varve.usecases.privacy import Privacy
     from varve.usecases.views import Views
+
+
+OTHER = "other"
+"""The verb of what no use case names."""
 
 
 class StoreRoot(Protocol):
@@ -127,7 +132,7 @@ class Session:
 
     `now` is the moment of the request; `clock` tells how long it has taken since.
     Leaving the `with` block makes everything sent durable. `wiring.sessions` opens
-    sessions; tests open them over in-memory ports.
+    sessions; tests open them over in-memory ports. `meter` counts what the block uses.
     """
 
     scope: Scope
@@ -137,8 +142,13 @@ class Session:
     models: Models
     queues: Queues
     read_config: Callable[[str], WorkspaceConfig]
+    meter: Meter = field(default_factory=Meter)
+    _serving: ExitStack = field(
+        default_factory=ExitStack, init=False, repr=False, compare=False
+    )
 
     def __enter__(self) -> Self:
+        self._serving.enter_context(self.meter.serve(self.scope, OTHER, self.now))
         return self
 
     def __exit__(
@@ -147,10 +157,11 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # After an error too: messages sent before it must be written.
-        self.queues.flush()
-        if error is None:
-            self.queues.require_taken()
+        with self._serving:
+            # After an error too: messages sent before it must be written.
+            self.queues.flush()
+            if error is None:
+                self.queues.require_taken()
 
     @cached_property
     def config(self) -> WorkspaceConfig:

@@ -5,6 +5,7 @@ from typing import Any
 
 from varve.domain.calendar import SUMMARY_GRAINS, Grain, Period, is_closed, iso
 from varve.domain.ledger import Failure, noted_grain
+from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.usecases.erasure import receipts
 from varve.usecases.erasure.rereads import read_plan
@@ -12,6 +13,7 @@ from varve.usecases.plan import GRACE
 from varve.usecases.session import Session
 
 
+@doing("status")
 def status(session: Session) -> dict[str, Any]:
     """Return counts, bytes, model and span of each grain, its periods, and the graph.
 

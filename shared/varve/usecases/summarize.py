@@ -36,6 +36,7 @@ from varve.messages.write import (
     send_deletion,
     send_records,
 )
+from varve.ports.meter import doing
 from varve.usecases.erasure import tombstones
 from varve.usecases.erasure.sweep import sweep_again
 from varve.usecases.period_sources import (
@@ -76,6 +77,7 @@ class SummarizeOutcome:
     rest: PeriodPart | None = None
 
 
+@doing("summarize")
 def summarize(
     session: Session,
     period: Period,

@@ -17,6 +17,7 @@ from varve.domain.statements.telling import (
 )
 from varve.domain.triple import Op, Triple, TripleOperation
 from varve.messages.write import WriteProfile, send_profile
+from varve.ports.meter import doing
 from varve.usecases.ingest import IngestOutcome, ingest
 from varve.usecases.records import find_record
 from varve.usecases.session import Session
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # a function that only writes loads nothing that ranks
     from varve.domain.search.row import Message
 
 
+@doing("ingest")
 def remember(
     session: Session,
     text: str,
@@ -42,6 +44,7 @@ def remember(
     return ingest(session, [conversation.in_scope(session.scope)])
 
 
+@doing("ingest")
 def correct(session: Session, record_id: str, text: str) -> IngestOutcome:
     """Accept what holds instead of a fact or turn; history keeps both.
 

@@ -1,7 +1,7 @@
 """Views: an agent's memory pinned to one moment, read in as few round trips as possible."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +21,7 @@ from varve.domain.search.routing import route
 from varve.domain.triple import Triple
 from varve.domain.workspace import WorkspaceConfig
 from varve.ports.clock import Clock
+from varve.ports.meter import MeteredThreads
 from varve.ports.objects import Objects
 from varve.ports.records import MemoryReader
 from varve.usecases.ledger import Ledger
@@ -40,9 +41,7 @@ _ANY_ZONE = ZoneInfo("UTC")
 class _PrefetchedLedger(Ledger):
     """A ledger that lists some of an agent's due periods in advance."""
 
-    def __init__(
-        self, objects: Objects, scope: Scope, pool: ThreadPoolExecutor
-    ) -> None:
+    def __init__(self, objects: Objects, scope: Scope, pool: MeteredThreads) -> None:
         super().__init__(objects)
         self._scope = scope
         self._pool = pool
@@ -66,9 +65,7 @@ class _PrefetchedLedger(Ledger):
 class _PrefetchedTriples:
     """An agent's triples, read once, in the background if that is started early."""
 
-    def __init__(
-        self, read: Callable[[], list[Triple]], pool: ThreadPoolExecutor
-    ) -> None:
+    def __init__(self, read: Callable[[], list[Triple]], pool: MeteredThreads) -> None:
         self._read = read
         self._pool = pool
         self._started: Future[list[Triple]] | None = None
@@ -194,5 +191,5 @@ class Views:
             self._kept.pop(next(iter(self._kept)), None)
 
     @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(PREFETCH_THREADS, thread_name_prefix="varve-view")
+    def _pool(self) -> MeteredThreads:
+        return MeteredThreads(PREFETCH_THREADS, thread_name_prefix="varve-view")

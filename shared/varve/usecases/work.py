@@ -18,6 +18,7 @@ from varve.messages.work import (
     read_work,
     send_work,
 )
+from varve.ports.meter import doing
 from varve.ports.queues import DeadLetters, Delivery, Queue
 from varve.usecases.cleanup import CleanupReport, clean, inspect
 from varve.usecases.deliver import deliver_each
@@ -133,6 +134,7 @@ def _handle(
             outcome.curated += 1
 
 
+@doing("cleanup")
 def _clean_noted(session: Session, notes: Sequence[str], outcome: WorkOutcome) -> None:
     """Clean up the grains of the notes that no other delivery has settled."""
     standing = session.ledger.standing(notes)
@@ -152,6 +154,7 @@ def parse_summary_grains(grain: str | None) -> Sequence[Grain]:
     return (Grain(grain),)
 
 
+@doing("summarize")
 def summarize_agent(
     session: Session, grains: Sequence[Grain], progress: Progress = no_progress
 ) -> WorkOutcome:
@@ -206,6 +209,7 @@ def _compact_stores(session: Session) -> None:
         )
 
 
+@doing("cleanup")
 def clean_agent(
     session: Session, *, dry_run: bool = False, force: bool = False
 ) -> CleanupReport:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.messages.wire import group_scope
 from varve.messages.write import WriteMessage, read_write
+from varve.ports.meter import doing
 from varve.ports.objects import Objects
 from varve.ports.queues import DeadLetters, Delivery
 from varve.usecases.commits import WriteOutcome, WriterSession, apply_messages
@@ -28,12 +30,15 @@ def write(
     """
     outcome = WriteOutcome()
     for group in group_deliveries(deliveries):
-        pending, returned = _read_group(group, session.objects, dead_letters)
-        outcome.returned += _commit(pending, session, dead_letters, outcome) + returned
+        with session.meter.serve(group_scope(group[0].group), "write"):
+            pending, returned = _read_group(group, session.objects, dead_letters)
+            outcome.returned += _commit(pending, session, dead_letters, outcome)
+            outcome.returned += returned
     session.records.finish()
     return outcome
 
 
+@doing("write")
 def write_now(session: WriterSession, deliveries: Sequence[Delivery]) -> None:
     """Write messages whose sender waits for them, one group after the other.
 

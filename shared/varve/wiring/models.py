@@ -12,9 +12,9 @@ from varve.domain.model_names import (
     parse_llm_name,
     parse_reranker_name,
 )
-from varve.domain.usage import ModelUsage
 from varve.domain.workspace import DEFAULT_EMBEDDER, WorkspaceConfig
 from varve.ports.knowledge import EntityFinder, Reranker
+from varve.ports.meter import Meter
 from varve.ports.models import LLM, Embedder, Extractor, Summarizer
 from varve.ports.objects import Objects
 from varve.usecases.embedders import MovingEmbedder
@@ -40,15 +40,17 @@ Key = tuple[object, ...]
 class ConfiguredModels:
     """Builds models from the settings and a workspace's configuration.
 
-    `usage` counts requests and tokens over all clients of the process. A client is
+    `meter` counts requests and tokens over all clients of the process. A client is
     built once for each provider and key reference.
     """
 
-    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, environment: Mapping[str, str], meter: Meter
+    ) -> None:
         self._settings = settings
         self._environment = environment
         self._built: dict[Key, Any] = {}
-        self.usage = ModelUsage()
+        self._meter = meter
 
     def embedder(self, config: WorkspaceConfig) -> Embedder:
         """Return the embedder, the same for writing and asking, with its cache.
@@ -163,7 +165,7 @@ class ConfiguredModels:
                 dimensions=name.dimensions,
                 api_key=read_key(),
                 base_url=self._address(name.provider, config),
-                usage=self.usage,
+                meter=self._meter,
                 reread=read_key,
             )
         )
@@ -178,6 +180,7 @@ class ConfiguredModels:
                 name.name,
                 api_key=read_key(),
                 base_url=self._address(name.provider, config),
+                meter=self._meter,
                 reread=read_key,
             )
         key = self._settings.reranker_key
@@ -185,7 +188,7 @@ class ConfiguredModels:
             raise Misconfigured(
                 "VARVE_RERANKER_API_KEY: is not set, and VARVE_RERANKER_URL asks for it"
             )
-        return HttpReranker(name.name, api_key=key, base_url=url)
+        return HttpReranker(name.name, api_key=key, base_url=url, meter=self._meter)
 
     def _llm_name(self, config: WorkspaceConfig) -> ModelName:
         given = config.models.llm
@@ -212,7 +215,7 @@ class ConfiguredModels:
                 base_url=self._address(name.provider, config),
                 max_retries=max_retries,
                 timeout=timeout,
-                usage=self.usage,
+                meter=self._meter,
                 reread=read_key,
             ),
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from varve.domain.errors import Misconfigured
 from varve.ports.locks import Locks
+from varve.ports.meter import Meter
 from varve.ports.queues import Delivery, Queue
 from varve.usecases.write import DirectWrites
 
@@ -14,13 +15,14 @@ if TYPE_CHECKING:
     from varve.usecases.commits import WriterSession
 
 
-def open_queue(url: str | None, variable: str) -> "SqsQueue":
-    """Return the SQS queue at the URL. Raises Misconfigured: the variable is not set."""
+def open_queue(url: str | None, variable: str, meter: Meter) -> "SqsQueue":
+    """Return the SQS queue at the URL; `meter` counts what is sent.
+    Raises Misconfigured: the variable is not set."""
     if url is None:
         raise Misconfigured(f"{variable}: is not set")
     from varve.adapters.queues.sqs import SqsQueue
 
-    return SqsQueue(url)
+    return SqsQueue(url, meter)
 
 
 class WaitingQueue:

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from varve.domain.calendar import aware
 from varve.domain.identity import Scope
+from varve.domain.usage import Item
 from varve.ports.clock import Clock
+from varve.ports.meter import Meter
+from varve.usecases.costs import CostFolder
 from varve.usecases.ledger import Ledger
 from varve.usecases.session import Session
 from varve.wiring.clock import fixed_clock, system_clock
@@ -57,6 +60,10 @@ class Sessions:
         self.settings = settings
         self.clock = clock
         self.environment = environment
+        self.meter = Meter(_function_megabytes(environment))
+        self.costs = CostFolder(
+            self.meter, self.open, lambda: self.store.objects, clock
+        )
         self.store = self.open_store()
         self.models = self.open_models()
         self._scoped: OrderedDict[Scope, OpenStore] = OrderedDict()
@@ -99,11 +106,13 @@ class Sessions:
         cache_bytes: int | None = None,
     ) -> OpenStore:
         """Open the store, with an agent's credentials or with the process's own."""
-        return OpenStore(self.settings, self.clock, credentials, cache_bytes)
+        return OpenStore(
+            self.settings, self.clock, credentials, cache_bytes, self.meter
+        )
 
     def open_models(self) -> ConfiguredModels:
         """Open the models that workspaces may name."""
-        return ConfiguredModels(self.settings, self.environment)
+        return ConfiguredModels(self.settings, self.environment, self.meter)
 
     def open_writer(self, store: OpenStore | None = None) -> "WriterSession":
         """Open the writer of a store, by default with the process's own credentials.
@@ -124,6 +133,7 @@ class Sessions:
             embedder=lambda workspace: self.models.embedder(read_config(workspace)),
             objects=store.objects,
             locks=store.locks,
+            meter=self.meter,
         )
 
     def open_planner(self) -> "Planner":
@@ -136,17 +146,23 @@ class Sessions:
     @cached_property
     def ingest_queue(self) -> "SqsQueue":
         """The ingest queue. Raises Misconfigured: VARVE_INGEST_QUEUE_URL is not set."""
-        return open_queue(self.settings.ingest_queue_url, "VARVE_INGEST_QUEUE_URL")
+        return open_queue(
+            self.settings.ingest_queue_url, "VARVE_INGEST_QUEUE_URL", self.meter
+        )
 
     @cached_property
     def write_queue(self) -> "SqsQueue":
         """The write queue. Raises Misconfigured: VARVE_WRITE_QUEUE_URL is not set."""
-        return open_queue(self.settings.write_queue_url, "VARVE_WRITE_QUEUE_URL")
+        return open_queue(
+            self.settings.write_queue_url, "VARVE_WRITE_QUEUE_URL", self.meter
+        )
 
     @cached_property
     def work_queue(self) -> "SqsQueue":
         """The work queue. Raises Misconfigured: VARVE_SUMMARY_QUEUE_URL is not set."""
-        return open_queue(self.settings.summary_queue_url, "VARVE_SUMMARY_QUEUE_URL")
+        return open_queue(
+            self.settings.summary_queue_url, "VARVE_SUMMARY_QUEUE_URL", self.meter
+        )
 
     def dead_letters(self, queue: "SqsQueue") -> "SqsDeadLetters":
         """Return where a queue's messages go that cannot succeed."""
@@ -165,7 +181,7 @@ class Sessions:
             "summary": self.settings.summary_queue_url,
         }
         return {
-            name: SqsDeadLetterBox(open_queue(url, ""))
+            name: SqsDeadLetterBox(open_queue(url, "", self.meter))
             for name, url in urls.items()
             if url
         }
@@ -208,9 +224,11 @@ class Sessions:
             return "Disabled"
         from varve.adapters.objects.versioning import read_bucket_versioning
 
+        self.meter.add(Item.GETS)
         return read_bucket_versioning(location[0])
 
     def _session(self, scope: Scope, now: datetime | None, store: OpenStore) -> Session:
+        self.costs.fold_behind()
         store.require_own_folders(scope)
         return Session(
             scope=scope,
@@ -220,6 +238,7 @@ class Sessions:
             models=self.models,
             queues=self._queues(store),
             read_config=store.read_config,
+            meter=self.meter,
         )
 
     def _queues(self, store: OpenStore) -> SessionQueues:
@@ -256,6 +275,12 @@ class Sessions:
         if not self._is_safe:
             self.store.require_safe()
             self._is_safe = True
+
+
+def _function_megabytes(environment: Mapping[str, str]) -> int | None:
+    """Return the memory of the Lambda function that this process is; None: it is none."""
+    megabytes = environment.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "")
+    return int(megabytes) if megabytes.isdecimal() else None
 
 
 def _clock(now: Now) -> Clock:

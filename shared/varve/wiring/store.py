@@ -10,6 +10,7 @@ from varve.domain.retention import Plan
 from varve.domain.workspace import WorkspaceConfig, parse_workspace_config
 from varve.ports.clock import Clock
 from varve.ports.locks import Locks
+from varve.ports.meter import Meter
 from varve.ports.objects import Objects
 from varve.wiring.settings import Settings
 
@@ -26,7 +27,7 @@ class OpenStore:
     """The adapters of one store root, each imported and built on first use.
 
     `credentials` are an agent's own; without them the process's apply. `cache_bytes`
-    bound the disk cache.
+    bound the disk cache. `meter` counts the requests to S3.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class OpenStore:
         clock: Clock,
         credentials: "TemporaryCredentials | None" = None,
         cache_bytes: int | None = None,
+        meter: Meter | None = None,
     ) -> None:
+        self._meter = meter
         self._settings = settings
         self._clock = clock
         self.credentials = credentials
@@ -50,8 +53,8 @@ class OpenStore:
         if location is None:
             return local_objects(Path(self._settings.store))
         if self.credentials is None:
-            return s3_objects(*location)
-        return s3_objects(*location, self.credentials.for_objects())
+            return s3_objects(*location, meter=self._meter)
+        return s3_objects(*location, self.credentials.for_objects(), self._meter)
 
     @cached_property
     def locks(self) -> Locks:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from varve.domain.errors import Retryable
+from varve.ports.meter import MeteredThreads
 from varve.ports.objects import Objects
 
 PARALLEL = 128
@@ -45,7 +46,7 @@ class Transfers:
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
-        self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="varve-transfer")
+        self._pool = MeteredThreads(PARALLEL, thread_name_prefix="varve-transfer")
         self._background: deque[Future[None]] = deque()
 
     def start(self, task: Callable[[], T]) -> "Future[T]":

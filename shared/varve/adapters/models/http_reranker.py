@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Misconfigured, Rejected, Retryable
+from varve.domain.usage import Item
+from varve.ports.meter import Meter
 
 if TYPE_CHECKING:
     import openai
@@ -24,7 +26,8 @@ class HttpReranker:
 
     It sends `{"model", "query", "documents"}`. The answer is a list `results` (or `data`)
     of items with `index` and `relevance_score` (or `score`). `deadline` is in seconds, from
-    the call to the complete answer. `reread` returns the current key if one is refused.
+    the call to the complete answer. `meter` counts the answers. `reread` returns the
+    current key if one is refused.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class HttpReranker:
         api_key: str | None,
         base_url: str,
         deadline: float = DEADLINE_SECONDS,
+        meter: Meter | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
@@ -46,6 +50,7 @@ class HttpReranker:
             reread=reread,
         )
         self._deadline = deadline
+        self._meter = meter or Meter()
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a score for each text, in order.
@@ -60,6 +65,7 @@ class HttpReranker:
         thread.start()
         try:
             body = answer.result(timeout=self._deadline)
+            self._meter.add(Item.MODEL_CALLS.of(self._provider.model))
             return self._scores(body, len(texts))
         except FutureTimeoutError:
             host = self._provider.host

@@ -8,7 +8,7 @@ import numpy as np
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Misconfigured, Retryable
 from varve.domain.record import Vector
-from varve.domain.usage import ModelUsage
+from varve.ports.meter import Meter
 
 MAX_TEXT_CHARACTERS = 6_000
 MAX_BATCH_TEXTS = 64
@@ -21,7 +21,7 @@ class OpenAIEmbedder:
     """The Embedder port over the embeddings endpoint.
 
     A request has at most `batch_texts` texts and 100,000 characters. A text is cut to its
-    first `text_characters`. `timeout` is in seconds. `usage` counts tokens. `reread`
+    first `text_characters`. `timeout` is in seconds. `meter` counts tokens. `reread`
     returns the current key if one is refused.
     """
 
@@ -36,7 +36,7 @@ class OpenAIEmbedder:
         max_retries: int = 2,
         batch_texts: int = MAX_BATCH_TEXTS,
         text_characters: int = MAX_TEXT_CHARACTERS,
-        usage: ModelUsage | None = None,
+        meter: Meter | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
@@ -45,7 +45,7 @@ class OpenAIEmbedder:
         self._dimensions = dimensions
         self._batch_texts = batch_texts
         self._text_characters = text_characters
-        self.usage = ModelUsage() if usage is None else usage
+        self.meter = meter or Meter()
 
     @property
     def model(self) -> str:
@@ -92,7 +92,8 @@ class OpenAIEmbedder:
             )
 
         answer = self._provider.ask(_SUBJECT, request)
-        self.usage.add(getattr(answer, "usage", None))
+        model = self._provider.model
+        self.meter.add_embedding(model, getattr(answer, "usage", None))
         items = _sort_items(answer, len(batch))
         return [self._to_unit(item.embedding) for item in items]
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from varve.adapters.models.openai_client import Provider
 from varve.domain.errors import Rejected, Retryable
-from varve.domain.usage import ModelUsage
+from varve.ports.meter import Meter
 from varve.ports.models import Reply
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class OpenAILLM:
 
     Requests a strict JSON schema. If the provider refuses that, it requests a JSON object,
     and at last asks in words alone. The instance remembers the level that works, and
-    whether the model takes a temperature. `timeout` is in seconds. `usage` counts tokens.
+    whether the model takes a temperature. `timeout` is in seconds. `meter` counts tokens.
     `reread` returns the current key if one is refused.
     """
 
@@ -49,7 +49,7 @@ class OpenAILLM:
         base_url: str,
         timeout: float = 60.0,
         max_retries: int = 2,
-        usage: ModelUsage | None = None,
+        meter: Meter | None = None,
         reread: Callable[[], str] | None = None,
     ) -> None:
         self._provider = Provider(
@@ -57,7 +57,7 @@ class OpenAILLM:
         )
         self._level = _STRICT_SCHEMA
         self._options: dict[str, Any] = {"temperature": 0}
-        self.usage = ModelUsage() if usage is None else usage
+        self.meter = meter or Meter()
 
     @property
     def model(self) -> str:
@@ -95,7 +95,7 @@ class OpenAILLM:
             return self._create_at_best_level(client, messages, shape)
 
         completion = self._provider.ask(_SUBJECT, request)
-        self.usage.add(getattr(completion, "usage", None))
+        self.meter.add_model(self.model, getattr(completion, "usage", None))
         return _text_of(completion)
 
     def _create_at_best_level(

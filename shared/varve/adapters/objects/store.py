@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,17 +25,33 @@ from varve.adapters.objects.case import CaseGuard
 from varve.adapters.objects.directories import is_directory
 from varve.adapters.objects.locks import DirectoryLocks
 from varve.domain.errors import Misconfigured, Retryable
+from varve.domain.usage import Item
+from varve.ports.meter import Meter, MeteredThreads
 from varve.ports.objects import ObjectInfo, Objects, StoredObject
 
 PARALLEL_REQUESTS = 32
 """Concurrent requests of one `exchange`."""
+LISTED_AT_ONCE = 1_000
+"""Entries that S3 lists in one request."""
+DELETED_AT_ONCE = 1_000
+"""Objects that S3 deletes in one request."""
+PART_BYTES = 5 * 1024 * 1024
+"""Objects over this size are put in parts of it."""
 
 
 class ObstoreObjects:
     """The Objects port over any obstore backend that honours conditional puts."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    meter: Meter | None = None
+    """Counts the requests; None: they cost nothing. A retry by the client is not seen."""
+
+    def __init__(self, store: ObjectStore, meter: Meter | None = None) -> None:
         self._store = store
+        self.meter = meter
+
+    def _count(self, item: Item, count: int = 1) -> None:
+        if self.meter is not None:
+            self.meter.add(item, count)
 
     def _guard(self, key: str) -> AbstractContextManager[None]:
         """Translate foreign errors, with the key's place in their words."""
@@ -44,27 +59,36 @@ class ObstoreObjects:
 
     def get(self, key: str) -> StoredObject | None:
         with self._guard(key):
+            self._count(Item.GETS)
             try:
                 result = obstore.get(self._store, key)
-                return StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
+                found = StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "")
             except (FileNotFoundError, NotFoundError):
                 return None
+            self._count(Item.BYTES_READ, len(found.data))
+            return found
 
     def part(self, key: str, start: int, length: int) -> bytes | None:
         with self._guard(key):
+            self._count(Item.GETS)
             try:
                 data = obstore.get_range(self._store, key, start=start, length=length)
-                return bytes(data)
             except (FileNotFoundError, NotFoundError):
                 return None
+            self._count(Item.BYTES_READ, len(data))
+            return bytes(data)
 
     def put(self, key: str, data: bytes) -> None:
         with self._guard(key):
-            obstore.put(self._store, key, data)
+            self._count(Item.PUTS, _count_puts(len(data)))
+            self._count(Item.BYTES_WRITTEN, len(data))
+            obstore.put(self._store, key, data, chunk_size=PART_BYTES)
 
     def put_if(self, key: str, data: bytes, etag: str | None) -> bool:
         mode: Any = "create" if etag is None else {"e_tag": etag}
         with self._guard(key):
+            self._count(Item.PUTS)
+            self._count(Item.BYTES_WRITTEN, len(data))
             try:
                 obstore.put(self._store, key, data, mode=mode, use_multipart=False)
             except (AlreadyExistsError, PreconditionError):
@@ -78,6 +102,7 @@ class ObstoreObjects:
     def delete(self, keys: Iterable[str]) -> None:
         doomed = list(keys)
         with self._guard(doomed[0] if doomed else "nothing"):
+            self._count(Item.DELETES, -(-len(doomed) // DELETED_AT_ONCE))
             try:
                 obstore.delete(self._store, doomed)
             except (FileNotFoundError, NotFoundError):
@@ -93,7 +118,7 @@ class ObstoreObjects:
         keys = list(doomed)
         if keys:
             tasks.append(partial(self.delete, keys))
-        with ThreadPoolExecutor(PARALLEL_REQUESTS) as pool:
+        with MeteredThreads(PARALLEL_REQUESTS) as pool:
             futures = [pool.submit(task) for task in tasks]
         for future in futures:
             future.result()
@@ -101,7 +126,11 @@ class ObstoreObjects:
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         # S3 lists keys in order, page by page. A caller that stops early requests no more.
         with self._guard(prefix):
-            for page in obstore.list(self._store, prefix):
+            self._count(Item.LISTS)
+            for number, page in enumerate(
+                obstore.list(self._store, prefix, chunk_size=LISTED_AT_ONCE)
+            ):
+                self._count(Item.LISTS, int(number > 0))
                 for entry in page:
                     yield ObjectInfo(
                         entry["path"], entry["size"], entry["last_modified"]
@@ -109,10 +138,13 @@ class ObstoreObjects:
 
     def folders(self, prefix: str) -> Sequence[str]:
         with self._guard(prefix):
+            self._count(Item.LISTS)
             found = obstore.list_with_delimiter(self._store, prefix)
         names = []
         for folder in found["common_prefixes"]:
             names.append(folder.rstrip("/").rpartition("/")[2])
+        entries = len(names) + len(found["objects"])
+        self._count(Item.LISTS, max(0, entries - 1) // LISTED_AT_ONCE)
         return sorted(names)
 
     def _retry_refused_put(self, key: str, data: bytes, etag: str | None) -> bool:
@@ -213,6 +245,12 @@ class LocalObjects(ObstoreObjects):
             return True
 
 
+def _count_puts(size: int) -> int:
+    """Return the requests that put an object of this size: parts, begin and end."""
+    parts = -(-size // PART_BYTES)
+    return 1 if parts <= 1 else parts + 2
+
+
 def local_objects(root: Path) -> LocalObjects:
     """Return the objects of a directory.
 
@@ -236,9 +274,12 @@ def custom_endpoint() -> str | None:
 
 
 def s3_objects(
-    bucket: str, prefix: str, credentials: Mapping[str, str] = MappingProxyType({})
+    bucket: str,
+    prefix: str,
+    credentials: Mapping[str, str] = MappingProxyType({}),
+    meter: Meter | None = None,
 ) -> ObstoreObjects:
-    """Return the objects of an S3 prefix.
+    """Return the objects of an S3 prefix; `meter` counts the requests.
 
     Region, endpoint and, unless given, credentials are those of the process.
     Raises Misconfigured: there are no credentials.
@@ -253,7 +294,7 @@ def s3_objects(
         options["endpoint"] = endpoint
         options["client_options"] = {"allow_http": endpoint.startswith("http://")}
     store = S3Store(bucket, prefix=prefix or None, region=_find_region(), **options)
-    return ObstoreObjects(store)
+    return ObstoreObjects(store, meter)
 
 
 def lance_options() -> dict[str, str]:

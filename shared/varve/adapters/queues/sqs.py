@@ -8,13 +8,18 @@ import boto3
 
 from varve.adapters.aws_errors import translate_aws_errors
 from varve.domain.errors import Misconfigured
+from varve.domain.usage import Item
+from varve.ports.meter import Meter
+
+BILLED_BYTES = 64 * 1024
 
 
 class SqsQueue:
-    """The Queue port over the SQS FIFO queue at `url`."""
+    """The Queue port over the SQS FIFO queue at `url`; `meter` counts what is sent."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, meter: Meter | None = None) -> None:
         self.url = url
+        self._meter = meter or Meter()
 
     @cached_property
     def client(self) -> Any:
@@ -22,6 +27,8 @@ class SqsQueue:
         return boto3.client("sqs")
 
     def send(self, body: str, *, group: str, deduplication_id: str) -> None:
+        # SQS bills each 64 KB as a request.
+        self._meter.add(Item.SENDS, -(-len(body.encode()) // BILLED_BYTES))
         with translate_aws_errors(f"queue {self.url}"):
             self.client.send_message(
                 QueueUrl=self.url,

@@ -6,7 +6,6 @@ sweep may be repeated, and may run twice concurrently, with the same result.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from varve.domain.errors import Rejected
 from varve.domain.identity import Scope
 from varve.domain.profile import ProfileEntry, entry_from_json
 from varve.messages.erasure import ERASED, redact_body
+from varve.ports.meter import MeteredThreads
 from varve.ports.objects import Objects, StoredObject
 from varve.usecases.contention import until_uncontended
 from varve.usecases.erasure import tombstones
@@ -209,7 +209,7 @@ def fetch(keys: Iterable[str], objects: Objects) -> Iterator[tuple[str, StoredOb
     `READERS` objects are read concurrently.
     """
     wanted = list(keys)
-    with ThreadPoolExecutor(READERS) as readers:
+    with MeteredThreads(READERS) as readers:
         for key, stored in zip(wanted, readers.map(objects.get, wanted), strict=True):
             if stored is not None:
                 yield key, stored

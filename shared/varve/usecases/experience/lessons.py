@@ -26,6 +26,7 @@ from varve.domain.experience.rows import (
 from varve.domain.ledger import LedgerChanges, curation_key, expiry_key
 from varve.domain.record import MemoryType, Record, Store
 from varve.domain.retention import expires_at
+from varve.ports.meter import doing
 from varve.usecases.experience.judging import word_lesson
 from varve.usecases.experience.rows import read_past, send_rows, year_of
 from varve.usecases.session import Session
@@ -129,6 +130,7 @@ def retire_lesson(session: Session, id_: str, reason: str = "") -> None:
     _write_versions(session, [version])
 
 
+@doing("curate")
 def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     """Report conflicting, duplicate and stale lessons; with `apply` merge duplicates.
 
@@ -151,6 +153,7 @@ def curate_lessons(session: Session, *, apply: bool = False) -> dict[str, Any]:
     return found
 
 
+@doing("curate")
 def curate_agent(session: Session, months: Sequence[str]) -> None:
     """Curate an agent's lessons for the monthly schedule, and note when to do it again.
 

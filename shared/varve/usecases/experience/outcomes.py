@@ -9,6 +9,7 @@ from varve.domain.experience.links import links_of_report
 from varve.domain.experience.rows import Report, report_record
 from varve.messages.outcome import check_report, parse_outcome, send_outcome
 from varve.messages.write import WriteTriples, send_triples
+from varve.ports.meter import doing
 from varve.usecases.experience.rows import read_past, send_rows, year_of
 from varve.usecases.privacy import Privacy
 from varve.usecases.session import Session
@@ -69,6 +70,7 @@ def report_outcome(
     return accept_report(session, report)
 
 
+@doing("ingest")
 def accept_report(session: Session, report: Report) -> Report:
     """Filter a report and put it on the ingest queue; return it as sent.
 

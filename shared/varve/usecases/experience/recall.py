@@ -15,6 +15,7 @@ from varve.domain.record import Store
 from varve.domain.search.query import SearchRequest
 from varve.domain.triple import Triple, TripleOperation, fold
 from varve.domain.validation import valid_text
+from varve.ports.meter import doing
 from varve.ports.search import word_embedding
 from varve.usecases.experience.learnt import limit_to_user
 from varve.usecases.experience.rows import (
@@ -44,6 +45,7 @@ class RecallOutcome:
     chains: Mapping[str, Sequence[str]]
 
 
+@doing("recall")
 def recall(session: Session, request: RecallRequest) -> RecallOutcome:
     """Return the episodes and lessons that bear on a situation.
 

@@ -12,6 +12,7 @@ from varve.domain.triple import Triple, operation_as_json
 from varve.domain.workspace import WorkspaceConfig
 from varve.messages.encoding import fields_as_json
 from varve.ports.knowledge import ProfileReader
+from varve.ports.meter import doing
 from varve.ports.objects import Objects
 from varve.ports.transfer import ExportWriter
 from varve.usecases import timeline
@@ -32,6 +33,7 @@ ExportRow = tuple[StoreName, str, EmbeddedRecord]
 """A record with its store and the embedding model of its vector."""
 
 
+@doing("export")
 def export(
     session: Session, writer: ExportWriter, progress: Progress = no_progress
 ) -> dict[str, Any]:

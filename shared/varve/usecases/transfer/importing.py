@@ -30,6 +30,7 @@ from varve.messages.write import (
     send_records,
     send_triples,
 )
+from varve.ports.meter import doing
 from varve.ports.records import MemoryReader
 from varve.ports.transfer import ExportReader
 from varve.usecases import timeline
@@ -81,6 +82,7 @@ class Counts:
         }
 
 
+@doing("import")
 def import_(
     session: Session, reader: ExportReader, progress: Progress = no_progress
 ) -> dict[str, Any]:

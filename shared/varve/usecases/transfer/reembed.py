@@ -13,6 +13,7 @@ from varve.domain.calendar import iso
 from varve.domain.identity import Scope
 from varve.domain.record import STORES, StoreName
 from varve.messages.moves import MoveStore, send_move
+from varve.ports.meter import doing
 from varve.ports.models import Embedder
 from varve.ports.transfer import StoreReader
 from varve.usecases import configure
@@ -56,6 +57,7 @@ class ReembedOutcome:
         }
 
 
+@doing("reembed")
 def reembed(
     session: Session,
     spell_embedder: Callable[[str], str],

@@ -1,0 +1,248 @@
+"""Costs: fold what this process has counted into the store, and read it with prices.
+
+An agent's month is one object, so a fold takes one read and one conditional write, and
+two more for the workspace's sums where models were asked.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from threading import Lock
+from zoneinfo import ZoneInfo
+
+from varve.domain.calendar import day_of
+from varve.domain.costs import (
+    CostRow,
+    Costs,
+    Days,
+    add_counts,
+    encode_days,
+    merge,
+    models_share,
+    month_of_day,
+    parse_days,
+    price_rows,
+)
+from varve.domain.errors import Contended, VarveError
+from varve.domain.identity import Scope
+from varve.domain.prices import Prices, prices_with
+from varve.domain.usage import Item, Purpose
+from varve.ports.clock import Clock
+from varve.ports.meter import Meter, doing
+from varve.ports.objects import Objects
+from varve.usecases.contention import until_uncontended
+from varve.usecases.cost_objects import (
+    WHOLE,
+    month_key,
+    months_in,
+    store_key,
+    workspace_key,
+)
+from varve.usecases.session import OpenSession, Session
+
+FOLD = "fold"
+"""The verb under which a fold counts its own requests."""
+FOLD_AFTER_SECONDS = 300.0
+_OWN_PUT = Counter({str(Item.PUTS): 1})
+UTC_ZONE = ZoneInfo("UTC")
+
+
+@dataclass(slots=True)
+class _Unfolded:
+    """One agent's counts that are not in the store yet; `models` for the workspace."""
+
+    counts: dict[Purpose, Counter[str]] = field(default_factory=dict)
+    models: dict[Purpose, Counter[str]] = field(default_factory=dict)
+
+    def add(self, purpose: Purpose, counts: Counter[str]) -> None:
+        """Take counts in."""
+        self.counts.setdefault(purpose, Counter()).update(counts)
+        share = models_share(counts)
+        if share and purpose.scope is not None:
+            self.models.setdefault(purpose, Counter()).update(share)
+
+
+class CostFolder:
+    """Folds one process's counts into the store; a failed fold keeps them."""
+
+    def __init__(
+        self,
+        meter: Meter,
+        open_session: OpenSession,
+        objects: Callable[[], Objects],
+        clock: Clock,
+    ) -> None:
+        self._meter = meter
+        self._open = open_session
+        self._objects = objects
+        self._clock = clock
+        self._lock = Lock()
+        self._waiting: dict[Scope | None, _Unfolded] = {}
+        self._threads: ThreadPoolExecutor | None = None
+
+    def fold_behind(self) -> None:
+        """Fold in the background if the oldest count waits for `FOLD_AFTER_SECONDS`."""
+        if self._meter.age < FOLD_AFTER_SECONDS or self._threads is not None:
+            return
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="varve-costs")
+        self._threads.submit(self._try_to_fold)
+
+    def finish(self) -> None:
+        """Wait for the fold in the background, if there is one."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+
+    def _try_to_fold(self) -> None:
+        # The counts stay: the next fold tries again, and one that is asked for raises.
+        with suppress(VarveError):
+            self.fold()
+
+    def fold(self) -> None:
+        """Add the counts to the objects of their months.
+
+        Raises Retryable, Misconfigured, Rejected: the next fold tries again.
+        """
+        with self._lock:
+            for purpose, counts in self._meter.take().items():
+                waiting = self._waiting.setdefault(purpose.scope, _Unfolded())
+                waiting.add(purpose, counts)
+            for scope in list(self._waiting):
+                self._fold_one(scope, self._waiting[scope])
+                del self._waiting[scope]
+
+    def _fold_one(self, scope: Scope | None, waiting: _Unfolded) -> None:
+        now = self._clock()
+        if scope is None:
+            objects = self._objects()
+            self._put_months(objects, None, store_key, waiting.counts, now, UTC_ZONE)
+            return
+        with self._meter.serve(scope, FOLD):
+            session = self._open(scope)
+            zone = session.zone
+        if waiting.models:
+            key_of = partial(workspace_key, scope.workspace)
+            self._put_months(
+                session.objects, scope, key_of, waiting.models, now, zone, own=False
+            )
+            waiting.models.clear()
+        key_of = partial(month_key, scope)
+        self._put_months(session.objects, scope, key_of, waiting.counts, now, zone)
+
+    def _put_months(
+        self,
+        objects: Objects,
+        scope: Scope | None,
+        key_of: Callable[[str], str],
+        counts: dict[Purpose, Counter[str]],
+        now: datetime,
+        zone: ZoneInfo,
+        *,
+        own: bool = True,
+    ) -> None:
+        """Add counts to the objects of their months, and what that takes if `own`."""
+        months: dict[str, Days] = {}
+        for purpose, counted in counts.items():
+            day = day_of(purpose.quarter or now, zone)
+            days = months.setdefault(month_of_day(day), {})
+            add_counts(days, day, purpose.verb, counted)
+        for month, days in sorted(months.items()):
+            add = partial(
+                self._add_to_month, objects, scope, key_of(month), days, own=own
+            )
+            until_uncontended(add)
+
+    def _add_to_month(
+        self,
+        objects: Objects,
+        scope: Scope | None,
+        key: str,
+        days: Days,
+        *,
+        own: bool,
+    ) -> None:
+        """Add the days to a month's object. Raises Contended: another process was first."""
+        purpose = Purpose(scope, FOLD)
+        with self._meter.serve(scope, FOLD):
+            stored = objects.get(key)
+        known = parse_days(stored.data, key) if stored else {}
+        used = self._meter.take_of(purpose) if own else Counter()
+        if used:
+            # A put cannot be counted after itself, so its own content counts it.
+            add_counts(days, max(days), FOLD, used + _OWN_PUT)
+        data = encode_days(merge(known, days))
+        with self._meter.serve(scope, FOLD):
+            done = objects.put_if(key, data, stored.etag if stored else None)
+        used = self._meter.take_of(purpose) if own else Counter()
+        if not done:
+            add_counts(days, max(days), FOLD, used - _OWN_PUT)
+            raise Contended(f"{key}: another process counted")
+
+
+@doing("costs")
+def read_costs(
+    session: Session, since: datetime | None = None, *, everyone: bool = False
+) -> Costs:
+    """Return what the workspace's agents have used since the day of an instant.
+
+    By default since the calendar month began. With `everyone` of all the store's
+    workspaces, each at its own prices, and of the work that is no agent's. The session
+    must be the owner's. Raises Retryable, Misconfigured, Rejected.
+    """
+    until = day_of(session.now, session.zone)
+    first = month_of_day(until) + "-01"
+    if since is not None:
+        first = day_of(since, session.zone)
+    rows: list[CostRow] = []
+    for workspace in _workspaces(session, everyone=everyone):
+        config = session.read_config(workspace)
+        prices = prices_with(config.costs.prices)
+        for agent in session.objects.folders(f"costs/{workspace}"):
+            if agent != WHOLE:
+                folder = f"costs/{workspace}/{agent}"
+                days = _read_folder(session.objects, folder, first)
+                rows += price_rows(workspace, agent, days, prices)
+    if everyone:
+        days = _read_folder(session.objects, f"costs/{WHOLE}", first)
+        rows += price_rows(None, None, days, prices_with(None))
+    return Costs(first, until, tuple(rows))
+
+
+def _workspaces(session: Session, *, everyone: bool) -> Iterator[str]:
+    if not everyone:
+        yield session.scope.workspace
+        return
+    for name in session.objects.folders("costs"):
+        if name != WHOLE:
+            yield name
+
+
+def _read_folder(objects: Objects, folder: str, first: str) -> Days:
+    """Return the days from `first` on in a folder's months."""
+    days: Days = {}
+    for month, key in months_in(objects, folder).items():
+        stored = objects.get(key) if month >= month_of_day(first) else None
+        if stored is None:
+            continue
+        for day, verbs in parse_days(stored.data, key).items():
+            for verb, counts in verbs.items():
+                if day >= first:
+                    add_counts(days, day, verb, counts)
+    return days
+
+
+def read_spent(session: Session, prices: Prices, month: str) -> float:
+    """Return the estimated dollars of the workspace's models in a month."""
+    key = workspace_key(session.scope.workspace, month)
+    stored = session.objects.get(key)
+    if stored is None:
+        return 0.0
+    dollars = 0.0
+    for verbs in parse_days(stored.data, key).values():
+        for counts in verbs.values():
+            dollars += prices.estimate(counts)[0]
+    return dollars
